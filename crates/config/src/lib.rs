@@ -1,0 +1,1 @@
+//! The configuration: TOML, defaults, presets, every problem at once.

@@ -1,0 +1,1 @@
+//! The engine: validates, resolves, applies, journals and reports plans of edits.

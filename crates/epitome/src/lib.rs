@@ -1,0 +1,1 @@
+//! The façade a runtime depends on.

@@ -1,0 +1,1 @@
+//! Session formats of agents and providers, read and written.

@@ -1,0 +1,1 @@
+//! The session: log, journal, blocks, units and views.

@@ -1,0 +1,1 @@
+//! Fixtures, checks and a hostile session generator for tests of strategies and the engine.

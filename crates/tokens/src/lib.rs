@@ -1,0 +1,1 @@
+//! Token counters: exact vocabularies, estimators, a calibrated estimator.

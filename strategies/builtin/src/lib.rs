@@ -1,0 +1,1 @@
+//! The table of strategies that ship with epitome.

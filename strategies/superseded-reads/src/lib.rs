@@ -1,0 +1,1 @@
+//! The superseded-reads strategy.
