@@ -1,1 +1,23 @@
-//! The session: log, journal, blocks, units and views.
+//! The session: an append-only log of messages, a journal of epochs, and the view that folds one through the other.
+//!
+//! Nothing here does IO, counts tokens or knows a file format. The log is never rewritten: a compaction is an
+//! [`Epoch`] in the journal, and what the model sees is a fold of both ([`Session::view`]). Undoing an epoch is folding
+//! without it.
+
+mod block;
+mod excerpt;
+mod fold;
+mod journal;
+mod message;
+mod session;
+mod unit;
+
+pub use block::{
+    Arguments, Block, CallId, Content, Dialect, Media, MediaSource, Opaque, RawBlock, Thinking, ToolCall, ToolResult,
+};
+pub use excerpt::{Excerpt, ExcerptError, Kept};
+pub use fold::{Entry, EntryKey, Position};
+pub use journal::{AppliedEdit, Change, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
+pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
+pub use session::{Session, UndoError};
+pub use unit::{Unit, UnitKind, units};

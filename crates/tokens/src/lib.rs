@@ -1,1 +1,3 @@
 //! Token counters: exact vocabularies, estimators, a calibrated estimator.
+mod exact;
+pub use exact::Exact;

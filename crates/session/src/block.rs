@@ -1,0 +1,217 @@
+//! Blocks: the parts of a message.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The id that ties a tool call to its result, as the agent recorded it.
+///
+/// Unique at best within one session, sometimes not even there, and possibly empty: pair by position and id together
+/// (a result belongs to the nearest earlier unanswered call of its id), never by id alone.
+pub type CallId = Arc<str>;
+
+/// One part of a message: what it holds, and its recorded bytes where they cannot be rebuilt from that.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// What the block holds.
+    pub content: Content,
+    /// The block's recorded JSON, kept when it holds more than [`content`](Self::content) says (cache marks, citations).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<RawBlock>,
+}
+
+/// A block's recorded JSON and the dialect it is written in: an untouched block is written back as these bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RawBlock {
+    /// Whose JSON it is.
+    pub dialect: Dialect,
+    /// The JSON text, byte for byte.
+    pub json: Arc<str>,
+}
+
+/// The JSON shapes in which providers take blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Anthropic messages (Claude Code records hold these too).
+    Anthropic,
+    /// OpenAI chat completions.
+    OpenaiChat,
+    /// OpenAI Responses items (Codex rollouts hold these too).
+    OpenaiResponses,
+    /// Pi's own content blocks.
+    Pi,
+}
+
+/// What a block holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Content {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: Arc<str>,
+    },
+    /// A model's reasoning.
+    Thinking(Thinking),
+    /// A call of a tool.
+    ToolCall(ToolCall),
+    /// What a tool answered.
+    ToolResult(ToolResult),
+    /// An image, a document, a sound.
+    Media(Media),
+    /// Anything this version does not know, kept byte for byte.
+    Opaque(Opaque),
+    /// A block that has left the view whole. It costs nothing and is not rendered; it keeps its place so that the
+    /// positions of the blocks after it stay what they were.
+    Gone,
+}
+
+/// A model's reasoning. Signed reasoning is only valid as recorded, whole and in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Thinking {
+    /// The readable text; may be empty.
+    pub text: Arc<str>,
+    /// The provider's signature or encrypted form, byte for byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Arc<str>>,
+    /// Whether the text was withheld by the provider and [`signature`](Self::signature) holds its redacted data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The id that its result repeats.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: Arc<str>,
+    /// The arguments.
+    pub arguments: Arguments,
+}
+
+/// The arguments of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "text", rename_all = "kebab-case")]
+pub enum Arguments {
+    /// JSON text, byte for byte as recorded.
+    Json(Arc<str>),
+    /// Free text that is not JSON (patches of custom tools, damaged arguments).
+    Text(Arc<str>),
+}
+
+impl Arguments {
+    /// The arguments' text as recorded.
+    pub fn text(&self) -> &Arc<str> {
+        match self {
+            Self::Json(text) | Self::Text(text) => text,
+        }
+    }
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The id of the call that it answers.
+    pub call_id: CallId,
+    /// The tool's name where the format repeats it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// The text; the text parts of a structured result joined by newlines.
+    pub text: Arc<str>,
+    /// Images and documents of the result, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Media>,
+    /// Whether the tool reported an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+/// An image, a document, a sound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Media {
+    /// The media type, such as `image/png`; empty when unknown.
+    pub mime: Arc<str>,
+    /// Where its bytes are.
+    pub source: MediaSource,
+}
+
+/// Where the bytes of a [`Media`] block are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
+pub enum MediaSource {
+    /// Base64 text.
+    Base64(Arc<str>),
+    /// An address, or an id of the provider's file store.
+    Url(Arc<str>),
+    /// The recording does not hold them.
+    Missing,
+}
+
+/// Anything this version does not know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Its recorded type name.
+    pub kind: Arc<str>,
+    /// Its JSON, byte for byte.
+    pub json: Arc<str>,
+    /// The dialect it came in: it can be written back to that one only.
+    pub dialect: Dialect,
+}
+
+impl Block {
+    /// A block without recorded bytes.
+    pub fn new(content: Content) -> Self {
+        Self { content, raw: None }
+    }
+
+    /// A text block.
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Self::new(Content::Text { text: text.into() })
+    }
+
+    /// The text that an excerpt may cut: of a text block, a tool result or unsigned thinking; `None` for all others.
+    pub fn excerptable(&self) -> Option<&Arc<str>> {
+        match &self.content {
+            Content::Text { text } => Some(text),
+            Content::ToolResult(result) => Some(&result.text),
+            Content::Thinking(thinking) if thinking.signature.is_none() => Some(&thinking.text),
+            Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+        }
+    }
+
+    /// The same block with another excerptable text and no recorded bytes; unchanged where there is no such text.
+    pub fn with_text(&self, new: Arc<str>) -> Self {
+        let content = match &self.content {
+            Content::Text { .. } => Content::Text { text: new },
+            Content::ToolResult(result) => Content::ToolResult(ToolResult { text: new, ..result.clone() }),
+            Content::Thinking(thinking) if thinking.signature.is_none() => {
+                Content::Thinking(Thinking { text: new, ..thinking.clone() })
+            }
+            other => return Self { content: other.clone(), raw: self.raw.clone() },
+        };
+        Self::new(content)
+    }
+
+    /// The tool call in the block, if it is one.
+    pub fn as_call(&self) -> Option<&ToolCall> {
+        match &self.content {
+            Content::ToolCall(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The tool result in the block, if it is one.
+    pub fn as_result(&self) -> Option<&ToolResult> {
+        match &self.content {
+            Content::ToolResult(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// Whether the block is reasoning that carries a provider's signature.
+    pub fn is_signed_thinking(&self) -> bool {
+        matches!(&self.content, Content::Thinking(thinking) if thinking.signature.is_some())
+    }
+}

@@ -1,0 +1,226 @@
+//! Excerpts: kept byte ranges of a block's original text, and the marks that stand for the rest.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Byte ranges of a text that stay, sorted, disjoint, non-empty, on character boundaries.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kept(Vec<Range<u32>>);
+
+/// Why a list of ranges is not a valid [`Kept`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ExcerptError {
+    /// A range ends before it starts, or beyond the text.
+    #[error("range {start}..{end} does not lie in a text of {length} bytes")]
+    OutOfBounds {
+        /// Start of the range.
+        start: u32,
+        /// End of the range.
+        end: u32,
+        /// Length of the text in bytes.
+        length: usize,
+    },
+    /// A range starts before its predecessor ends.
+    #[error("range {start}..{end} overlaps or precedes the one before it")]
+    NotSorted {
+        /// Start of the range.
+        start: u32,
+        /// End of the range.
+        end: u32,
+    },
+    /// A range starts or ends inside a character.
+    #[error("byte {0} is inside a character")]
+    InsideCharacter(u32),
+}
+
+impl Kept {
+    /// Checks `ranges` against `text`; empty ranges are left out and touching ones joined. Linear in the ranges.
+    pub fn new(text: &str, ranges: &[Range<u32>]) -> Result<Self, ExcerptError> {
+        let mut kept: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
+        let mut last_end = 0;
+        for range in ranges {
+            let (start, end) = (range.start, range.end);
+            if start > end || end as usize > text.len() {
+                return Err(ExcerptError::OutOfBounds { start, end, length: text.len() });
+            }
+            if start < last_end {
+                return Err(ExcerptError::NotSorted { start, end });
+            }
+            for bound in [start, end] {
+                if !text.is_char_boundary(bound as usize) {
+                    return Err(ExcerptError::InsideCharacter(bound));
+                }
+            }
+            last_end = end;
+            match kept.last_mut() {
+                Some(previous) if previous.end == start => previous.end = end,
+                _ if start == end => {}
+                _ => kept.push(start..end),
+            }
+        }
+        Ok(Self(kept))
+    }
+
+    /// The ranges.
+    pub fn ranges(&self) -> &[Range<u32>] {
+        &self.0
+    }
+
+    /// The stretches of a text of `length` bytes that are not kept, in order.
+    pub fn gaps(&self, length: usize) -> Vec<Range<u32>> {
+        let mut gaps = Vec::with_capacity(self.0.len() + 1);
+        let mut at = 0;
+        for range in &self.0 {
+            if range.start > at {
+                gaps.push(at..range.start);
+            }
+            at = range.end;
+        }
+        if (at as usize) < length {
+            gaps.push(at..length as u32);
+        }
+        gaps
+    }
+
+    /// The kept ranges and the gaps shorter than `min_gap` bytes: a mark there would cost more than it saves.
+    pub fn fill_gaps(&self, length: usize, min_gap: u32) -> Self {
+        let mut ranges = self.0.clone();
+        ranges.extend(self.gaps(length).into_iter().filter(|gap| gap.end - gap.start < min_gap));
+        ranges.sort_by_key(|range| range.start);
+        let mut joined: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match joined.last_mut() {
+                Some(previous) if previous.end >= range.start => previous.end = range.end.max(previous.end),
+                _ => joined.push(range),
+            }
+        }
+        Self(joined)
+    }
+}
+
+/// A block's excerpt: what is kept of its original text, and one mark for each gap.
+///
+/// Ranges always refer to the *original* text, however often the block was excerpted, so marks never nest, their counts
+/// stay true and the recall handle stays the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// What is kept.
+    pub kept: Kept,
+    /// The text that stands for each gap, in order; as many as there are gaps.
+    pub marks: Vec<Arc<str>>,
+}
+
+impl Excerpt {
+    /// The text that the model sees: kept ranges of `original` with the marks between them.
+    pub fn render(&self, original: &str) -> String {
+        let mut text = String::with_capacity(original.len() / 2);
+        let mut marks = self.marks.iter();
+        let mut at = 0;
+        for range in self.kept.ranges() {
+            if range.start as usize > at
+                && let Some(mark) = marks.next()
+            {
+                text.push_str(mark);
+            }
+            text.push_str(&original[range.start as usize..range.end as usize]);
+            at = range.end as usize;
+        }
+        if at < original.len()
+            && let Some(mark) = marks.next()
+        {
+            text.push_str(mark);
+        }
+        text
+    }
+
+    /// Translates ranges of the rendered text back to ranges of the original; what falls into a mark is left out.
+    ///
+    /// Linear in both lists.
+    pub fn to_original(&self, original_length: usize, rendered: &[Range<u32>]) -> Vec<Range<u32>> {
+        let mut pieces = Vec::new(); // (start in the rendered text, range of the original)
+        let mut marks = self.marks.iter();
+        let (mut at, mut out) = (0u32, 0u32);
+        for range in self.kept.ranges() {
+            if range.start > at
+                && let Some(mark) = marks.next()
+            {
+                out += mark.len() as u32;
+            }
+            pieces.push((out, range.clone()));
+            out += range.end - range.start;
+            at = range.end;
+        }
+        debug_assert!(at as usize <= original_length, "kept ranges lie in the original text");
+        let mut originals = Vec::with_capacity(rendered.len());
+        let mut first = 0;
+        for wanted in rendered {
+            while first < pieces.len() && pieces[first].0 + (pieces[first].1.end - pieces[first].1.start) <= wanted.start {
+                first += 1;
+            }
+            for (start, range) in &pieces[first..] {
+                if *start >= wanted.end {
+                    break;
+                }
+                let from = wanted.start.max(*start) - start + range.start;
+                let to = (wanted.end - start).min(range.end - range.start) + range.start;
+                if from < to {
+                    originals.push(from..to);
+                }
+            }
+        }
+        originals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn excerpt(text: &str, ranges: &[Range<u32>]) -> Excerpt {
+        let kept = Kept::new(text, ranges).unwrap();
+        let marks = kept.gaps(text.len()).iter().map(|_| Arc::from("[…]")).collect();
+        Excerpt { kept, marks }
+    }
+
+    #[test]
+    fn renders_kept_ranges_with_marks() {
+        let check = |ranges: &[Range<u32>], expect: &str| assert_eq!(excerpt("abcdefgh", ranges).render("abcdefgh"), expect);
+        check(&[], "[…]");
+        check(&[0..8], "abcdefgh");
+        check(&[0..2], "ab[…]");
+        check(&[6..8], "[…]gh");
+        check(&[0..2, 2..4, 7..8], "abcd[…]h");
+    }
+
+    #[test]
+    fn refuses_what_is_no_range_of_the_text() {
+        let check = |ranges: &[Range<u32>], expect: ExcerptError| assert_eq!(Kept::new("aé", ranges).unwrap_err(), expect);
+        check(&[0..9], ExcerptError::OutOfBounds { start: 0, end: 9, length: 3 });
+        check(&[1..3, 0..1], ExcerptError::NotSorted { start: 0, end: 1 });
+        check(&[0..2], ExcerptError::InsideCharacter(2));
+    }
+
+    #[test]
+    fn ranges_of_the_rendered_text_map_back() {
+        // original abcdefgh, rendered "ab[…]gh": a mark of 5 bytes at 2..7
+        let shown = excerpt("abcdefgh", &[0..2, 6..8]);
+        let check = |ranges: &[Range<u32>], expect: &[Range<u32>]| assert_eq!(shown.to_original(8, ranges), expect);
+        check(&[0..1], &[0..1]);
+        check(&[0..9], &[0..2, 6..8]);
+        check(&[3..8], &[6..7]);
+        check(&[2..7], &[]);
+        check(&[1..2, 8..9], &[1..2, 7..8]);
+    }
+
+    #[test]
+    fn short_gaps_are_kept() {
+        let kept = Kept::new("abcdefgh", &[0..2, 3..4, 8..8]).unwrap();
+        assert_eq!(kept.fill_gaps(8, 2).ranges(), &[0..4]);
+        assert_eq!(kept.fill_gaps(8, 5).ranges(), &[0..8]);
+    }
+}

@@ -1,0 +1,172 @@
+//! The fold: entries of the view, and how an epoch changes them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Arguments, Block, Content, ToolCall};
+use crate::excerpt::Excerpt;
+use crate::journal::{Change, Epoch};
+use crate::message::Message;
+
+/// Identifies an entry of the view for as long as the session lives: a message of the log, or a message that an epoch
+/// added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKey {
+    /// The log's message of this number.
+    Log(u32),
+    /// A message that an epoch added.
+    Synthetic {
+        /// The epoch.
+        epoch: u32,
+        /// Its number among that epoch's additions.
+        index: u32,
+    },
+}
+
+/// Where an entry stands in the view. Positions are given once and compare in the order of the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// The log's message before which it stands; its own number for a message of the log.
+    index: u32,
+    rank: Rank,
+    epoch: u32,
+    sequence: u32,
+}
+
+/// Who comes first at the same place of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Rank {
+    /// A result that arrived late and stands with its call.
+    LateResult,
+    /// The answer to a call whose result was never recorded.
+    Answer,
+    /// A summary or notice.
+    Summary,
+    /// The log's own message.
+    Log,
+}
+
+impl Position {
+    /// The place of the log's message `index`.
+    pub fn log(index: u32) -> Self {
+        Self { index, rank: Rank::Log, epoch: 0, sequence: 0 }
+    }
+
+    /// Directly behind the calling message at `call`, for the result that arrived as message `index` of the log.
+    pub fn late_result(call: Position, index: u32) -> Self {
+        Self { index: call.index + 1, rank: Rank::LateResult, epoch: 0, sequence: index }
+    }
+
+    /// Directly behind the calling message at `call` and its recorded results, for an answer that `epoch` adds.
+    pub fn answer(call: Position, epoch: u32, sequence: u32) -> Self {
+        Self { index: call.index + 1, rank: Rank::Answer, epoch, sequence }
+    }
+
+    /// In front of what stands at `first`, for a summary that `epoch` adds.
+    pub fn before(first: Position, epoch: u32, sequence: u32) -> Self {
+        Self { index: first.index, rank: Rank::Summary, epoch, sequence }
+    }
+
+    /// Behind the log's first `length` messages, for a summary that `epoch` adds.
+    pub fn at_end(length: u32, epoch: u32, sequence: u32) -> Self {
+        Self { index: length, rank: Rank::Summary, epoch, sequence }
+    }
+}
+
+/// One message as the model sees it now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its identity.
+    pub key: EntryKey,
+    /// Its place.
+    pub position: Position,
+    /// The message as the model sees it: excerpts rendered, arguments trimmed.
+    pub message: Arc<Message>,
+    /// The message as it was recorded; the same allocation as [`message`](Self::message) while nothing was changed.
+    pub original: Arc<Message>,
+    /// The excerpts in force, by block.
+    pub excerpts: Vec<(u32, Excerpt)>,
+}
+
+impl Entry {
+    /// An entry that shows `message` as it is.
+    pub fn new(key: EntryKey, position: Position, message: Arc<Message>) -> Self {
+        Self { key, position, original: Arc::clone(&message), message, excerpts: Vec::new() }
+    }
+
+    /// Whether an edit changed what the model sees of it.
+    pub fn is_edited(&self) -> bool {
+        !Arc::ptr_eq(&self.message, &self.original)
+    }
+
+    /// The excerpt in force on a block.
+    pub fn excerpt(&self, block: u32) -> Option<&Excerpt> {
+        self.excerpts.iter().find(|(index, _)| *index == block).map(|(_, excerpt)| excerpt)
+    }
+
+    /// Applies one change to the entry. A change that removes it, names another entry, or names a block that does not
+    /// fit is left out: the engine checked it when it was made.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Remove { .. } => {}
+            Change::Excerpt { block, excerpt, .. } => {
+                let Some(shown) = self.original.blocks.get(*block as usize).and_then(|original| {
+                    let text = original.excerptable()?;
+                    Some(original.with_text(Arc::from(excerpt.render(text))))
+                }) else {
+                    return;
+                };
+                self.replace_block(*block, shown);
+                self.excerpts.retain(|(index, _)| index != block);
+                self.excerpts.push((*block, excerpt.clone()));
+            }
+            Change::Trim { block, arguments, .. } => {
+                let Some(call) = self.message.blocks.get(*block as usize).and_then(Block::as_call) else { return };
+                let arguments = match call.arguments {
+                    Arguments::Json(_) => Arguments::Json(Arc::clone(arguments)),
+                    Arguments::Text(_) => Arguments::Text(Arc::clone(arguments)),
+                };
+                let shown = Content::ToolCall(ToolCall { arguments, ..call.clone() });
+                self.replace_block(*block, Block::new(shown));
+            }
+            Change::Strip { block, .. } => {
+                if (*block as usize) < self.message.blocks.len() {
+                    self.replace_block(*block, Block::new(Content::Gone));
+                }
+            }
+        }
+    }
+
+    fn replace_block(&mut self, block: u32, shown: Block) {
+        Arc::make_mut(&mut self.message).blocks[block as usize] = shown;
+    }
+}
+
+/// Applies `epoch` to a view. Linear in the view and the epoch.
+pub(crate) fn apply_epoch(view: &mut Vec<Entry>, epoch: &Epoch) {
+    let mut changes: HashMap<EntryKey, Vec<&Change>> = HashMap::new();
+    for change in epoch.changes() {
+        changes.entry(change.entry()).or_default().push(change);
+    }
+    view.retain_mut(|entry| {
+        let Some(changes) = changes.get(&entry.key) else { return true };
+        if changes.iter().any(|change| matches!(change, Change::Remove { .. })) {
+            return false;
+        }
+        for change in changes {
+            entry.apply(change);
+        }
+        true
+    });
+    if !epoch.synthetics.is_empty() {
+        for (index, synthetic) in epoch.synthetics.iter().enumerate() {
+            let key = EntryKey::Synthetic { epoch: epoch.id, index: index as u32 };
+            view.push(Entry::new(key, synthetic.position, Arc::clone(&synthetic.message)));
+        }
+        view.sort_by_key(|entry| entry.position); // a merge of two sorted runs: linear
+    }
+}

@@ -1,0 +1,123 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::block::{Arguments, Block, Content, ToolCall, ToolResult};
+use crate::journal::{Synthetic, Trigger};
+use crate::message::Origin;
+
+fn user(text: &str) -> Message {
+    Message::text("", Role::User, Origin::Typed, text)
+}
+
+fn call(ids: &[&str]) -> Message {
+    let blocks = ids
+        .iter()
+        .map(|id| ToolCall { id: Arc::from(*id), name: "run".into(), arguments: Arguments::Json("{}".into()) })
+        .map(|call| Block::new(Content::ToolCall(call)));
+    Message::new("", Role::Assistant, Origin::Model, blocks.collect())
+}
+
+fn result(id: &str, text: &str) -> Message {
+    let result =
+        ToolResult { call_id: id.into(), name: None, text: text.into(), attachments: vec![], is_error: false };
+    Message::result("", result)
+}
+
+/// The view in one line: a letter for the role and the text, or the ids of calls and results.
+fn shown(session: &Session) -> String {
+    let line = |entry: &Entry| {
+        let message = &entry.message;
+        let calls: Vec<&str> = message.calls().map(|(_, call)| call.id.as_ref()).collect();
+        let results: Vec<&str> =
+            message.blocks.iter().filter_map(|block| Some(block.as_result()?.text.as_ref())).collect();
+        format!("{}:{}{}{}", &message.role.as_str()[..1], message.plain_text(), calls.join("+"), results.join("+"))
+    };
+    session.view().iter().map(line).collect::<Vec<_>>().join(" ")
+}
+
+fn remove(session: &mut Session, entries: &[EntryKey], summary: &str) -> u32 {
+    let first = session.view().iter().find(|entry| entries.contains(&entry.key)).unwrap().position;
+    let position = Position::before(first, session.next_epoch(), 0);
+    let message = Arc::new(Message::text("s", Role::User, Origin::Summary, summary));
+    session.commit(Epoch::recorded(
+        Trigger::Manual,
+        entries.iter().copied(),
+        vec![Synthetic { position, message }],
+    ))
+}
+
+#[test]
+fn a_late_result_stands_behind_its_call() {
+    let mut session = Session::new();
+    for message in [user("a"), call(&["1", "2"]), result("1", "one"), user("b"), result("2", "two"), user("c")] {
+        session.push(message);
+    }
+    assert_eq!(shown(&session), "u:a a:1+2 t:two t:one u:b u:c");
+    assert_eq!(session.log().len(), 6, "the log keeps the order of arrival");
+}
+
+#[test]
+fn a_repeated_call_id_pairs_with_the_nearest_open_call() {
+    let mut session = Session::new();
+    for message in [call(&["1"]), result("1", "x"), user("b"), call(&["1"]), result("1", "y")] {
+        session.push(message);
+    }
+    assert_eq!(shown(&session), "a:1 t:x u:b a:1 t:y");
+}
+
+#[test]
+fn ids_are_made_unique() {
+    let mut session = Session::new();
+    for _ in 0..3 {
+        session.push(Message::text("x", Role::User, Origin::Typed, "hello"));
+    }
+    let ids: Vec<&str> = session.log().iter().map(|message| message.id.as_str()).collect();
+    assert_eq!(ids, ["x", "x#2", "x#3"]);
+}
+
+#[test]
+fn undo_restores_the_view_and_keeps_what_arrived_since() {
+    let mut session = Session::new();
+    let keys: Vec<EntryKey> = ["a", "b", "c", "d"].map(|text| session.push(user(text))).into();
+    let before = session.view().to_vec();
+    let first = remove(&mut session, &keys[..2], "S1");
+    assert_eq!(shown(&session), "u:S1 u:c u:d");
+    session.undo(first).unwrap();
+    assert_eq!(session.view(), before);
+
+    let second = remove(&mut session, &keys[1..3], "S2");
+    session.push(user("e"));
+    assert_eq!(shown(&session), "u:a u:S2 u:d u:e");
+    session.undo(second).unwrap();
+    assert_eq!(shown(&session), "u:a u:b u:c u:d u:e");
+}
+
+#[test]
+fn undo_refuses_what_a_later_epoch_covers() {
+    let mut session = Session::new();
+    let keys: Vec<EntryKey> = ["a", "b", "c", "d"].map(|text| session.push(user(text))).into();
+    let first = remove(&mut session, &keys[..1], "S1");
+    let apart = remove(&mut session, &keys[3..], "S2");
+    let over = remove(&mut session, &[EntryKey::Synthetic { epoch: first, index: 0 }, keys[1]], "S3");
+    assert_eq!(session.undo(first), Err(UndoError::Covered { epoch: first, later: over }));
+    session.undo(apart).unwrap();
+    assert_eq!(shown(&session), "u:S3 u:c u:d");
+    assert_eq!(session.undo(apart), Err(UndoError::AlreadyUndone(apart)));
+    assert_eq!(session.undo(9), Err(UndoError::Unknown { epoch: 9, count: 3 }));
+    session.undo(over).unwrap();
+    session.undo(first).unwrap();
+    assert_eq!(shown(&session), "u:a u:b u:c u:d");
+}
+
+#[test]
+fn a_stored_session_comes_back() {
+    let mut session = Session::new();
+    let keys: Vec<EntryKey> = ["a", "b", "c"].map(|text| session.push(user(text))).into();
+    remove(&mut session, &keys[..2], "S1");
+    session.push(call(&["1"]));
+    session.push(user("d"));
+    session.push(result("1", "late"));
+    let stored = serde_json::to_string(&session).unwrap();
+    let loaded: Session = serde_json::from_str(&stored).unwrap();
+    assert_eq!(loaded.view(), session.view());
+    assert_eq!(shown(&loaded), "u:S1 u:c a:1 t:late u:d");
+}

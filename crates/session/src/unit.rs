@@ -1,0 +1,99 @@
+//! Units: the smallest things that may leave the context whole.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fold::Entry;
+use crate::message::{Origin, Role};
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnitKind {
+    /// A system or developer message.
+    System,
+    /// A genuine user turn: it starts a round.
+    User,
+    /// A user-role message that no person typed.
+    Injected,
+    /// A model's message with all its calls and their results.
+    Step,
+    /// A summary or notice of an earlier compaction.
+    Summary,
+    /// A tool result without a call.
+    Orphan,
+}
+
+/// The smallest thing that may leave whole: consecutive entries of a view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// What it is.
+    pub kind: UnitKind,
+    /// Its entries, as positions in the view that it was computed from.
+    pub entries: Range<usize>,
+    /// Whether every call in it is answered. Only closed units may be edited.
+    pub closed: bool,
+    /// How many genuine user turns precede or start it: 0 before the first, 1 for the first turn and its work.
+    pub round: u32,
+}
+
+/// The units of a view, in order; every entry belongs to exactly one. Linear in the view.
+///
+/// A step takes the results that answer its calls and stand directly behind it; for an agent that calls tools in plain
+/// text it takes the outputs that follow.
+pub fn units(entries: &[Entry]) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut round = 0;
+    let mut at = 0;
+    while at < entries.len() {
+        let message = &entries[at].message;
+        let (kind, end, closed) = match (message.role, message.origin) {
+            (Role::System, _) => (UnitKind::System, at + 1, true),
+            (Role::Tool, _) => (UnitKind::Orphan, at + 1, true),
+            (Role::User, Origin::Typed) => (UnitKind::User, at + 1, true),
+            (Role::User, Origin::Summary) => (UnitKind::Summary, at + 1, true),
+            (Role::User, _) => (UnitKind::Injected, at + 1, true),
+            (Role::Assistant, _) => {
+                let (end, closed) = step_end(entries, at);
+                (UnitKind::Step, end, closed)
+            }
+        };
+        round += u32::from(kind == UnitKind::User);
+        units.push(Unit { kind, entries: at..end, closed, round });
+        at = end;
+    }
+    units
+}
+
+/// Where the step that starts at `start` ends, and whether all its calls are answered.
+fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
+    let message = &entries[start].message;
+    let mut open: Vec<&str> = message.calls().map(|(_, call)| call.id.as_ref()).collect();
+    let mut end = start + 1;
+    while let Some(entry) = entries.get(end)
+        && entry.message.role == Role::Tool
+        && let Some(result) = entry.message.blocks.iter().find_map(|block| block.as_result())
+        && let Some(answered) = open.iter().position(|id| *id == result.call_id.as_ref())
+    {
+        open.remove(answered);
+        end += 1;
+    }
+    if message.text_calls.is_empty() {
+        return (end, open.is_empty());
+    }
+    let results_end = end;
+    while let Some(entry) = entries.get(end)
+        && entry.message.role == Role::User
+        && entry.message.origin == Origin::ToolOutput
+    {
+        end += 1;
+    }
+    // A call in plain text is open only while nothing at all has followed it.
+    let awaiting = end == results_end && end == entries.len();
+    (end, open.is_empty() && !awaiting)
+}
+
+#[cfg(test)]
+#[path = "unit_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! A vocabulary: from the bytes of a token to its rank, in place in the program's image.
+
+use super::layout::{self, EMPTY, MAX_TOKEN_BYTES};
+
+/// The tokens of one encoding. Construction does nothing: pages of the tables are read as they are first touched.
+#[derive(Clone, Copy)]
+pub(crate) struct Vocabulary {
+    slots: &'static [[u8; 8]],
+    bytes: &'static [u8],
+}
+
+/// Gives a table the alignment of a cache line, so that no slot straddles two.
+#[repr(align(64))]
+struct Aligned<T>(T);
+
+macro_rules! vocabulary {
+    ($encoding:literal) => {{
+        static SLOTS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
+        static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".bytes"));
+        Vocabulary { slots: SLOTS.as_chunks().0, bytes: BYTES }
+    }};
+}
+
+/// The vocabulary of `o200k_base`: 199,998 tokens.
+pub(crate) const O200K_BASE: Vocabulary = vocabulary!("o200k_base");
+/// The vocabulary of `cl100k_base`: 100,256 tokens.
+pub(crate) const CL100K_BASE: Vocabulary = vocabulary!("cl100k_base");
+
+impl Vocabulary {
+    /// The rank of the token that `text[start..end]` is, or `None` when it is no token. `start < end`.
+    #[inline]
+    pub(crate) fn rank(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        let length = end - start;
+        match length {
+            1..=8 => {
+                let word = layout::load(text, start, length);
+                let hash = layout::hash_one(length, word);
+                self.probe(hash, length, |offset| layout::load(self.bytes, offset, length) == word)
+            }
+            9..=16 => {
+                let words = [layout::load(text, start, 8), layout::load(text, start + 8, length - 8)];
+                let hash = layout::hash_two(length, words[0], words[1]);
+                self.probe(hash, length, |offset| {
+                    layout::load(self.bytes, offset, 8) == words[0]
+                        && layout::load(self.bytes, offset + 8, length - 8) == words[1]
+                })
+            }
+            17..=MAX_TOKEN_BYTES => {
+                let token = text.get(start..end)?;
+                let hash = layout::hash_many(token);
+                self.probe(hash, length, |offset| self.bytes.get(offset..offset + length) == Some(token))
+            }
+            _ => None,
+        }
+    }
+
+    /// Searches the slots for a token of this hash and length whose bytes, from the offset given to it, `is_equal`.
+    #[inline(always)]
+    fn probe(&self, hash: u64, length: usize, is_equal: impl Fn(usize) -> bool) -> Option<u32> {
+        let tag = layout::tag(length, hash);
+        let mut at = layout::first_slot(hash, self.slots.len());
+        loop {
+            let slot = u64::from_le_bytes(*self.slots.get(at)?);
+            if slot == EMPTY {
+                return None;
+            }
+            if layout::slot_tag(slot) == tag && is_equal(layout::slot_offset(slot)) {
+                return Some(layout::slot_rank(slot));
+            }
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
+
+    use super::*;
+
+    fn check(vocabulary: &Vocabulary, reference: &CoreBPE, n_tokens: u32) {
+        for rank in 0..n_tokens {
+            let token = reference.decode_bytes(&[rank]).unwrap();
+            assert_eq!(vocabulary.rank(&token, 0, token.len()), Some(rank), "{token:?}");
+            let longer = [&token[..], b"\xff\xfe"].concat();
+            assert_eq!(vocabulary.rank(&longer, 0, longer.len()), None, "{longer:?}");
+        }
+    }
+
+    #[test]
+    fn each_token_has_the_rank_of_the_reference() {
+        check(&O200K_BASE, &o200k_base().unwrap(), 199_998);
+        check(&CL100K_BASE, &cl100k_base().unwrap(), 100_256);
+    }
+}

@@ -1,0 +1,3 @@
+"""A small double-entry ledger."""
+
+__version__ = "0.9.2"
