@@ -12,12 +12,13 @@ use std::{env, fs};
 #[path = "src/exact/layout.rs"]
 mod layout;
 
-#[allow(dead_code, reason = "the crate uses the sets of classes")]
 #[path = "src/exact/class_bits.rs"]
 mod class_bits;
 
 /// Slots for each token: 2 keeps an unsuccessful search, the usual case while merging, at 1.5 to 2.5 probes.
 const SLOTS_PER_TOKEN: usize = 2;
+/// One more than the last code point.
+const N_CODE_POINTS: usize = 0x11_0000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let output = PathBuf::from(env::var("OUT_DIR")?);
@@ -62,12 +63,12 @@ fn write_vocabulary(encoding: &str, output: &Path) -> Result<(), Box<dyn Error>>
 }
 
 fn write_classes(output: &Path) -> Result<(), Box<dyn Error>> {
-    let mut classes = vec![class_bits::OTHER; class_bits::N_CODE_POINTS];
+    let mut classes = vec![class_bits::OTHER; N_CODE_POINTS];
     for line in fs::read_to_string("data/unicode_classes.txt")?.lines() {
         let [first, last, letter] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(format!("`{line}` is not a run of code points").into());
         };
-        let class = class_bits::of_letter(letter).ok_or_else(|| format!("`{letter}` is not a class"))?;
+        let class = class_of_letter(letter).ok_or_else(|| format!("`{letter}` is not a class"))?;
         classes[usize::from_str_radix(first, 16)?..=usize::from_str_radix(last, 16)?].fill(class);
     }
 
@@ -85,4 +86,18 @@ fn write_classes(output: &Path) -> Result<(), Box<dyn Error>> {
     fs::write(output.join("class_index"), index)?;
     fs::write(output.join("class_blocks"), blocks)?;
     Ok(())
+}
+
+/// The class written as `letter` in `data/unicode_classes.txt`.
+fn class_of_letter(letter: &str) -> Option<u8> {
+    Some(match letter {
+        "U" => class_bits::UPPER,
+        "L" => class_bits::LOWER,
+        "B" => class_bits::CASELESS,
+        "M" => class_bits::MARK,
+        "N" => class_bits::NUMBER,
+        "S" => class_bits::SPACE,
+        "R" => class_bits::NEWLINE,
+        _ => return None,
+    })
 }

@@ -149,11 +149,12 @@ export LEDGER_STORAGE_PATH=/tmp/repro.db LEDGER_LOG=debug
 python -m ledger import --profile northbank statements/northbank_2026-03-16_04-04.csv
 """, "Import the overlapping export with the debug log"))
 
-say("Not a single `skip`: 39 of those rows are in the database already, and all were added. Let me put the same payment from both files side by side.",
+say("Not a single `skip`: 40 of those 49 rows are in the database already, and all were added. Let me put the same payment from both files side by side.",
     bash("""
 export LEDGER_STORAGE_PATH=/tmp/repro.db
 python -m ledger export | grep -E 'PAYROLL|2026-03-18.*LINDEN'
-python -m ledger export | grep -c .
+python -m ledger export > /tmp/export-before.jsonl
+wc -l /tmp/export-before.jsonl; sha256sum /tmp/export-before.jsonl
 """, "The same rows from both files"),
     grep(r"fingerprint", output_mode="content"))
 
@@ -349,3 +350,178 @@ UPDATE transactions SET fingerprint = new_fingerprint(source, day, description, 
     WHERE fingerprint IS NOT NULL;
 """),
     bash("python -m unittest tests.test_importer 2>&1", "Importer tests"))
+
+# -- 2. the correction: fingerprints are an interface ----------------------------
+
+user("""
+Stop there, please. Don't change the values in `fingerprint`. Halvorsen (partner HLV-2209) joins its reconciliation on exactly that column of our export. What is stored must stay byte for byte: the two LINDEN coffees of 18 March stay 6ca6a4c5602ada8a and 9c18e11c5aa1df5f, and new rows get their `fingerprint` by the old formula, position included. Put your identity into a new column `fp2`, migration `0004_fp2.sql`, and deduplicate on that one. `export` must not change.
+""")
+
+say("Understood: `fingerprint` is an interface, so it stays as it was, formula and all. I remove my migration, restore the old function, and add the new identity beside it. First where I stand.",
+    bash("rm ledger/migrations/0004_fingerprint.sql && git status --short && git diff ledger/importer.py",
+         "Drop the wrong migration, show what is left in the importer"),
+    grep(r"has_fingerprint|fingerprint", "ledger/store.py"))
+
+say(None,
+    edit("ledger/importer.py", """\
+def fingerprint(profile: Profile, row: Row) -> str:
+    \"\"\"Identifies a row, so that importing a file again adds nothing.
+
+    `row.nth` tells equal rows of one day apart.
+    \"\"\"
+    text = f"{profile.name}|{row.when}|{row.description}|{row.amount}|{row.nth}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+""", """\
+def fingerprint(profile: Profile, row: Row) -> str:
+    \"\"\"The first formula. It contains the position in the file, so it cannot
+    recognise a row in another export; partners join on the stored values, so
+    it must not change either. Nothing is deduplicated on it.
+    \"\"\"
+    text = f"{profile.name}|{row.index}|{row.when}|{row.description}|{row.amount}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def identity(profile: Profile, row: Row) -> str:
+    \"\"\"Identifies a row in whatever export it appears (column `fp2`).
+
+    `row.nth` tells equal rows of one day apart.
+    \"\"\"
+    text = f"v2|{profile.name}|{row.when}|{row.description}|{row.amount}|{row.nth}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+"""),
+    edit("ledger/importer.py", """\
+        mark = fingerprint(profile, row)
+        if store.has_fingerprint(mark):
+            log.debug("import", "skip", row=row.index, fingerprint=mark)
+""", """\
+        mark = identity(profile, row)
+        if store.has_fp2(mark):
+            log.debug("import", "skip", row=row.index, fp2=mark)
+"""),
+    edit("ledger/importer.py", """\
+                fingerprint=mark,
+                raw=row.raw,
+""", """\
+                fingerprint=fingerprint(profile, row),
+                fp2=mark,
+                raw=row.raw,
+"""),
+    edit("ledger/importer.py", """\
+        log.debug("import", "add", row=row.index, fingerprint=mark, account=other)
+""", """\
+        log.debug("import", "add", row=row.index, fp2=mark, account=other)
+"""),
+    edit("ledger/models.py", """\
+    fingerprint: str | None = None
+""", """\
+    fingerprint: str | None = None
+    fp2: str | None = None
+"""),
+    write("ledger/migrations/0004_fp2.sql", """\
+-- The identity of an imported row, whatever export it comes from. Imports are
+-- deduplicated on it; `fingerprint` keeps its values (LEDGER-4127).
+ALTER TABLE transactions ADD COLUMN fp2 TEXT;
+
+CREATE UNIQUE INDEX transactions_fp2 ON transactions (fp2)
+    WHERE fp2 IS NOT NULL;
+"""))
+
+say("Now the store: write the column, read it back, look it up.",
+    edit("ledger/store.py", """\
+                " (day, description, source, created_at, fingerprint, raw)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+""", """\
+                " (day, description, source, created_at, fingerprint, fp2, raw)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+"""),
+    edit("ledger/store.py", """\
+                    transaction.fingerprint,
+                    json.dumps""", """\
+                    transaction.fingerprint,
+                    transaction.fp2,
+                    json.dumps"""),
+    edit("ledger/store.py", """\
+                fingerprint=row["fingerprint"],
+""", """\
+                fingerprint=row["fingerprint"],
+                fp2=row["fp2"],
+"""),
+    edit("ledger/store.py", """\
+    def transactions(self)""", """\
+    def has_fp2(self, fp2: str) -> bool:
+        row = self.db.execute("SELECT 1 FROM transactions WHERE fp2 = ?", (fp2,)).fetchone()
+        return row is not None
+
+    def transactions(self)"""),
+    bash("python -m unittest tests.test_importer tests.test_store 2>&1", "Importer and store tests"))
+
+say("""
+Green. One case still bothers me, now that the old fingerprint is written for new rows but no longer checked: its column has a UNIQUE index since migration 0002. Two *different* rows can have the same old fingerprint if they sit at the same position of two files. An export taken in the middle of a day is enough: grocer, coffee; and the next export lists coffee, coffee. Writing that down as a test, and one that pins the old formula with the two values you gave.
+""",
+    edit("tests/test_importer.py", """\
+    def test_unknown_profile(self):
+""", """\
+    def test_old_fingerprint_may_be_taken(self):
+        head, first, second, grocer, payroll = NORTH.splitlines(keepends=True)
+        self.run_import("noon.csv", head + grocer + first)
+        result = self.run_import("evening.csv", head + first + second + grocer)
+        self.assertEqual((result.added, result.skipped), (1, 2))
+
+    def test_old_fingerprints_do_not_change(self):
+        statement = Path(__file__).parents[1] / "statements" / "northbank_2026-03.csv"
+        import_file(self.store, config(), statement, "northbank")
+        coffees = [
+            t.fingerprint for _, t in self.store.transactions()
+            if t.when == date(2026, 3, 18) and t.description == "CAFE LINDEN"
+        ]
+        self.assertEqual(coffees, ["6ca6a4c5602ada8a", "9c18e11c5aa1df5f"])
+
+    def test_unknown_profile(self):
+"""),
+    edit("tests/test_importer.py", """\
+import unittest
+
+from ledger.importer""", """\
+import unittest
+from datetime import date
+from pathlib import Path
+
+from ledger.importer"""),
+    bash("python -m unittest tests.test_importer 2>&1", "Importer tests with the two new cases"))
+
+say("As feared, a real `IntegrityError`: the import would die half way through the file. The old value is only a label now, so a row whose label is taken goes without one; `export` already prints null for manual transactions. `has_fingerprint` is exactly the question to ask.",
+    edit("ledger/importer.py", """\
+        other = counter_account(row.description, config)
+""", """\
+        label: str | None = fingerprint(profile, row)
+        if store.has_fingerprint(label):
+            # Another row at the same place of another file has it.
+            label = None
+        other = counter_account(row.description, config)
+"""),
+    edit("ledger/importer.py", """\
+                fingerprint=fingerprint(profile, row),
+                fp2=mark,
+""", """\
+                fingerprint=label,
+                fp2=mark,
+"""),
+    suite(12))
+
+say("Now the whole thing for real: both exports into a new database, and the old database opened by the new code.",
+    bash("""
+export LEDGER_STORAGE_PATH=/tmp/fresh.db
+python -m ledger init
+python -m ledger import --profile northbank statements/northbank_2026-03.csv
+python -m ledger import --profile northbank statements/northbank_2026-03-16_04-04.csv
+python -m ledger import --profile northbank statements/northbank_2026-03.csv
+python /tmp/compare.py /tmp/fresh.db statements/northbank_2026-03.csv
+python -m ledger register Assets:Bank:Checking --limit 3
+""", "Import both exports into a new database"),
+    bash("""
+export LEDGER_STORAGE_PATH=/tmp/repro.db
+python -m ledger init
+python -m ledger export > /tmp/export-after.jsonl
+sha256sum /tmp/export-before.jsonl /tmp/export-after.jsonl
+cmp /tmp/export-before.jsonl /tmp/export-after.jsonl && echo identical
+""", "Open the old database with the new code, compare the export"))

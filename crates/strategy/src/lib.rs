@@ -1,4 +1,40 @@
-//! What the author of a strategy sees: view, goal, plan, edits, facts, settings, registry.
+//! What the author of a strategy sees: the view, the goal, the plan of edits, shared facts, settings, the registry, and
+//! the traits of the injected services.
+//!
+//! A strategy never touches messages. It reads a [`View`] and returns a [`Plan`]: typed edits, each with a reason. The
+//! engine validates, resolves, archives, applies, counts, journals and reports them, so that no strategy can break a
+//! session. A crate that implements [`Strategy`] depends on this crate alone.
 
+mod facts;
+mod goal;
+mod plan;
+mod registry;
 mod services;
-pub use services::{TokenCounter, Tokens};
+mod settings;
+mod strategy;
+mod task;
+pub mod text;
+pub mod tools;
+mod view;
+
+pub use epitome_session as session;
+pub use epitome_session::{
+    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, ToolCall, ToolResult,
+    Unit, UnitKind,
+};
+#[doc(hidden)]
+pub use serde_json::Value;
+
+pub use facts::{Call, Facts, FileAccess, FileEvent, ToolOutput};
+pub use goal::Goal;
+pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
+pub use registry::{Configurable, Registration, Registry, RegistryError};
+pub use services::{
+    Archive, ArchiveError, Archived, BoxFuture, Summarizer, Summary, SummarizeError, SummaryTask, TokenCounter, Tokens,
+};
+#[doc(hidden)]
+pub use settings::{read as read_setting, unknown as unknown_setting};
+pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
+pub use strategy::{Lossiness, Meta, Needs, Strategy};
+pub use task::{TaskDetector, TaskKind, Verdict};
+pub use view::{BlockRef, EntryTokens, Protection, View};

@@ -4,7 +4,7 @@ use epitome_tokens::Exact;
 use epitome_strategy::TokenCounter;
 fn main() {
     let text = std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap();
-    for c in [Exact::O200K_BASE, Exact::CL100K_BASE] {
+    for c in [Exact::O200kBase, Exact::Cl100kBase] {
         let t = std::time::Instant::now();
         let n = c.count(&text);
         let cold = t.elapsed();

@@ -1,3 +1,24 @@
-//! Token counters: exact vocabularies, estimators, a calibrated estimator.
+//! Token counters, all behind the trait [`TokenCounter`](epitome_strategy::TokenCounter):
+//!
+//! - [`Exact`]: the true count of OpenAI's encodings, from vocabularies inside the program;
+//! - [`Estimator`]: rules of thumb on characters, for models whose vocabulary is not known;
+//! - [`Calibrated`]: any of them times a factor learned from what a provider reported.
+//!
+//! [`by_name`] gives the first two by the name that configuration spells. No counter downloads, loads or builds anything
+//! and all may be shared between threads.
+//!
+//! ```
+//! let counter = epitome_tokens::by_name("o200k_base")?;
+//! assert_eq!(counter.count("The fold keeps what the task needs."), 8);
+//! # Ok::<(), epitome_tokens::UnknownCounter>(())
+//! ```
+
+mod calibrated;
+mod estimate;
 mod exact;
+mod registry;
+
+pub use calibrated::{Calibrated, Sample};
+pub use estimate::Estimator;
 pub use exact::Exact;
+pub use registry::{NAMES, UnknownCounter, by_name};

@@ -19,21 +19,5 @@ pub(crate) const NEWLINE: u8 = 1 << 6;
 /// Every other character.
 pub(crate) const OTHER: u8 = 1 << 7;
 
-/// One more than the last code point.
-pub(crate) const N_CODE_POINTS: usize = 0x11_0000;
 /// Code points in a block of the class table.
 pub(crate) const BLOCK: usize = 128;
-
-/// The class written as `letter` in `data/unicode_classes.txt`.
-pub(crate) fn of_letter(letter: &str) -> Option<u8> {
-    Some(match letter {
-        "U" => UPPER,
-        "L" => LOWER,
-        "B" => CASELESS,
-        "M" => MARK,
-        "N" => NUMBER,
-        "S" => SPACE,
-        "R" => NEWLINE,
-        _ => return None,
-    })
-}

@@ -1,0 +1,81 @@
+//! Cutting text: helpers that every strategy needs and none should write again.
+
+use std::ops::Range;
+
+/// The largest character boundary at or before `index`. Constant time.
+pub fn floor_boundary(text: &str, index: usize) -> usize {
+    text.floor_char_boundary(index)
+}
+
+/// The smallest character boundary at or after `index`. Constant time.
+pub fn ceil_boundary(text: &str, index: usize) -> usize {
+    text.ceil_char_boundary(index)
+}
+
+/// The byte ranges of a text's lines, each with its line feed. Linear.
+pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        start..at
+    })
+}
+
+/// Whether a character ends a sentence, in English or Chinese.
+pub fn ends_sentence(char: char) -> bool {
+    matches!(char, '.' | '!' | '?' | '。' | '！' | '？' | '；' | '…')
+}
+
+/// Whether a character is written in Chinese, Japanese or Korean script.
+pub fn is_cjk(char: char) -> bool {
+    matches!(u32::from(char),
+        0x2E80..=0x2FDF | 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF
+        | 0x20000..=0x2FA1F)
+}
+
+/// The end of the last sentence that lies whole in `text[..limit]`; failing that the end of the last line, failing that
+/// the last white space, failing that `limit` itself, moved back to a character boundary. Linear in `limit`.
+///
+/// An English sentence ends with its mark *and* white space behind it, so `v1.2` and `main.rs` are not cut.
+pub fn sentence_end(text: &str, limit: usize) -> usize {
+    let limit = floor_boundary(text, limit.min(text.len()));
+    if limit == text.len() {
+        return limit;
+    }
+    let (mut sentence, mut line, mut space) = (0, 0, 0);
+    let mut chars = text[..limit].char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        let end = at + char.len_utf8();
+        let next = chars.peek().map(|(_, next)| *next).or_else(|| text[end..].chars().next());
+        let closes = ends_sentence(char) && (char > '\u{7f}' || next.is_none_or(char::is_whitespace));
+        if closes {
+            sentence = end;
+        }
+        if char == '\n' {
+            line = end;
+        }
+        if char.is_whitespace() {
+            space = end;
+        }
+    }
+    // A boundary in the first half would throw away more than it is worth.
+    [sentence, line, space].into_iter().find(|end| *end * 2 >= limit && *end > 0).unwrap_or(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end() {
+        let check = |text: &str, limit: usize, expect: &str| assert_eq!(&text[..sentence_end(text, limit)], expect);
+        check("One. Two. Three.", 12, "One. Two.");
+        check("Use main.rs v1.2 here", 12, "Use main.rs ");
+        check("第一句。第二句。第三句", 27, "第一句。第二句。");
+        check("short", 99, "short");
+        check("nowhitespaceatall", 5, "nowhi");
+        check("字字字字", 4, "字");
+        check("a line\nanother line", 9, "a line\n");
+    }
+}

@@ -1,0 +1,183 @@
+//! The view: what a strategy reads.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use epitome_session::{Block, Entry, Language, Message, Unit};
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Facts;
+use crate::services::{TokenCounter, Tokens};
+
+/// The tokens of one entry of a view.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntryTokens {
+    /// Of the whole message: its blocks and the constant per message.
+    pub total: Tokens,
+    /// Of each block.
+    pub blocks: Vec<Tokens>,
+}
+
+/// What the engine will refuse to do to a unit, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protection {
+    /// Everything is allowed.
+    Free,
+    /// The newest step: parts of its texts may leave, it may not leave whole.
+    NewestStep,
+    /// The system prompt.
+    System,
+    /// The first genuine user message.
+    OriginalTask,
+    /// The newest genuine user message.
+    NewestUser,
+    /// Pinned by the host, or marked `<Pin>`.
+    Pinned,
+    /// Holds the result of a protected tool.
+    ProtectedTool,
+    /// One of the newest rounds that the configuration keeps.
+    RecentRound,
+    /// A call in it is not answered yet.
+    Open,
+}
+
+impl Protection {
+    /// Whether the unit may leave the context whole.
+    pub fn may_leave(self) -> bool {
+        self == Self::Free
+    }
+
+    /// Whether parts of the unit's texts may leave.
+    pub fn may_edit(self) -> bool {
+        matches!(self, Self::Free | Self::NewestStep)
+    }
+}
+
+/// A block of a view, by position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BlockRef {
+    /// Position of the message in the view.
+    pub message: u32,
+    /// Which of its blocks.
+    pub block: u32,
+}
+
+/// What the model would see now, with everything that planning needs: messages, units, token counts, what is protected,
+/// shared facts. Positions of messages and units hold for this view only.
+pub struct View<'a> {
+    entries: &'a [Entry],
+    units: &'a [Unit],
+    tokens: &'a [EntryTokens],
+    protections: &'a [Protection],
+    counter: &'a dyn TokenCounter,
+    language: Language,
+    facts: OnceLock<Facts<'a>>,
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("View").field("messages", &self.entries.len()).field("units", &self.units.len()).finish()
+    }
+}
+
+impl<'a> View<'a> {
+    /// A view of `entries`; `tokens` has one element per entry, `units` cover them all, `protections` has one per unit.
+    pub fn new(
+        entries: &'a [Entry],
+        units: &'a [Unit],
+        tokens: &'a [EntryTokens],
+        protections: &'a [Protection],
+        counter: &'a dyn TokenCounter,
+        language: Language,
+    ) -> Self {
+        debug_assert_eq!(entries.len(), tokens.len());
+        debug_assert_eq!(units.len(), protections.len());
+        Self { entries, units, tokens, protections, counter, language, facts: OnceLock::new() }
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The messages as the model sees them, in order.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = &'a Message> + DoubleEndedIterator {
+        self.entries.iter().map(|entry| entry.message.as_ref())
+    }
+
+    /// The message at a position. Panics when there is none.
+    pub fn message(&self, position: usize) -> &'a Message {
+        &self.entries[position].message
+    }
+
+    /// The entries behind the messages: identity, original, excerpts in force.
+    pub fn entries(&self) -> &'a [Entry] {
+        self.entries
+    }
+
+    /// A block, or `None`.
+    pub fn block(&self, at: BlockRef) -> Option<&'a Block> {
+        self.entries.get(at.message as usize)?.message.blocks.get(at.block as usize)
+    }
+
+    /// The units, in order.
+    pub fn units(&self) -> &'a [Unit] {
+        self.units
+    }
+
+    /// The unit that holds the message at a position. Logarithmic.
+    pub fn unit_of(&self, message: usize) -> usize {
+        self.units.partition_point(|unit| unit.entries.end <= message)
+    }
+
+    /// What the engine will refuse to do to a unit. Panics when there is no such unit.
+    pub fn protection(&self, unit: usize) -> Protection {
+        self.protections[unit]
+    }
+
+    /// Tokens of a message, the constant per message included.
+    pub fn message_tokens(&self, message: usize) -> Tokens {
+        self.tokens[message].total
+    }
+
+    /// Tokens of a block; 0 where there is none.
+    pub fn block_tokens(&self, at: BlockRef) -> Tokens {
+        self.tokens.get(at.message as usize).and_then(|entry| entry.blocks.get(at.block as usize)).copied().unwrap_or(0)
+    }
+
+    /// Tokens of a unit. Linear in its messages.
+    pub fn unit_tokens(&self, unit: usize) -> Tokens {
+        self.tokens[self.units[unit].entries.clone()].iter().map(|entry| entry.total).sum()
+    }
+
+    /// Tokens of the whole view. Linear in the view.
+    pub fn total_tokens(&self) -> Tokens {
+        self.tokens.iter().map(|entry| entry.total).sum()
+    }
+
+    /// The rounds so far: genuine user turns.
+    pub fn rounds(&self) -> u32 {
+        self.units.last().map_or(0, |unit| unit.round)
+    }
+
+    /// Counts a text with the session's counter. Linear in the text; block counts are free, use those.
+    pub fn count(&self, text: &str) -> Tokens {
+        self.counter.count(text)
+    }
+
+    /// The language of the texts that the engine writes for this session.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// What several strategies need to know, computed once per view, on first use.
+    pub fn facts(&self) -> &Facts<'a> {
+        self.facts.get_or_init(|| Facts::build(self.entries, self.units, self.tokens))
+    }
+}
