@@ -1,1 +1,16 @@
-//! Session formats of agents and providers, read and written.
+//! Session formats of agents and providers: recognised from their content, read into a session, written back.
+//!
+//! Reading gives the log with every message ever said and a journal of the compactions that the recording holds, so that
+//! the full view and the view that the model saw are both there. Writing gives untouched records back byte for byte.
+
+mod agents;
+mod dialogues;
+mod error;
+mod format;
+mod input;
+mod read;
+mod wire;
+
+pub use error::{ReadError, Warning};
+pub use format::Format;
+pub use read::{Loaded, LoadedSession, ReadOptions, read};

@@ -1,0 +1,100 @@
+//! The input as readers see it: one JSON document, JSON lines, or plain text.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::error::{ReadError, Warning};
+
+/// The shape of an input.
+#[derive(Debug)]
+pub(crate) enum Shape<'a> {
+    /// One JSON value.
+    Document(&'a str),
+    /// A JSON value on each line.
+    Lines(Vec<Line<'a>>),
+    /// Anything else.
+    Text(&'a str),
+}
+
+/// A line that holds a JSON value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// Its place in the file, without the line feed.
+    pub start: usize,
+    /// The JSON text.
+    pub json: &'a str,
+}
+
+impl Line<'_> {
+    /// Its bytes in the file.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start..self.start + self.json.len()
+    }
+}
+
+/// Finds out the shape of `bytes`. A line that is no JSON is damaged: reported, or with `strict` refused.
+pub(crate) fn shape<'a>(
+    bytes: &'a [u8],
+    strict: bool,
+    warnings: &mut Vec<Warning>,
+) -> Result<Shape<'a>, ReadError> {
+    let first = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()).ok_or(ReadError::Empty)?;
+    if first != b'{' && first != b'[' {
+        let text = std::str::from_utf8(bytes).map_err(|error| ReadError::Unrecognised {
+            seen: format!("neither JSON nor UTF-8 text: byte {} is invalid", error.valid_up_to()),
+        })?;
+        return Ok(Shape::Text(text));
+    }
+    // One JSON value on the first line and more behind it: JSON lines. Otherwise one document, pretty-printed or not.
+    let head = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let more = bytes.len() - (head.as_ptr() as usize - bytes.as_ptr() as usize) > head.len() + 1;
+    if !(more && is_json(head)) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if is_json(bytes) || !has_json_line(bytes) => return Ok(Shape::Document(text)),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let (number, at) = (index + 1, start);
+        start += line.len() + 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let problem = match std::str::from_utf8(line) {
+            Ok(json) => match serde_json::from_str::<&RawValue>(json) {
+                Ok(_) => {
+                    lines.push(Line { number, start: at, json });
+                    continue;
+                }
+                Err(error) => format!("not JSON: {error}"),
+            },
+            Err(error) => format!("not UTF-8: byte {} of the line is invalid", error.valid_up_to() + 1),
+        };
+        if strict {
+            return Err(ReadError::DamagedLine { line: number, problem });
+        }
+        warnings.push(Warning { line: Some(number), message: format!("passed over: {problem}") });
+    }
+    Ok(Shape::Lines(lines))
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<&RawValue>(bytes).is_ok()
+}
+
+/// Whether any line is a JSON object of its own: then a damaged file is damaged JSON lines, not a damaged document.
+fn has_json_line(bytes: &[u8]) -> bool {
+    let object = |line: &&[u8]| line.first() == Some(&b'{') && line.len() > 2 && is_json(line);
+    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).any(|line| object(&line))
+}
+
+/// Parses a document, with an error that names the format.
+pub(crate) fn parse_document(text: &str, format: &'static str) -> Result<Value, ReadError> {
+    serde_json::from_str(text).map_err(|error| ReadError::Malformed { format, problem: error.to_string() })
+}
