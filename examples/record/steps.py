@@ -525,3 +525,335 @@ python -m ledger export > /tmp/export-after.jsonl
 sha256sum /tmp/export-before.jsonl /tmp/export-after.jsonl
 cmp /tmp/export-before.jsonl /tmp/export-after.jsonl && echo identical
 """, "Open the old database with the new code, compare the export"))
+
+say("""
+No `cmp` either, but the two checksums are equal (3bf3014f…), so the export of the old database is unchanged. State after this round:
+
+- `money.parse_amount` works on digits only; all 20,000 amounts up to 199.99 and their negatives survive, and one beyond 2^53.
+- Imports deduplicate on `fp2`; the second export now adds 9 rows and skips 40.
+- `fingerprint` is computed by the old formula and stored where it is free.
+- Migration `0004_fp2.sql` is new; 0001 to 0003 are untouched. Whole suite: 67 tests, OK.
+
+Not solved yet: a database like repro.db keeps its eight wrong cents and its 40 doubled rows, and its old rows have no `fp2`, so importing March there again would add them once more. Nothing is committed.
+""")
+
+# -- 3. repair -------------------------------------------------------------------
+
+user("""
+That is the right shape. Now the databases that already have the damage: add `ledger repair`. Without options it lists what it would do, with `--apply` it does it. A correction gets the day of the transaction it corrects, its source must be exactly `repair:LEDGER-4127`, and running it twice must change nothing. Existing postings are never touched. Mette's database has both files in it, like your repro.db; tell me at the end what it would do there.
+""")
+
+say("Both halves need the same thing: what the importer would make of the stored `raw` row today. So the parsing of one record should become a function that `repair` can call. Reading the importer as it is now, and the command line.",
+    read("ledger/importer.py", offset=44),
+    read("ledger/cli.py"))
+
+say("""
+Plan: `importer.parse_record(record, profile)` for one row; a column `corrects` on transactions, so that a correction knows its target and the second run sees it is done; `ledger/repair.py` walks the imported transactions in the order of their ids. 0004 is not in SHIPPED, so `corrects` can go into it.
+""",
+    edit("ledger/importer.py", """\
+            try:
+                when = datetime.strptime(record[profile.day].strip(), profile.day_format)
+                amount = parse_amount(
+                    record[profile.amount], profile.currency, profile.decimal
+                )
+            except (MoneyError, ValueError) as error:
+                raise ImportError_(f"{path.name}, row {index}: {error}") from error
+            description = record[profile.description].strip()
+            same = (when.date(), description, amount)
+            seen[same] += 1
+            yield Row(index, when.date(), description, amount, seen[same], record)
+""", """\
+            try:
+                when, description, amount = parse_record(record, profile)
+            except (MoneyError, ValueError) as error:
+                raise ImportError_(f"{path.name}, row {index}: {error}") from error
+            same = (when, description, amount)
+            seen[same] += 1
+            yield Row(index, when, description, amount, seen[same], record)
+
+
+def parse_record(record: dict, profile: Profile) -> tuple[date, str, int]:
+    when = datetime.strptime(record[profile.day].strip(), profile.day_format).date()
+    amount = parse_amount(record[profile.amount], profile.currency, profile.decimal)
+    return when, record[profile.description].strip(), amount
+"""),
+    write("ledger/migrations/0004_fp2.sql", """\
+-- The identity of an imported row, whatever export it comes from. Imports are
+-- deduplicated on it; `fingerprint` keeps its values (LEDGER-4127).
+ALTER TABLE transactions ADD COLUMN fp2 TEXT;
+
+CREATE UNIQUE INDEX transactions_fp2 ON transactions (fp2)
+    WHERE fp2 IS NOT NULL;
+
+-- The transaction that this one corrects. One correction each.
+ALTER TABLE transactions ADD COLUMN corrects INTEGER REFERENCES transactions (id);
+
+CREATE UNIQUE INDEX transactions_corrects ON transactions (corrects)
+    WHERE corrects IS NOT NULL;
+"""),
+    write("ledger/repair.py", '''\
+"""Repairs databases that were filled before LEDGER-4127 was fixed.
+
+Two kinds of damage: amounts that were truncated, and rows that were imported
+again from an overlapping export. Both are corrected by new transactions; the
+imported ones stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ledger import log
+from ledger.importer import PROFILES, Row, identity, parse_record
+from ledger.models import Posting, Transaction
+from ledger.money import format_amount
+from ledger.store import Store
+
+SOURCE = "repair:LEDGER-4127"
+
+
+@dataclass(frozen=True)
+class Finding:
+    number: int
+    problem: str
+    correction: Transaction
+
+    def text(self) -> str:
+        own = self.correction.postings[0]
+        return (f"{self.correction.when}  #{self.number:<5} {self.problem:<10} "
+                f"{format_amount(own.amount, own.currency):>10} {own.currency}  "
+                f"{self.correction.description}")
+
+
+def run(store: Store, apply: bool = False) -> list[Finding]:
+    """Finds what is wrong and not corrected yet; corrects it if told to."""
+    transactions = sorted(store.transactions(), key=lambda item: item[0])
+    corrected = {t.corrects for _, t in transactions if t.corrects is not None}
+    seen: Counter = Counter()
+    owners: dict[str, int] = {}
+    findings = []
+    for number, transaction in transactions:
+        kind, _, rest = transaction.source.partition(":")
+        if kind != "import" or transaction.raw is None:
+            continue
+        profile = PROFILES[rest.partition(":")[0]]
+        when, description, amount = parse_record(transaction.raw, profile)
+        same = (transaction.source, when, description, amount)
+        seen[same] += 1
+        row = Row(0, when, description, amount, seen[same], transaction.raw)
+        mark = identity(profile, row)
+        if apply and transaction.fp2 is None:
+            store.set_fp2(number, mark)
+        posted = transaction.postings[0].amount
+        if mark in owners:
+            problem, missing = f"dup #{owners[mark]}", -posted
+        else:
+            owners[mark] = number
+            problem, missing = "amount", amount - posted
+        if missing == 0 or number in corrected:
+            continue
+        findings.append(Finding(number, problem, correction(number, transaction, missing)))
+    if apply:
+        for finding in findings:
+            store.add(finding.correction)
+            log.debug("repair", "corrected", id=finding.number, problem=finding.problem)
+    return findings
+
+
+def correction(number: int, transaction: Transaction, missing: int) -> Transaction:
+    own, other = transaction.postings
+    return Transaction(
+        when=transaction.when,
+        description=f"correction of #{number}: {transaction.description}",
+        postings=(
+            Posting(own.account, missing, own.currency),
+            Posting(other.account, -missing, other.currency),
+        ),
+        source=SOURCE,
+        corrects=number,
+    )
+'''),
+    bash(r"""
+python - <<'EOF'
+from pathlib import Path
+
+def change(path, *pairs):
+    text = Path(path).read_text()
+    for old, new in pairs:
+        assert text.count(old) == 1, (path, old, text.count(old))
+        text = text.replace(old, new)
+    Path(path).write_text(text)
+
+change("ledger/models.py",
+    ("    fp2: str | None = None\n", "    fp2: str | None = None\n    corrects: int | None = None\n"))
+change("ledger/store.py",
+    ("created_at, fingerprint, fp2, raw)\"", "created_at, fingerprint, fp2, corrects, raw)\""),
+    ("VALUES (?, ?, ?, ?, ?, ?, ?)", "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+    ("                    transaction.fp2,\n", "                    transaction.fp2,\n                    transaction.corrects,\n"),
+    ("                fp2=row[\"fp2\"],\n", "                fp2=row[\"fp2\"],\n                corrects=row[\"corrects\"],\n"),
+    ("    def transactions(self)", '''    def set_fp2(self, number: int, fp2: str) -> None:
+        # For rows that were imported before there was an fp2.
+        with self.db:
+            self.db.execute(
+                "UPDATE transactions SET fp2 = ? WHERE id = ? AND fp2 IS NULL", (fp2, number)
+            )
+
+    def transactions(self)'''))
+change("ledger/cli.py",
+    ("importer, outbox, report, server\n", "importer, outbox, repair, report, server\n"),
+    ('    commands.add_parser("export"', '''    command = commands.add_parser("repair", help="correct what LEDGER-4127 left behind")
+    command.add_argument("--apply", action="store_true", help="post the corrections")
+
+    commands.add_parser("export"'''),
+    ('        elif arguments.command == "export":', '''        elif arguments.command == "repair":
+            findings = repair.run(store, arguments.apply)
+            for finding in findings:
+                print(finding.text())
+            done = "posted" if arguments.apply else "to post (nothing written, use --apply)"
+            print(f"{len(findings)} corrections {done}")
+        elif arguments.command == "export":'''))
+EOF
+git diff --stat
+""", "Thread `corrects` through models, store and command line"))
+
+say("Tests for it. The damaged state has to be built by hand, since the importer can no longer produce it: transactions without `fp2`, with a truncated amount, and the same row from a second file.",
+    write("tests/test_repair.py", '''\
+import unittest
+from datetime import date
+
+from ledger import repair
+from ledger.importer import import_file
+from ledger.models import Posting, Transaction
+from tests.support import StoreCase, config
+
+HEAD = "Date,Description,Amount,Balance\\n"
+
+
+def old_row(source: str, amount: str, posted: int, description: str = "CAFE LINDEN",
+            fingerprint: str | None = None) -> Transaction:
+    """As the importer stored it before the fix."""
+    return Transaction(
+        when=date(2026, 3, 18),
+        description=description,
+        postings=(Posting("Assets:Bank:Checking", posted), Posting("Expenses:Coffee", -posted)),
+        source=f"import:northbank:{source}",
+        fingerprint=fingerprint,
+        raw={"Date": "2026-03-18", "Description": description, "Amount": amount},
+    )
+
+
+class Repair(StoreCase):
+    def balance(self, account: str) -> int:
+        return dict((a, m) for a, _, m in self.store.balances()).get(account, 0)
+
+    def damage(self) -> None:
+        self.store.add(old_row("a.csv", "-3.08", -308, fingerprint="aa"))
+        self.store.add(old_row("a.csv", "-3.08", -308, fingerprint="bb"))
+        self.store.add(old_row("a.csv", "-2.30", -229, "BAKERY OST"))
+        self.store.add(old_row("b.csv", "-3.08", -308, fingerprint="cc"))
+        self.store.add(old_row("b.csv", "-3.08", -308))
+        self.store.add(old_row("b.csv", "-2.30", -229, "BAKERY OST"))
+
+    def test_lists_without_writing(self):
+        self.damage()
+        found = [(f.number, f.problem) for f in repair.run(self.store)]
+        self.assertEqual(found, [(3, "amount"), (4, "dup #1"), (5, "dup #2"), (6, "dup #3")])
+        self.assertEqual(self.store.count(), 6)
+
+    def test_apply_gives_the_right_balance(self):
+        self.damage()
+        repair.run(self.store, apply=True)
+        self.assertEqual(self.balance("Assets:Bank:Checking"), -308 - 308 - 230)
+        self.assertEqual(self.balance("Expenses:Coffee"), 308 + 308 + 230)
+
+    def test_twice_changes_nothing(self):
+        self.damage()
+        repair.run(self.store, apply=True)
+        count = self.store.count()
+        self.assertEqual(repair.run(self.store, apply=True), [])
+        self.assertEqual(self.store.count(), count)
+
+    def test_source_and_day(self):
+        self.damage()
+        repair.run(self.store, apply=True)
+        for _, found in self.store.transactions():
+            if found.corrects is not None:
+                self.assertEqual(found.source, "repair:LEDGER-4127")
+                self.assertEqual(found.when, date(2026, 3, 18))
+
+    def test_old_fingerprints_stay(self):
+        self.damage()
+        repair.run(self.store, apply=True)
+        marks = [t.fingerprint for _, t in sorted(self.store.transactions(), key=lambda i: i[0])]
+        self.assertEqual(marks[:4], ["aa", "bb", None, "cc"])
+
+    def test_import_after_repair_knows_the_rows(self):
+        self.damage()
+        repair.run(self.store, apply=True)
+        text = HEAD + "2026-03-18,CAFE LINDEN,-3.08,0\\n2026-03-18,BAKERY OST,-2.30,0\\n"
+        result = import_file(self.store, config(), self.write("c.csv", text), "northbank")
+        self.assertEqual((result.added, result.skipped), (0, 2))
+
+    def test_healthy_database(self):
+        text = HEAD + "2026-03-18,CAFE LINDEN,-3.08,0\\n2026-03-18,CAFE LINDEN,-3.08,0\\n"
+        import_file(self.store, config(), self.write("c.csv", text), "northbank")
+        self.assertEqual(repair.run(self.store, apply=True), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''),
+    bash("python -m unittest tests.test_repair 2>&1", "Repair tests"))
+
+say("The backfill writes `fp2` before it knows whether the row is a duplicate, and a duplicate's identity is taken by definition. Only the owner may get it; a duplicate keeps NULL and is found by `raw` again next time.",
+    edit("ledger/repair.py", """\
+        if apply and transaction.fp2 is None:
+            store.set_fp2(number, mark)
+        posted = transaction.postings[0].amount
+        if mark in owners:
+            problem, missing = f"dup #{owners[mark]}", -posted
+        else:
+            owners[mark] = number
+            problem, missing = "amount", amount - posted
+""", """\
+        posted = transaction.postings[0].amount
+        if mark in owners:
+            # Its fp2 stays NULL: the identity belongs to the owner.
+            problem, missing = f"dup #{owners[mark]}", -posted
+        else:
+            owners[mark] = number
+            problem, missing = "amount", amount - posted
+            if apply and transaction.fp2 is None:
+                store.set_fp2(number, mark)
+"""),
+    bash("python -m unittest tests.test_repair 2>&1", "Repair tests"),
+    bash("LEDGER_STORAGE_PATH=/tmp/repro.db python -m ledger repair", "What repair would do in the damaged database"))
+
+say("The tests pass, and the store did its job: repro.db has seen the earlier text of 0004 and refuses the edited one. Nobody but me has that database, so I rebuild it with the code of HEAD rather than bend the check.",
+    bash("""
+git worktree add -q --detach /tmp/old HEAD
+rm /tmp/repro.db*
+export LEDGER_STORAGE_PATH=/tmp/repro.db
+(cd /tmp/old && python -m ledger init \\
+  && python -m ledger import --profile northbank statements/northbank_2026-03.csv \\
+  && python -m ledger import --profile northbank statements/northbank_2026-03-16_04-04.csv)
+git worktree remove /tmp/old
+python -m ledger repair
+""", "Rebuild the damaged database with the old code, then list the repairs"))
+
+say(None,
+    bash("""
+export LEDGER_STORAGE_PATH=/tmp/repro.db
+python -m ledger repair --apply | tail -n 1
+python -m ledger repair --apply
+python -m ledger balance > /tmp/repaired.txt
+LEDGER_STORAGE_PATH=/tmp/fresh2.db python -m ledger init
+for f in northbank_2026-03 northbank_2026-03-16_04-04; do
+  LEDGER_STORAGE_PATH=/tmp/fresh2.db python -m ledger import --profile northbank statements/$f.csv
+done
+LEDGER_STORAGE_PATH=/tmp/fresh2.db python -m ledger balance > /tmp/clean.txt
+diff /tmp/repaired.txt /tmp/clean.txt && echo "balances agree"
+cat /tmp/clean.txt
+""", "Apply twice, compare the balances with a clean import"),
+    suite(8))

@@ -98,3 +98,24 @@ fn has_json_line(bytes: &[u8]) -> bool {
 pub(crate) fn parse_document(text: &str, format: &'static str) -> Result<Value, ReadError> {
     serde_json::from_str(text).map_err(|error| ReadError::Malformed { format, problem: error.to_string() })
 }
+
+/// An input together with what recognition looks at.
+#[derive(Debug)]
+pub(crate) struct Probe<'a> {
+    /// The input.
+    pub shape: Shape<'a>,
+    /// The parsed document, for [`Shape::Document`]; `Null` when it is not valid JSON.
+    pub document: Value,
+    /// The first lines parsed, at most 200, for [`Shape::Lines`].
+    pub heads: Vec<Value>,
+}
+
+/// A reader of one format: an element of the tables that `read` walks through.
+pub(crate) struct Reader {
+    /// The format.
+    pub format: crate::Format,
+    /// Whether the input is of this format. Cheap: looks at the probe only.
+    pub fits: fn(&Probe<'_>) -> bool,
+    /// Reads it.
+    pub read: fn(&Probe<'_>, &mut Vec<Warning>) -> Result<Vec<crate::LoadedSession>, ReadError>,
+}

@@ -198,7 +198,7 @@ mod tests {
             ("a|  | b|\t|\tc", "a|  | b|\t|\tc"),
             ("a| \r\n\n| | b", "a| \r\n\n| | b"),
             ("a|\n|  ", "a|\n  "),
-            ("//|\r\n/|x", "//\r\n|/x"),
+            ("//\r\n/|x", "//\r\n|/x"),
         ] {
             for (cut, end) in [(o200k, o200k_end as fn(&[u8], usize) -> usize), (cl100k, cl100k_end)] {
                 assert_eq!(pieces(&cut.replace('|', ""), end).join("|"), cut);
