@@ -46,7 +46,8 @@ fn write_vocabulary(encoding: &str, output: &Path) -> Result<(), Box<dyn Error>>
     let mut slots = vec![layout::EMPTY; SLOTS_PER_TOKEN * tokens.len()];
     for (rank, token) in tokens.iter().enumerate() {
         let hash = layout::hash(token);
-        let slot = layout::pack(u32::try_from(rank)?, bytes.len(), token.len(), hash).ok_or("a token does not fit a slot")?;
+        let slot =
+            layout::pack(u32::try_from(rank)?, bytes.len(), token.len(), hash).ok_or("a token does not fit a slot")?;
         let mut at = layout::first_slot(hash, slots.len());
         while slots[at] != layout::EMPTY {
             at = (at + 1) % slots.len();

@@ -37,11 +37,7 @@ impl Line<'_> {
 }
 
 /// Finds out the shape of `bytes`. A line that is no JSON is damaged: reported, or with `strict` refused.
-pub(crate) fn shape<'a>(
-    bytes: &'a [u8],
-    strict: bool,
-    warnings: &mut Vec<Warning>,
-) -> Result<Shape<'a>, ReadError> {
+pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warning>) -> Result<Shape<'a>, ReadError> {
     let first = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()).ok_or(ReadError::Empty)?;
     if first != b'{' && first != b'[' {
         let text = std::str::from_utf8(bytes).map_err(|error| ReadError::Unrecognised {

@@ -177,7 +177,9 @@ impl Block {
             Content::Text { text } => Some(text),
             Content::ToolResult(result) => Some(&result.text),
             Content::Thinking(thinking) if thinking.signature.is_none() => Some(&thinking.text),
-            Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+            Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {
+                None
+            }
         }
     }
 

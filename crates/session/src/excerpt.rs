@@ -158,7 +158,9 @@ impl Excerpt {
         let mut originals = Vec::with_capacity(rendered.len());
         let mut first = 0;
         for wanted in rendered {
-            while first < pieces.len() && pieces[first].0 + (pieces[first].1.end - pieces[first].1.start) <= wanted.start {
+            while first < pieces.len()
+                && pieces[first].0 + (pieces[first].1.end - pieces[first].1.start) <= wanted.start
+            {
                 first += 1;
             }
             for (start, range) in &pieces[first..] {
@@ -189,7 +191,8 @@ mod tests {
 
     #[test]
     fn renders_kept_ranges_with_marks() {
-        let check = |ranges: &[Range<u32>], expect: &str| assert_eq!(excerpt("abcdefgh", ranges).render("abcdefgh"), expect);
+        let check =
+            |ranges: &[Range<u32>], expect: &str| assert_eq!(excerpt("abcdefgh", ranges).render("abcdefgh"), expect);
         check(&[], "[…]");
         check(&[0..8], "abcdefgh");
         check(&[0..2], "ab[…]");
@@ -199,7 +202,8 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_range_of_the_text() {
-        let check = |ranges: &[Range<u32>], expect: ExcerptError| assert_eq!(Kept::new("aé", ranges).unwrap_err(), expect);
+        let check =
+            |ranges: &[Range<u32>], expect: ExcerptError| assert_eq!(Kept::new("aé", ranges).unwrap_err(), expect);
         check(&[0..9], ExcerptError::OutOfBounds { start: 0, end: 9, length: 3 });
         check(&[1..3, 0..1], ExcerptError::NotSorted { start: 0, end: 1 });
         check(&[0..2], ExcerptError::InsideCharacter(2));

@@ -186,9 +186,8 @@ impl Session {
     /// The first later epoch in force that touches what `target` changed or added.
     fn covering(&self, target: &Epoch) -> Option<u32> {
         let mut touched: HashSet<EntryKey> = target.changes().map(|change| change.entry()).collect();
-        touched.extend(
-            (0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index }),
-        );
+        touched
+            .extend((0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index }));
         self.journal[target.id as usize + 1..]
             .iter()
             .filter(|later| !later.undone)

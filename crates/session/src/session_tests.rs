@@ -17,8 +17,7 @@ fn call(ids: &[&str]) -> Message {
 }
 
 fn result(id: &str, text: &str) -> Message {
-    let result =
-        ToolResult { call_id: id.into(), name: None, text: text.into(), attachments: vec![], is_error: false };
+    let result = ToolResult { call_id: id.into(), name: None, text: text.into(), attachments: vec![], is_error: false };
     Message::result("", result)
 }
 
@@ -38,11 +37,7 @@ fn remove(session: &mut Session, entries: &[EntryKey], summary: &str) -> u32 {
     let first = session.view().iter().find(|entry| entries.contains(&entry.key)).unwrap().position;
     let position = Position::before(first, session.next_epoch(), 0);
     let message = Arc::new(Message::text("s", Role::User, Origin::Summary, summary));
-    session.commit(Epoch::recorded(
-        Trigger::Manual,
-        entries.iter().copied(),
-        vec![Synthetic { position, message }],
-    ))
+    session.commit(Epoch::recorded(Trigger::Manual, entries.iter().copied(), vec![Synthetic { position, message }]))
 }
 
 #[test]

@@ -191,11 +191,12 @@ impl<'a> Facts<'a> {
     fn answered_by(&self, first_call: usize, id: Option<&str>) -> Option<usize> {
         (first_call..self.calls.len()).find(|call| {
             let call = &self.calls[*call];
-            let same = match (id, &self.entries[call.at.message as usize].message.blocks[call.at.block as usize].content) {
-                (Some(id), Content::ToolCall(made)) => made.id.as_ref() == id,
-                (None, Content::Text { .. }) => true,
-                _ => false,
-            };
+            let same =
+                match (id, &self.entries[call.at.message as usize].message.blocks[call.at.block as usize].content) {
+                    (Some(id), Content::ToolCall(made)) => made.id.as_ref() == id,
+                    (None, Content::Text { .. }) => true,
+                    _ => false,
+                };
             call.output.is_none() && same
         })
     }
@@ -277,7 +278,9 @@ fn file_events_of(call: &Call<'_>) -> Vec<(String, FileAccess, String)> {
         | ToolKind::Other => return Vec::new(),
     };
     let Some(json) = call.json() else {
-        return tools::patch_paths(call.arguments).map(|path| (path.to_owned(), FileAccess::Edit, String::new())).collect();
+        return tools::patch_paths(call.arguments)
+            .map(|path| (path.to_owned(), FileAccess::Edit, String::new()))
+            .collect();
     };
     if let Some(patch) = json.get("patch").or_else(|| json.get("input")).and_then(Value::as_str)
         && tools::path_argument(&json).is_none()

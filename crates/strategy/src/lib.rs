@@ -19,8 +19,8 @@ mod view;
 
 pub use epitome_session as session;
 pub use epitome_session::{
-    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, ToolCall, ToolResult,
-    Unit, UnitKind,
+    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, ToolCall,
+    ToolResult, Unit, UnitKind,
 };
 #[doc(hidden)]
 pub use serde_json::Value;
@@ -30,11 +30,11 @@ pub use goal::Goal;
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
-    Archive, ArchiveError, Archived, BoxFuture, Summarizer, Summary, SummarizeError, SummaryTask, TokenCounter, Tokens,
+    Archive, ArchiveError, Archived, BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask, TokenCounter, Tokens,
 };
+pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]
 pub use settings::{read as read_setting, unknown as unknown_setting};
-pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 pub use strategy::{Lossiness, Meta, Needs, Strategy};
 pub use task::{TaskDetector, TaskKind, Verdict};
 pub use view::{BlockRef, EntryTokens, Protection, View};

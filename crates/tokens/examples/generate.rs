@@ -27,10 +27,8 @@ const CLASSES: [(char, &str); 7] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    for (name, encoding, n_tokens) in [
-        ("o200k_base", o200k_base()?, 199_998),
-        ("cl100k_base", cl100k_base()?, 100_256),
-    ] {
+    for (name, encoding, n_tokens) in [("o200k_base", o200k_base()?, 199_998), ("cl100k_base", cl100k_base()?, 100_256)]
+    {
         write(&data.join(name).with_extension("vocab"), &vocabulary(&encoding, n_tokens)?)?;
     }
     write(&data.join("unicode_classes.txt"), unicode_classes()?.as_bytes())

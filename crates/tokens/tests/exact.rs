@@ -11,9 +11,8 @@ use epitome_tokens::Exact;
 use proptest::prelude::*;
 use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 
-static REFERENCES: LazyLock<[(Exact, CoreBPE); 2]> = LazyLock::new(|| {
-    [(Exact::O200kBase, o200k_base().unwrap()), (Exact::Cl100kBase, cl100k_base().unwrap())]
-});
+static REFERENCES: LazyLock<[(Exact, CoreBPE); 2]> =
+    LazyLock::new(|| [(Exact::O200kBase, o200k_base().unwrap()), (Exact::Cl100kBase, cl100k_base().unwrap())]);
 
 #[track_caller]
 fn check(text: &str) {
@@ -81,7 +80,27 @@ fn long_pieces_count_as_the_reference() {
     let random: String = (0..200_000).map(|_| letters()).collect();
     check(&base64);
     check(&random);
-    for unit in ["a", "A", " ", "\n", "\r\n", "\t", "=", "-", "0", "'", "'s", "😀", "日", "日本語の", "é", "e\u{301}", "\u{301}", "aA", "ab "] {
+    for unit in [
+        "a",
+        "A",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "=",
+        "-",
+        "0",
+        "'",
+        "'s",
+        "😀",
+        "日",
+        "日本語の",
+        "é",
+        "e\u{301}",
+        "\u{301}",
+        "aA",
+        "ab ",
+    ] {
         check(&unit.repeat(200_000 / unit.len()));
     }
     // Around the longest token and the longest piece that is merged by scanning.
@@ -114,7 +133,8 @@ fn sessions_count_as_the_reference() {
         if let Some(path) = files.iter().find(|path| path.extension().is_some_and(|extension| extension == "gz")) {
             let mut text = Vec::new();
             let file = io::BufReader::new(fs::File::open(path).unwrap());
-            io::copy(&mut io::Read::take(flate2::read::MultiGzDecoder::new(file), MAX_BYTES as u64), &mut text).unwrap();
+            io::copy(&mut io::Read::take(flate2::read::MultiGzDecoder::new(file), MAX_BYTES as u64), &mut text)
+                .unwrap();
             check(&String::from_utf8_lossy(&text));
             n_checked += 1;
         }
