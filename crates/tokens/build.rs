@@ -43,6 +43,8 @@ fn write_vocabulary(encoding: &str, output: &Path) -> Result<(), Box<dyn Error>>
     }
 
     let mut bytes = Vec::with_capacity(packed.len());
+    let mut filter = vec![0; (layout::FILTER_BITS_PER_TOKEN * tokens.len()).div_ceil(8)];
+    let mut pairs = vec![layout::NO_RANK; 1 << 16];
     let mut slots = vec![layout::EMPTY; SLOTS_PER_TOKEN * tokens.len()];
     for (rank, token) in tokens.iter().enumerate() {
         let hash = layout::hash(token);
@@ -54,10 +56,18 @@ fn write_vocabulary(encoding: &str, output: &Path) -> Result<(), Box<dyn Error>>
         }
         slots[at] = slot;
         bytes.extend_from_slice(token);
+        let (byte, mask) = layout::filter_bit(hash, filter.len());
+        filter[byte] |= mask;
+        if let &[first, second] = *token {
+            pairs[usize::from(u16::from_le_bytes([first, second]))] = u32::try_from(rank)?;
+        }
     }
     bytes.resize(bytes.len() + layout::PADDING, 0);
 
     let slots: Vec<u8> = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    let pairs: Vec<u8> = pairs.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    fs::write(output.join(format!("{encoding}.pairs")), pairs)?;
+    fs::write(output.join(format!("{encoding}.filter")), filter)?;
     fs::write(output.join(format!("{encoding}.bytes")), bytes)?;
     fs::write(output.join(format!("{encoding}.slots")), slots)?;
     Ok(())

@@ -147,7 +147,16 @@ impl Entry {
 }
 
 /// Applies `epoch` to a view. Linear in the view and the epoch.
+///
+/// Its additions come first: an epoch may change or remove again what it added.
 pub(crate) fn apply_epoch(view: &mut Vec<Entry>, epoch: &Epoch) {
+    if !epoch.synthetics.is_empty() {
+        for (index, synthetic) in epoch.synthetics.iter().enumerate() {
+            let key = EntryKey::Synthetic { epoch: epoch.id, index: index as u32 };
+            view.push(Entry::new(key, synthetic.position, Arc::clone(&synthetic.message)));
+        }
+        view.sort_by_key(|entry| entry.position); // a merge of two sorted runs: linear
+    }
     let mut changes: HashMap<EntryKey, Vec<&Change>> = HashMap::new();
     for change in epoch.changes() {
         changes.entry(change.entry()).or_default().push(change);
@@ -162,11 +171,4 @@ pub(crate) fn apply_epoch(view: &mut Vec<Entry>, epoch: &Epoch) {
         }
         true
     });
-    if !epoch.synthetics.is_empty() {
-        for (index, synthetic) in epoch.synthetics.iter().enumerate() {
-            let key = EntryKey::Synthetic { epoch: epoch.id, index: index as u32 };
-            view.push(Entry::new(key, synthetic.position, Arc::clone(&synthetic.message)));
-        }
-        view.sort_by_key(|entry| entry.position); // a merge of two sorted runs: linear
-    }
 }

@@ -16,6 +16,8 @@
 pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 /// A slot without a token: a rank that no vocabulary has.
 pub(crate) const EMPTY: u64 = u64::MAX;
+/// A pair of bytes that is no token, in the table of pairs.
+pub(crate) const NO_RANK: u32 = u32::MAX;
 /// Zeros behind the last token, so that eight bytes can be read at each token's start.
 #[allow(dead_code, reason = "used by build.rs")]
 pub(crate) const PADDING: usize = 8;
@@ -56,6 +58,17 @@ pub(crate) fn slot_rank(slot: u64) -> u32 {
 #[inline]
 pub(crate) fn slot_offset(slot: u64) -> usize {
     (slot >> OFFSET_SHIFT) as usize
+}
+
+/// The bits of the filter for each token.
+#[allow(dead_code, reason = "used by build.rs")]
+pub(crate) const FILTER_BITS_PER_TOKEN: usize = 10;
+
+/// The byte of a filter of `n_bytes`, and the mask in it, that stand for tokens of this hash.
+#[inline]
+pub(crate) fn filter_bit(hash: u64, n_bytes: usize) -> (usize, u8) {
+    let bit = first_slot(hash, 8 * n_bytes);
+    (bit / 8, 1 << (bit % 8))
 }
 
 /// The slot to probe first, of `n_slots`: the hash's upper half scaled, so that any number of slots works.

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::layout::NO_RANK;
 use super::vocabulary::Vocabulary;
 
 /// The longest piece merged by scanning, in bytes. A scan costs the square of the length, but little for each byte.
@@ -21,8 +22,24 @@ pub(crate) fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, en
     if end - start == 1 || vocabulary.rank(text, start, end).is_some() {
         return 1;
     }
-    merge(vocabulary, &text[start..end])
+    let piece = &text[start..end];
+    if piece.len() <= 24 {
+        return CACHE.with(|cache| {
+            let words = [super::layout::load(text, start, piece.len().min(8)), if piece.len() > 8 { super::layout::load(text, start + 8, (piece.len() - 8).min(8)) } else { 0 }, if piece.len() > 16 { super::layout::load(text, start + 16, piece.len() - 16) } else { 0 }];
+            let h = (words[0] ^ words[1].rotate_left(23) ^ words[2].rotate_left(41) ^ piece.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 11);
+            let entry = &cache[h as usize];
+            let (w, c) = entry.get();
+            if w == words && c & 0xff == piece.len() as u64 { return (c >> 8) as usize; }
+            let n = merge(vocabulary, piece);
+            entry.set((words, (n as u64) << 8 | piece.len() as u64));
+            n
+        });
+    }
+    merge(vocabulary, piece)
 }
+
+thread_local! { static CACHE: [std::cell::Cell<([u64; 3], u64)>; 2048] = const { [const { std::cell::Cell::new(([0; 3], 0)) }; 2048] }; }
+
 
 #[inline(never)]
 fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
@@ -33,15 +50,13 @@ fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     }
 }
 
-/// No pair: ranks have 18 bits, so that with the start below it every key of a pair is less.
-const NO_PAIR: u32 = u32::MAX;
+/// No pair, as a rank and as a key.
+const NO_PAIR: u32 = NO_RANK;
 
 /// Cost: O(length²) comparisons of consecutive numbers, O(length) searches; no allocation.
 fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
-    /// The key of the pair `piece[start..end]`: its rank, then its start.
-    fn key(vocabulary: &Vocabulary, piece: &[u8], start: usize, end: usize) -> u32 {
-        vocabulary.rank(piece, start, end).map_or(NO_PAIR, |rank| rank << 8 | start as u32)
-    }
+    // Ranks have 18 bits and starts 7, so that keys are ordered by rank, then start.
+    let key = |rank: u32, start: usize| if rank == NO_RANK { NO_PAIR } else { rank << 8 | start as u32 };
 
     // By the first byte of each part: the key of the pair of that part and the next, the end of the part, and the start
     // of the part before it. Bytes inside a part have no pair.
@@ -50,12 +65,12 @@ fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     let mut befores = [0_u8; MAX_SCANNED];
     let length = piece.len();
     let keys = &mut keys[..length];
+    for (start, pair) in piece.windows(2).enumerate() {
+        keys[start] = key(vocabulary.pair_rank(pair[0], pair[1]), start);
+    }
     for start in 0..length {
         ends[start] = start as u8 + 1;
         befores[start] = (start as u8).wrapping_sub(1);
-        if start + 2 <= length {
-            keys[start] = key(vocabulary, piece, start, start + 2);
-        }
     }
 
     let mut n_parts = length;
@@ -72,13 +87,13 @@ fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
         keys[right] = NO_PAIR;
         keys[start] = if end < length {
             befores[end] = start as u8;
-            key(vocabulary, piece, start, usize::from(ends[end]))
+            key(vocabulary.merged_rank(piece, start, usize::from(ends[end])), start)
         } else {
             NO_PAIR
         };
         if start > 0 {
             let before = usize::from(befores[start]);
-            keys[before] = key(vocabulary, piece, before, end);
+            keys[before] = key(vocabulary.merged_rank(piece, before, end), before);
         }
     }
 }
@@ -94,7 +109,7 @@ struct Part {
 
 /// Cost: O(length · log length), about 20 bytes of memory for each byte of the piece.
 fn merge_by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
-    let rank = |start: u32, end: u32| vocabulary.rank(piece, start as usize, end as usize).unwrap_or(NO_PAIR);
+    let rank = |start: u32, end: u32| vocabulary.merged_rank(piece, start as usize, end as usize);
     let entry = |rank: u32, start: u32| Reverse(u64::from(rank) << 32 | u64::from(start));
 
     let length = piece.len() as u32;

@@ -1,12 +1,14 @@
 //! A vocabulary: from the bytes of a token to its rank, in place in the program's image.
 
-use super::layout::{self, EMPTY, MAX_TOKEN_BYTES};
+use super::layout::{self, EMPTY, MAX_TOKEN_BYTES, NO_RANK};
 
 /// The tokens of one encoding. Construction does nothing: pages of the tables are read as they are first touched.
 #[derive(Clone, Copy)]
 pub(crate) struct Vocabulary {
     slots: &'static [[u8; 8]],
     bytes: &'static [u8],
+    pairs: &'static [[u8; 4]],
+    filter: &'static [u8],
 }
 
 /// Gives a table the alignment of a cache line, so that no slot straddles two.
@@ -17,7 +19,9 @@ macro_rules! vocabulary {
     ($encoding:literal) => {{
         static SLOTS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
         static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".bytes"));
-        Vocabulary { slots: SLOTS.as_chunks().0, bytes: BYTES }
+        static PAIRS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".pairs"))).0;
+        static FILTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".filter"));
+        Vocabulary { slots: SLOTS.as_chunks().0, bytes: BYTES, pairs: PAIRS.as_chunks().0, filter: FILTER }
     }};
 }
 
@@ -30,17 +34,33 @@ impl Vocabulary {
     /// The rank of the token that `text[start..end]` is, or `None` when it is no token. `start < end`.
     #[inline]
     pub(crate) fn rank(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        self.find::<false>(text, start, end)
+    }
+
+    /// The rank of the two-byte token `[first, second]`, or [`NO_RANK`].
+    #[inline]
+    pub(crate) fn pair_rank(&self, first: u8, second: u8) -> u32 {
+        self.pairs.get(usize::from(u16::from_le_bytes([first, second]))).map_or(NO_RANK, |rank| u32::from_le_bytes(*rank))
+    }
+
+    #[inline]
+    pub(crate) fn merged_rank(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        self.find::<true>(text, start, end).unwrap_or(NO_RANK)
+    }
+
+    #[inline(always)]
+    fn find<const FILTERED: bool>(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         let length = end - start;
         match length {
             1..=8 => {
                 let word = layout::load(text, start, length);
                 let hash = layout::hash_one(length, word);
-                self.probe(hash, length, |offset| layout::load(self.bytes, offset, length) == word)
+                self.probe::<FILTERED>(hash, length, |offset| layout::load(self.bytes, offset, length) == word)
             }
             9..=16 => {
                 let words = [layout::load(text, start, 8), layout::load(text, start + 8, length - 8)];
                 let hash = layout::hash_two(length, words[0], words[1]);
-                self.probe(hash, length, |offset| {
+                self.probe::<FILTERED>(hash, length, |offset| {
                     layout::load(self.bytes, offset, 8) == words[0]
                         && layout::load(self.bytes, offset + 8, length - 8) == words[1]
                 })
@@ -48,7 +68,7 @@ impl Vocabulary {
             17..=MAX_TOKEN_BYTES => {
                 let token = text.get(start..end)?;
                 let hash = layout::hash_many(token);
-                self.probe(hash, length, |offset| self.bytes.get(offset..offset + length) == Some(token))
+                self.probe::<FILTERED>(hash, length, |offset| self.bytes.get(offset..offset + length) == Some(token))
             }
             _ => None,
         }
@@ -56,7 +76,13 @@ impl Vocabulary {
 
     /// Searches the slots for a token of this hash and length whose bytes, from the offset given to it, `is_equal`.
     #[inline(always)]
-    fn probe(&self, hash: u64, length: usize, is_equal: impl Fn(usize) -> bool) -> Option<u32> {
+    fn probe<const FILTERED: bool>(&self, hash: u64, length: usize, is_equal: impl Fn(usize) -> bool) -> Option<u32> {
+        if FILTERED {
+            let (byte, mask) = layout::filter_bit(hash, self.filter.len());
+            if self.filter.get(byte)? & mask == 0 {
+                return None;
+            }
+        }
         let tag = layout::tag(length, hash);
         let mut at = layout::first_slot(hash, self.slots.len());
         loop {

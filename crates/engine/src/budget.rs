@@ -1,0 +1,134 @@
+//! The budget: one object for the host and the engine, all figures in tokens.
+
+use epitome_strategy::Tokens;
+use serde::{Deserialize, Serialize};
+
+/// A threshold: a share of the usable window, or tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Threshold {
+    /// Absolute tokens.
+    Tokens(Tokens),
+    /// A share of the usable window, from 0 to 1.
+    Share(f64),
+}
+
+impl Threshold {
+    /// The threshold in tokens of a window of which `usable` tokens are usable.
+    pub fn tokens(self, usable: Tokens) -> Tokens {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Share(share) => (f64::from(usable) * share.clamp(0.0, 1.0)) as Tokens,
+        }
+    }
+}
+
+/// How much context there is, and when and how far to compact.
+///
+/// Trigger and target lie far apart by default: each compaction breaks the provider's prompt cache, so it is better to
+/// compact rarely and in one batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// The model's context window.
+    pub window: Tokens,
+    /// Kept free for the answer.
+    pub reserve_output: Tokens,
+    /// Taken by the tool definitions, which are sent with every request.
+    pub tool_definitions: Tokens,
+    /// From here on a compaction is suggested.
+    pub soft: Threshold,
+    /// From here on a compaction is due.
+    pub hard: Threshold,
+    /// What a compaction gets down to.
+    pub target: Threshold,
+}
+
+impl Default for Budget {
+    /// A window of 200,000 tokens, trigger at 0.8 and target at 0.5: in a model of 600 turns this costs a quarter of
+    /// what sliding at every turn does, at an equal mean context.
+    fn default() -> Self {
+        Self {
+            window: 200_000,
+            reserve_output: 16_000,
+            tool_definitions: 0,
+            soft: Threshold::Share(0.8),
+            hard: Threshold::Share(0.95),
+            target: Threshold::Share(0.5),
+        }
+    }
+}
+
+/// How urgent a compaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Urgency {
+    /// Not at all.
+    None,
+    /// Suggested.
+    Soft,
+    /// Due.
+    Hard,
+}
+
+/// The answer to "should this be compacted?".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Whether a threshold is reached.
+    pub should_compact: bool,
+    /// Tokens of the messages now.
+    pub current_tokens: Tokens,
+    /// The threshold that was reached, or the soft one.
+    pub threshold_tokens: Tokens,
+    /// Tokens that messages may take: the window less the answer's reserve and the tool definitions.
+    pub usable_tokens: Tokens,
+    /// `current_tokens` as a share of `usable_tokens`.
+    pub share: f64,
+    /// How urgent it is.
+    pub urgency: Urgency,
+}
+
+impl Budget {
+    /// Tokens that messages may take.
+    pub fn usable(&self) -> Tokens {
+        self.window.saturating_sub(self.reserve_output).saturating_sub(self.tool_definitions)
+    }
+
+    /// Whether `current` tokens of messages call for a compaction. Constant time.
+    pub fn check(&self, current: Tokens) -> Check {
+        let usable = self.usable();
+        let (soft, hard) = (self.soft.tokens(usable), self.hard.tokens(usable));
+        let urgency = match current {
+            _ if current >= hard => Urgency::Hard,
+            _ if current >= soft => Urgency::Soft,
+            _ => Urgency::None,
+        };
+        Check {
+            should_compact: urgency != Urgency::None,
+            current_tokens: current,
+            threshold_tokens: if urgency == Urgency::Hard { hard } else { soft },
+            usable_tokens: usable,
+            share: if usable == 0 { f64::from(u8::from(current > 0)) } else { f64::from(current) / f64::from(usable) },
+            urgency,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds() {
+        let budget = Budget { window: 1_100, reserve_output: 80, tool_definitions: 20, ..Budget::default() };
+        let check = |current, urgency, threshold| {
+            let check = budget.check(current);
+            assert_eq!((check.urgency, check.threshold_tokens), (urgency, threshold), "{current}");
+            assert_eq!(check.should_compact, urgency != Urgency::None);
+        };
+        check(799, Urgency::None, 800);
+        check(800, Urgency::Soft, 800);
+        check(950, Urgency::Hard, 950);
+        let no_room = Budget { window: 50, ..budget.clone() };
+        assert_eq!(no_room.check(1).urgency, Urgency::Hard);
+    }
+}

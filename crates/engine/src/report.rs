@@ -1,0 +1,183 @@
+//! The report of a compaction: one JSON object, every decision with its reason.
+
+use std::sync::Arc;
+
+use epitome_session::{EditKind, MessageId, Reason, Role, Trigger};
+use epitome_strategy::{TaskKind, Tokens, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// How a compaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The session fits: it is untouched.
+    NoChange,
+    /// The session was compacted, to the target or at least under the limit.
+    Compacted,
+    /// What must stay is larger than the limit: the session is untouched.
+    Infeasible,
+}
+
+/// What must stay, when it is too much.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Tokens of everything that must stay.
+    pub tokens: Tokens,
+    /// Its parts, largest first.
+    pub parts: Vec<FloorPart>,
+}
+
+/// A part of the floor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FloorPart {
+    /// What it is: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`, `open`,
+    /// `newest-step`, `notice`.
+    pub part: String,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How many messages it takes.
+    pub messages: u32,
+}
+
+/// How the chain is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One named chain.
+    Fixed,
+    /// By the detected kind of task.
+    #[default]
+    Adaptive,
+    /// Every candidate chain is previewed and the best is taken.
+    Tournament,
+}
+
+/// One strategy's turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`.
+    pub strategy: Arc<str>,
+    /// Tokens of the view before.
+    pub tokens_before: Tokens,
+    /// Tokens of the view after.
+    pub tokens_after: Tokens,
+    /// Edits that were applied.
+    pub edits: u32,
+    /// Edits that a guard refused.
+    pub refused: u32,
+    /// Why it did nothing, or how it failed.
+    pub declined: Option<String>,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+}
+
+/// One edit that was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EditReport {
+    /// Its kind.
+    pub edit: EditKind,
+    /// The strategy that planned it, or the engine's stage.
+    pub strategy: Arc<str>,
+    /// The messages that it touched.
+    pub messages: Vec<MessageId>,
+    /// Tokens it saved, what it added already taken off.
+    pub tokens_saved: Tokens,
+    /// Why.
+    pub reason: Reason,
+    /// The archive's handle of what it removed.
+    pub recall: Option<Arc<str>>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Stays as it was.
+    Kept,
+    /// Parts of its texts left.
+    Excerpted,
+    /// Its calls' arguments were shortened.
+    Trimmed,
+    /// Replaced by a summary, together with others.
+    Summarized,
+    /// Left the context.
+    Dropped,
+    /// Stays as it was because it is protected.
+    Pinned,
+}
+
+/// The receipt of one message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The message.
+    pub id: MessageId,
+    /// Its role.
+    pub role: Role,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Who wrote the summaries.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SummarizerReport {
+    /// `rules`, `llm`; `off` where summaries are switched off.
+    pub kind: String,
+    /// Tokens that a model read.
+    pub input_tokens: u64,
+    /// Tokens that a model wrote.
+    pub output_tokens: u64,
+    /// Whether the rules stepped in for a model.
+    pub fell_back: bool,
+}
+
+/// What a compaction did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// The limit, in tokens.
+    pub budget: Tokens,
+    /// Tokens of the view before.
+    pub tokens_before: Tokens,
+    /// Tokens of the view after; the same as before when nothing was changed.
+    pub tokens_after: Tokens,
+    /// What must stay, when it is too much.
+    pub floor: Option<Floor>,
+    /// Messages of the view before.
+    pub messages_before: u32,
+    /// Messages of the view after.
+    pub messages_after: u32,
+    /// What kind of task the session is, and why.
+    pub task: Verdict,
+    /// How the chain was chosen.
+    pub mode: Mode,
+    /// The chain.
+    pub chain: Vec<String>,
+    /// How many compactions the session has had, this one included.
+    pub cycle: u32,
+    /// What started it.
+    pub trigger: Trigger,
+    /// The position of the first message that the provider's prompt cache no longer covers.
+    pub first_changed_message: Option<u32>,
+    /// Tokens already sent that stand behind it.
+    pub cache_loss_tokens: Tokens,
+    /// What each strategy did.
+    pub steps: Vec<Step>,
+    /// Every edit.
+    pub edits: Vec<EditReport>,
+    /// A receipt for every message of the view before.
+    pub messages: Vec<Receipt>,
+    /// The text of the newest summary, if one was written.
+    pub summary: Option<String>,
+    /// Who wrote the summaries.
+    pub summarizer: SummarizerReport,
+    /// The token counter.
+    pub counter: String,
+}
+
+impl Report {
+    /// The kind of task.
+    pub fn task_kind(&self) -> TaskKind {
+        self.task.kind
+    }
+}

@@ -1,0 +1,111 @@
+//! What a compaction is asked to do.
+
+use std::sync::Arc;
+
+use epitome_session::Trigger;
+use epitome_strategy::{Strategy, TaskKind, Tokens};
+
+use crate::report::Mode;
+
+/// An ordered list of strategies, tried until the target is met.
+#[derive(Debug, Clone, Default)]
+pub struct Chain(pub Vec<Arc<dyn Strategy>>);
+
+impl Chain {
+    /// The strategies' ids, in order.
+    pub fn ids(&self) -> Vec<String> {
+        self.0.iter().map(|strategy| strategy.meta().id.to_owned()).collect()
+    }
+}
+
+/// The chains by kind of task.
+#[derive(Debug, Clone, Default)]
+pub struct Chains {
+    /// For code.
+    pub code: Chain,
+    /// For analysis.
+    pub analysis: Chain,
+    /// For conversation.
+    pub conversation: Chain,
+    /// For mixed sessions.
+    pub mixed: Chain,
+    /// Where the kind cannot be told.
+    pub unknown: Chain,
+}
+
+impl Chains {
+    /// The chain of a kind of task.
+    pub fn of(&self, kind: TaskKind) -> &Chain {
+        match kind {
+            TaskKind::Code => &self.code,
+            TaskKind::Analysis => &self.analysis,
+            TaskKind::Conversation => &self.conversation,
+            TaskKind::Mixed => &self.mixed,
+            TaskKind::Unknown => &self.unknown,
+        }
+    }
+}
+
+/// What must stay verbatim, beside the system prompt, open calls and the newest genuine user message, which always do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pins {
+    /// The first genuine user message.
+    pub original_task: bool,
+    /// The newest rounds, whole.
+    pub last_rounds: u32,
+    /// Tools whose calls and results stay.
+    pub protected_tools: Vec<String>,
+    /// Texts that pin the message they stand in.
+    pub markers: Vec<String>,
+}
+
+impl Default for Pins {
+    fn default() -> Self {
+        Self {
+            original_task: true,
+            last_rounds: 0,
+            protected_tools: vec!["Skill".to_owned()],
+            markers: vec!["<Pin>".to_owned()],
+        }
+    }
+}
+
+/// One compaction.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Tokens to get down to.
+    pub target: Tokens,
+    /// Tokens that the result must not exceed; at least `target`.
+    pub limit: Tokens,
+    /// The model's window, for rules that speak of shares of it; `limit` where it is not known.
+    pub window: Option<Tokens>,
+    /// What started it.
+    pub trigger: Trigger,
+    /// How the chain is chosen.
+    pub mode: Mode,
+    /// The kind of task, where the host knows it better than the detector.
+    pub task: Option<TaskKind>,
+    /// The chain to use, whatever the kind of task is.
+    pub chain: Option<Chain>,
+    /// What to keep in focus; the newest genuine user message without it.
+    pub focus: Option<String>,
+    /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.
+    pub unsent_messages: u32,
+}
+
+impl Request {
+    /// A compaction to at most `budget` tokens, asked for by hand.
+    pub fn to_budget(budget: Tokens) -> Self {
+        Self {
+            target: budget,
+            limit: budget,
+            window: None,
+            trigger: Trigger::Manual,
+            mode: Mode::Adaptive,
+            task: None,
+            chain: None,
+            focus: None,
+            unsent_messages: 0,
+        }
+    }
+}
