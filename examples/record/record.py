@@ -25,7 +25,8 @@ import uuid
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import steps as script
+sys.dont_write_bytecode = True
+import steps as script  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 HOME = "/home/dev"
@@ -44,6 +45,8 @@ cp mv touch tr cut tee seq basename dirname sha256sum env xargs true false chmod
 
 class Recorder:
     def __init__(self) -> None:
+        if re.search(r"[^\w./-]", tempfile.gettempdir()):
+            sys.exit("record: set TMPDIR to a path without spaces")
         self.root = Path(tempfile.mkdtemp(prefix="record-")).resolve()
         self.work = self.root / PROJECT[1:]
         self.tmp = self.root / "tmp"
@@ -153,11 +156,7 @@ class Recorder:
                 stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            try:
-                code = process.wait(timeout=120)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
+            code = process.wait(timeout=120)
         text = self.normalise(output.read_bytes().decode("utf-8", "replace")).rstrip("\n")
         if len(text) > LIMIT:
             cut = text[LIMIT:].count("\n") + 1
@@ -165,6 +164,15 @@ class Recorder:
         if code != 0:
             return f"Exit code {code}\n{text}", True
         return text, False
+
+    def stop(self) -> None:
+        """Ends what a step left running: processes that work in our directory."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(entry / "cwd").startswith(str(self.root)):
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                pass
 
     @staticmethod
     def numbered(lines: list[str], first: int) -> str:
@@ -292,6 +300,33 @@ class Recorder:
                         sourceToolAssistantUUID=sources[block["id"]])
 
 
+def check(records: list[dict]) -> list[str]:
+    """What a session must satisfy: one result per call, unique ids, and no hash
+    in a spoken text that no earlier call or result has."""
+    problems, open_calls, known = [], {}, set()
+    word = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,64}\b")
+    for record in records:
+        content = record["message"]["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in blocks:
+            if block["type"] == "text":
+                for found in word.findall(block["text"]):
+                    if not any(seen.startswith(found) for seen in known):
+                        problems.append(f"{found} is said but was never seen")
+            elif block["type"] == "tool_use":
+                if block["id"] in open_calls:
+                    problems.append(f"{block['id']} is used twice")
+                open_calls[block["id"]] = 0
+            else:
+                open_calls[block["tool_use_id"]] += 1
+                known.update(word.findall(block["content"]))
+    problems += [f"{name} has {n} results" for name, n in open_calls.items() if n != 1]
+    numbers = [record["uuid"] for record in records]
+    if len(set(numbers)) != len(numbers):
+        problems.append("a uuid is used twice")
+    return problems
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--out", type=Path, default=HERE.parent / "session.jsonl")
@@ -307,6 +342,7 @@ def main() -> None:
             else:
                 recorder.assistant(step[1], step[2])
     finally:
+        recorder.stop()
         if options.keep:
             print(f"kept {recorder.root}", file=sys.stderr)
         else:
@@ -314,7 +350,11 @@ def main() -> None:
     with options.out.open("w", encoding="utf-8") as sink:
         for record in recorder.records:
             sink.write(json.dumps(record, ensure_ascii=False) + "\n")
+    problems = check(recorder.records)
+    for problem in problems:
+        print(f"record: {problem}", file=sys.stderr)
     print(f"{options.out}: {len(recorder.records)} records", file=sys.stderr)
+    sys.exit(1 if problems else 0)
 
 
 if __name__ == "__main__":

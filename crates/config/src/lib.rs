@@ -1,1 +1,42 @@
-//! The configuration: TOML, defaults, presets, every problem at once.
+//! The configuration: TOML in, the parts of an engine out.
+//!
+//! [`Config`] is plain data: effective values, each with where it came from (default, preset, a place in the file).
+//! [`Config::build`] turns it into a [`Runtime`]. Layers: defaults, then the preset, then the file. Reading refuses
+//! unknown keys, wrong types, values out of bounds and unknown strategies, counters and presets, all of them at once,
+//! each with its place and what would be right. No key exists that does nothing.
+//!
+//! ```
+//! use epitome_config::Config;
+//!
+//! let registry = epitome_builtin::registry();
+//! let text = "preset = \"production\"\n[budget]\nwindow = 128_000\n";
+//! let config = Config::parse(text, "epitome.toml", &registry)?;
+//! assert_eq!(config.budget().window, 128_000);
+//! assert_eq!(config.budget().soft.tokens(config.budget().usable()), 15_000);
+//!
+//! let wrong = Config::parse("[budget]\nwindwo = 1\nsoft = \"much\"\n", "epitome.toml", &registry).unwrap_err();
+//! assert_eq!(wrong.problems().len(), 2);
+//! # Ok::<(), epitome_config::ConfigErrors>(())
+//! ```
+
+mod calibrate;
+mod check;
+mod config;
+mod error;
+mod keys;
+mod preset;
+mod read;
+mod runtime;
+mod tables;
+mod template;
+mod values;
+
+pub use calibrate::calibrated;
+pub use config::{Config, Effective, Source};
+pub use error::{ConfigErrors, Place, Problem};
+pub use keys::{Key, keys};
+pub use preset::Preset;
+pub use runtime::Runtime;
+pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
+pub use template::{key_table, template};
+pub use values::{CounterName, Limit, SelectMode, SummarizerChoice};

@@ -2,10 +2,28 @@
 //!
 //! It knows no strategy and no file format, and does no IO. The one asynchronous thing in it is the summarizer's call.
 
+mod archive;
 mod budget;
+mod detector;
+mod engine;
+mod floor;
+pub mod guard;
+mod language;
+mod ledger;
+mod protect;
+mod receipts;
 mod report;
 mod request;
+mod stages;
+mod tournament;
+mod trim;
+mod wording;
+mod working;
 
+pub use archive::MemoryArchive;
+pub use detector::SignalDetector;
+pub use engine::{Draft, Engine, EngineError, block_on};
+pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, count_block, count_message};
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, Receipt, Report, Status, Step, SummarizerReport,

@@ -34,10 +34,20 @@ impl Line<'_> {
     pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.start + self.json.len()
     }
+
+    /// The warning for a line that cannot be parsed.
+    pub(crate) fn damaged(&self, error: &serde_json::Error) -> Warning {
+        Warning { line: Some(self.number), message: format!("passed over: {}", self.problem(error)) }
+    }
+
+    fn problem(&self, error: &serde_json::Error) -> String {
+        if self.json.is_empty() { "not UTF-8".to_owned() } else { format!("not JSON: {error}") }
+    }
 }
 
-/// Finds out the shape of `bytes`. A line that is no JSON is damaged: reported, or with `strict` refused.
-pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warning>) -> Result<Shape<'a>, ReadError> {
+/// Finds out the shape of `bytes`. Lines that are not UTF-8 or not JSON are still among the lines: see
+/// [`drop_damaged_lines`]; readers that parse every line once anyway report them on their own.
+pub(crate) fn shape(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
     let first = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()).ok_or(ReadError::Empty)?;
     if first != b'{' && first != b'[' {
         let text = std::str::from_utf8(bytes).map_err(|error| ReadError::Unrecognised {
@@ -47,7 +57,8 @@ pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warnin
     }
     // One JSON value on the first line and more behind it: JSON lines. Otherwise one document, pretty-printed or not.
     let head = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    let more = bytes.len() - (head.as_ptr() as usize - bytes.as_ptr() as usize) > head.len() + 1;
+    let behind_head = head.as_ptr() as usize - bytes.as_ptr() as usize + head.len();
+    let more = !bytes[behind_head..].trim_ascii().is_empty();
     if !(more && is_json(head)) {
         match std::str::from_utf8(bytes) {
             Ok(text) if is_json(bytes) || !has_json_line(bytes) => return Ok(Shape::Document(text)),
@@ -57,27 +68,37 @@ pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warnin
     let mut lines = Vec::new();
     let mut start = 0;
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let (number, at) = (index + 1, start);
+        let at = start;
         start += line.len() + 1;
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let problem = match std::str::from_utf8(line) {
-            Ok(json) => match serde_json::from_str::<&RawValue>(json) {
-                Ok(_) => {
-                    lines.push(Line { number, start: at, json });
-                    continue;
-                }
-                Err(error) => format!("not JSON: {error}"),
-            },
-            Err(error) => format!("not UTF-8: byte {} of the line is invalid", error.valid_up_to() + 1),
-        };
-        if strict {
-            return Err(ReadError::DamagedLine { line: number, problem });
-        }
-        warnings.push(Warning { line: Some(number), message: format!("passed over: {problem}") });
+        // A line that is not UTF-8 is damaged; it stays among the lines as an empty one, which no reader takes for JSON.
+        let json = std::str::from_utf8(line).unwrap_or_default();
+        lines.push(Line { number: index + 1, start: at, json });
     }
     Ok(Shape::Lines(lines))
+}
+
+/// Takes the lines that are no JSON out: each is reported, or with `strict` refused. Linear in the input.
+pub(crate) fn drop_damaged_lines(
+    shape: &mut Shape<'_>,
+    strict: bool,
+    warnings: &mut Vec<Warning>,
+) -> Result<(), ReadError> {
+    let Shape::Lines(lines) = shape else { return Ok(()) };
+    let mut refused = None;
+    lines.retain(|line| match serde_json::from_str::<&RawValue>(line.json) {
+        Ok(_) => true,
+        Err(error) => {
+            if refused.is_none() && strict {
+                refused = Some(ReadError::DamagedLine { line: line.number, problem: line.problem(&error) });
+            }
+            warnings.push(line.damaged(&error));
+            false
+        }
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 fn is_json(bytes: &[u8]) -> bool {
@@ -104,6 +125,31 @@ pub(crate) struct Probe<'a> {
     pub document: Value,
     /// The first lines parsed, at most 200, for [`Shape::Lines`].
     pub heads: Vec<Value>,
+}
+
+impl<'a> Probe<'a> {
+    /// Parses what recognition looks at.
+    pub(crate) fn new(shape: Shape<'a>) -> Self {
+        /// Enough to see what a file is; attachments can make early lines large.
+        const MAX_LINES: usize = 200;
+        const MAX_BYTES: usize = 1 << 18;
+        let document = match &shape {
+            Shape::Document(text) => serde_json::from_str(text).unwrap_or_default(),
+            Shape::Lines(_) | Shape::Text(_) => Value::Null,
+        };
+        let mut heads = Vec::new();
+        if let Shape::Lines(lines) = &shape {
+            let mut bytes = 0;
+            for line in lines.iter().take(MAX_LINES) {
+                heads.extend(serde_json::from_str::<Value>(line.json));
+                bytes += line.json.len();
+                if bytes > MAX_BYTES && !heads.is_empty() {
+                    break;
+                }
+            }
+        }
+        Self { shape, document, heads }
+    }
 }
 
 /// A reader of one format: an element of the tables that `read` walks through.

@@ -5,6 +5,7 @@
 //! engine validates, resolves, archives, applies, counts, journals and reports them, so that no strategy can break a
 //! session. A crate that implements [`Strategy`] depends on this crate alone.
 
+pub mod cut;
 mod facts;
 mod goal;
 mod plan;

@@ -158,6 +158,9 @@ pub trait SettingsTable: Default {
     /// Sets one setting. Errors on an unknown key, a wrong type, a value out of bounds.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), SettingError>;
 
+    /// One setting's value, or `None` where there is no such key.
+    fn get(&self, name: &str) -> Option<Value>;
+
     /// The defaults with `values` in their place; every problem at once.
     fn from_values(values: &BTreeMap<String, Value>) -> Result<Self, Vec<SettingError>> {
         let mut settings = Self::default();
@@ -211,6 +214,7 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
 /// let mut settings = Settings::default();
 /// settings.set("keep_rounds", &6.into()).unwrap();
 /// assert_eq!(settings.keep_rounds, 6);
+/// assert_eq!(settings.get("keep_rounds"), Some(6.into()));
 /// assert!(settings.set("keep_round", &6.into()).is_err());
 /// assert!(settings.set("max_text", &0.into()).is_err());
 /// ```
@@ -258,6 +262,13 @@ macro_rules! settings {
                     _ => return Err($crate::unknown_setting(name, Self::FIELDS)),
                 }
                 Ok(())
+            }
+
+            fn get(&self, name: &str) -> Option<$crate::Value> {
+                match name {
+                    $( stringify!($field) => Some($crate::SettingType::to_value(&self.$field)), )*
+                    _ => None,
+                }
             }
         }
     };

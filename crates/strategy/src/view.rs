@@ -171,6 +171,14 @@ impl<'a> View<'a> {
         self.counter.count(text)
     }
 
+    /// Tokens of one elision mark, rather too many than too few: what each gap of an excerpt costs.
+    pub fn mark_tokens(&self) -> Tokens {
+        self.counter.count(match self.language {
+            Language::English => "[… 10,000 lines, 100,000 tokens elided · recall 0a1b2c3d]",
+            Language::Chinese => "[… 省略 10,000 行，100,000 个词元 · 取回 0a1b2c3d]",
+        })
+    }
+
     /// The language of the texts that the engine writes for this session.
     pub fn language(&self) -> Language {
         self.language

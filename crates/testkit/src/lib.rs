@@ -1,1 +1,7 @@
 //! Fixtures, checks and a hostile session generator for tests of strategies and the engine.
+
+pub mod fixture;
+pub mod plan_check;
+
+pub use fixture::{FakeCounter, session};
+pub use plan_check::PlanCase;

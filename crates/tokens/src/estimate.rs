@@ -11,19 +11,26 @@ use epitome_strategy::{TokenCounter, Tokens};
 /// Cost: one pass over the bytes without allocation, many times faster than exact counting. Use them for models whose
 /// vocabulary is not known, best with [`Calibrated`](crate::Calibrated); where an exact counter fits, prefer that.
 ///
-/// Measured against `o200k_base` on texts of about 2 KB, the error of [`Weighted`](Estimator::Weighted) (bias, mean
-/// absolute error, 95th percentile of it) was: English +2 %, 14 %, 30 %; code +1 %, 20 %, 43 %; JSON −1 %, 7 %, 17 %;
-/// Chinese **+81 %, 82 %, 101 %**, because that vocabulary spends about 0.84 tokens on a Chinese character and not 1.5
-/// (`cl100k_base`: 1.11).
+/// How far the sum over a text is off `o200k_base`, measured on 0.6 to 2 MB of each kind:
+///
+/// | | Rust code | session in JSON lines | English | Chinese |
+/// |---|---|---|---|---|
+/// | `weighted` | +22 % | −14 % | +3 % | +61 % |
+/// | `two-ratio` | +7 % | −27 % | −12 % | −24 % |
+/// | `halves` | +114 % | +45 % | +75 % | −36 % |
+/// | `quarters` | +7 % | −27 % | −12 % | −68 % |
+///
+/// A single text is off by more: on other texts of about 2 KB each, the mean absolute error of `weighted` was 14 % on English, 20 % on code, 7 % on JSON and 82 % on Chinese, whose characters are 0.84 tokens each
+/// in that vocabulary (1.11 in `cl100k_base`) and not 1.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
     /// `weighted`: 1.5 tokens for a CJK character, 1.0 for CJK punctuation, 0.25 for white space, 0.3 for others.
     Weighted,
     /// `two-ratio`: 1.5 characters a token for CJK with its punctuation, 4.0 characters a token for others.
     TwoRatio,
-    /// `halves`: two characters a token, of any kind. Over-counts all but CJK, by about 2.
+    /// `halves`: two characters a token, of any kind. Over-counts all but CJK, by a half to twice the true count.
     Halves,
-    /// `quarters`: four characters a token, of any kind. Under-counts CJK two to four times.
+    /// `quarters`: four characters a token, of any kind. Under-counts CJK three to five times.
     Quarters,
 }
 
@@ -138,7 +145,10 @@ fn is_cjk(character: char) -> bool {
 fn is_cjk_punctuation(character: char) -> bool {
     matches!(
         character,
-        '\u{3001}'..='\u{303f}' | '\u{3200}'..='\u{33ff}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff01}'..='\u{ff65}' | '\u{ffe0}'..='\u{ffee}'
+        '\u{3001}'..='\u{303f}'
+            | '\u{3200}'..='\u{33ff}'
+            | '\u{fe30}'..='\u{fe4f}'
+            | '\u{ff01}'..='\u{ff65}' | '\u{ffe0}'..='\u{ffee}'
     )
 }
 

@@ -4,8 +4,8 @@
 //! - [`Estimator`]: rules of thumb on characters, for models whose vocabulary is not known;
 //! - [`Calibrated`]: any of them times a factor learned from what a provider reported.
 //!
-//! [`by_name`] gives the first two by the name that configuration spells. No counter downloads, loads or builds anything
-//! and all may be shared between threads.
+//! [`by_name`] gives the first two by the name that configuration spells. No counter downloads, loads or builds
+//! anything, and all may be shared between threads.
 //!
 //! ```
 //! let counter = epitome_tokens::by_name("o200k_base")?;

@@ -1,7 +1,9 @@
 //! The exact counters against `tiktoken-rs`, a port of OpenAI's own code that is known to agree with it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use std::fmt::Arguments;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{env, fs, io};
@@ -55,8 +57,14 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
+/// At least 3000 cases; more by the variable `PROPTEST_CASES`.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases.max(3000), failure_persistence: None, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn short_texts_count_as_the_reference(fragments in prop::collection::vec(fragment(), 1..8)) {
@@ -120,7 +128,7 @@ fn sessions_count_as_the_reference() {
     let folder = env::var_os("EPITOME_SESSIONS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/dev"), PathBuf::from);
     let Ok(formats) = fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: no session files at {}; set EPITOME_SESSIONS to their folder", folder.display());
+        note(format_args!("SKIPPED: no session files at {}; set EPITOME_SESSIONS to their folder", folder.display()));
         return;
     };
     // One file of each format.
@@ -139,5 +147,12 @@ fn sessions_count_as_the_reference() {
             n_checked += 1;
         }
     }
-    eprintln!("{n_checked} session files of {} counted as the reference counts them", folder.display());
+    assert!(n_checked > 0, "no session files at {}", folder.display());
+    note(format_args!("{n_checked} session files of {} counted as the reference counts them", folder.display()));
+}
+
+/// Writes to the terminal even where the test harness keeps the output of tests that pass.
+#[expect(clippy::explicit_write, reason = "`eprintln!` is captured")]
+fn note(text: Arguments<'_>) {
+    writeln!(io::stderr(), "{text}").unwrap();
 }

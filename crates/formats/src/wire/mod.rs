@@ -2,5 +2,8 @@
 
 use crate::input::Reader;
 
-/// The readers, in the order in which they are tried.
+/// The readers of agents' JSON lines, which carry unmistakable marks: tried before all others.
+pub(crate) const AGENT_READERS: &[Reader] = &[];
+
+/// The readers of providers' requests, the most general shapes: tried after all others.
 pub(crate) const READERS: &[Reader] = &[];

@@ -2,8 +2,8 @@
 //!
 //! `build.rs` includes this file to write the tables that the crate reads, so both sides agree by construction.
 //!
-//! A vocabulary is two arrays: the *bytes* of all tokens in rank order, followed by [`PADDING`] zeros, and open-addressed
-//! *slots* of 64 bits, probed upwards from the slot of the token's hash to the first [`EMPTY`] one:
+//! A vocabulary is four arrays. The *bytes* of all tokens in rank order, followed by [`PADDING`] zeros. *Slots* of 64
+//! bits, probed upwards from the [`first_slot`] of the token's hash to the first [`EMPTY`] one:
 //!
 //! | bits | field |
 //! |---|---|
@@ -11,6 +11,9 @@
 //! | 18–24 | length in bytes − 1 |
 //! | 25–42 | fingerprint: the low 18 bits of the hash |
 //! | 43–63 | offset in the bytes |
+//!
+//! A *filter* with one bit set for each token, which tells most byte strings that are no token from those that may be
+//! one. And the ranks of the *pairs* of bytes that are tokens, by pair. All numbers are little-endian.
 
 /// The longest token a slot can hold, in bytes. Both vocabularies reach it, with runs of spaces.
 pub(crate) const MAX_TOKEN_BYTES: usize = 128;
@@ -60,7 +63,7 @@ pub(crate) fn slot_offset(slot: u64) -> usize {
     (slot >> OFFSET_SHIFT) as usize
 }
 
-/// The bits of the filter for each token.
+/// The bits of the filter for each token: at 10, one string in ten that is no token passes.
 #[allow(dead_code, reason = "used by build.rs")]
 pub(crate) const FILTER_BITS_PER_TOKEN: usize = 10;
 

@@ -1,11 +1,12 @@
 //! Byte-pair merging: the number of tokens of one piece that is no token itself.
 //!
-//! From single bytes, the adjacent pair whose concatenation has the lowest rank merges, the leftmost among equals, until
-//! no pair is a token. Which pair that is, is found by a scan in short pieces and with a heap in long ones.
+//! From single bytes, the adjacent pair whose concatenation has the lowest rank merges, the leftmost among equals,
+//! until no pair is a token. Which pair that is, is found by a scan in short pieces and with a heap in long ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::cache::{self, Key};
 use super::layout::NO_RANK;
 use super::vocabulary::Vocabulary;
 
@@ -23,23 +24,11 @@ pub(crate) fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, en
         return 1;
     }
     let piece = &text[start..end];
-    if piece.len() <= 24 {
-        return CACHE.with(|cache| {
-            let words = [super::layout::load(text, start, piece.len().min(8)), if piece.len() > 8 { super::layout::load(text, start + 8, (piece.len() - 8).min(8)) } else { 0 }, if piece.len() > 16 { super::layout::load(text, start + 16, piece.len() - 16) } else { 0 }];
-            let h = (words[0] ^ words[1].rotate_left(23) ^ words[2].rotate_left(41) ^ piece.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 11);
-            let entry = &cache[h as usize];
-            let (w, c) = entry.get();
-            if w == words && c & 0xff == piece.len() as u64 { return (c >> 8) as usize; }
-            let n = merge(vocabulary, piece);
-            entry.set((words, (n as u64) << 8 | piece.len() as u64));
-            n
-        });
+    match Key::new(vocabulary, text, start, end) {
+        Some(key) => cache::get_or_insert(key, || merge(vocabulary, piece)),
+        None => merge(vocabulary, piece),
     }
-    merge(vocabulary, piece)
 }
-
-thread_local! { static CACHE: [std::cell::Cell<([u64; 3], u64)>; 2048] = const { [const { std::cell::Cell::new(([0; 3], 0)) }; 2048] }; }
-
 
 #[inline(never)]
 fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
@@ -50,21 +39,23 @@ fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     }
 }
 
-/// No pair, as a rank and as a key.
-const NO_PAIR: u32 = NO_RANK;
+/// The key of no pair, greater than every other. Keys are signed because the processors that this is built for compare
+/// vectors of signed numbers only.
+const NO_KEY: i32 = i32::MAX;
 
 /// Cost: O(length²) comparisons of consecutive numbers, O(length) searches; no allocation.
 fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
-    // Ranks have 18 bits and starts 7, so that keys are ordered by rank, then start.
-    let key = |rank: u32, start: usize| if rank == NO_RANK { NO_PAIR } else { rank << 8 | start as u32 };
+    // Ranks have 18 bits and starts 7: keys are positive, and ordered by rank, then start.
+    let key = |rank: u32, start: usize| if rank == NO_RANK { NO_KEY } else { (rank << 8 | start as u32) as i32 };
 
     // By the first byte of each part: the key of the pair of that part and the next, the end of the part, and the start
     // of the part before it. Bytes inside a part have no pair.
-    let mut keys = [NO_PAIR; MAX_SCANNED];
+    let mut keys = [NO_KEY; MAX_SCANNED];
     let mut ends = [0_u8; MAX_SCANNED];
     let mut befores = [0_u8; MAX_SCANNED];
     let length = piece.len();
-    let keys = &mut keys[..length];
+    // A whole number of blocks, so that the scan for the least works on whole vectors.
+    let keys = &mut keys[..length.next_multiple_of(16).min(MAX_SCANNED)];
     for (start, pair) in piece.windows(2).enumerate() {
         keys[start] = key(vocabulary.pair_rank(pair[0], pair[1]), start);
     }
@@ -75,8 +66,8 @@ fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
 
     let mut n_parts = length;
     loop {
-        let least = keys.iter().copied().min().unwrap_or(NO_PAIR);
-        if least == NO_PAIR {
+        let least = keys.as_chunks::<16>().0.iter().flatten().copied().min().unwrap_or(NO_KEY);
+        if least == NO_KEY {
             return n_parts;
         }
         let start = (least & 0xff) as usize;
@@ -84,12 +75,12 @@ fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
         let end = usize::from(ends[right]);
         n_parts -= 1;
         ends[start] = end as u8;
-        keys[right] = NO_PAIR;
+        keys[right] = NO_KEY;
         keys[start] = if end < length {
             befores[end] = start as u8;
             key(vocabulary.merged_rank(piece, start, usize::from(ends[end])), start)
         } else {
-            NO_PAIR
+            NO_KEY
         };
         if start > 0 {
             let before = usize::from(befores[start]);
@@ -103,7 +94,7 @@ fn merge_by_scan(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
 struct Part {
     end: u32,
     before: u32,
-    /// The rank of the pair of this part and the next, or [`NO_PAIR`].
+    /// The rank of the pair of this part and the next, or [`NO_RANK`].
     rank: u32,
 }
 
@@ -117,12 +108,12 @@ fn merge_by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
         .map(|start| Part {
             end: start + 1,
             before: start.saturating_sub(1),
-            rank: if start + 2 <= length { rank(start, start + 2) } else { NO_PAIR },
+            rank: if start + 2 <= length { rank(start, start + 2) } else { NO_RANK },
         })
         .collect();
     let mut heap: BinaryHeap<Reverse<u64>> = (0..length)
         .zip(&parts)
-        .filter(|(_, part)| part.rank != NO_PAIR)
+        .filter(|(_, part)| part.rank != NO_RANK)
         .map(|(start, part)| entry(part.rank, start))
         .collect();
 
@@ -136,21 +127,21 @@ fn merge_by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
         }
         let end = parts[right as usize].end;
         n_parts -= 1;
-        parts[right as usize].rank = NO_PAIR;
+        parts[right as usize].rank = NO_RANK;
         let new = if end < length {
             parts[end as usize].before = start;
             rank(start, parts[end as usize].end)
         } else {
-            NO_PAIR
+            NO_RANK
         };
         parts[start as usize] = Part { end, before, rank: new };
-        if new != NO_PAIR {
+        if new != NO_RANK {
             heap.push(entry(new, start));
         }
         if start > 0 {
             let new = rank(before, end);
             parts[before as usize].rank = new;
-            if new != NO_PAIR {
+            if new != NO_RANK {
                 heap.push(entry(new, before));
             }
         }

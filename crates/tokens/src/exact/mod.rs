@@ -4,6 +4,7 @@ use epitome_strategy::{TokenCounter, Tokens};
 
 use self::vocabulary::{CL100K_BASE, O200K_BASE, Vocabulary};
 
+mod cache;
 mod class_bits;
 mod classes;
 mod layout;
@@ -15,11 +16,11 @@ mod vocabulary;
 ///
 /// Special tokens written out in a text, such as `<|endoftext|>`, count as the ordinary text they are.
 ///
-/// Nothing is loaded or built: the vocabulary lies ready in the program's image and its pages are read as they are first
-/// touched, so the first count costs no more than a few page faults.
+/// Nothing is loaded or built: the vocabulary lies ready in the program's image and its pages are read as they are
+/// first touched, so the first count costs no more than a few page faults.
 ///
 /// Cost: linear in the text, but O(n log n) in the longest run without a place to cut, such as a line of one letter.
-/// Memory: none, but 20 bytes for each byte of such a run while it is counted.
+/// Memory: 64 KB for each thread that counts, and about 20 bytes for each byte of such a run while it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exact {
     /// `o200k_base`: GPT-4o and later models.

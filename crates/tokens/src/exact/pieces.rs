@@ -1,8 +1,8 @@
 //! The pre-tokenizers: where a text is cut into pieces before byte pairs merge within each piece.
 //!
 //! Both encodings define the cut by a regular expression whose first matching alternative wins. The functions here give
-//! the end of the match that starts at a position, written out by the class of its first character; the alternatives are
-//! quoted where they are decided. Every character starts some match, so the pieces cover the text.
+//! the end of the match that starts at a position, written out by the class of its first character; the alternatives
+//! are quoted where they are decided. Every character starts some match, so the pieces cover the text.
 
 use super::class_bits::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
 use super::classes::{class_at, skip};
@@ -99,7 +99,8 @@ fn symbols_end(text: &[u8], at: usize, trailing: &[u8]) -> usize {
 ///
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` wins wherever it matches: either the capitals are
 /// followed by small letters, or the first part gives back its characters up to the last one without case. Only pure
-/// capitals are left to `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`. Both end in a contraction, if any.
+/// capitals are left to `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`.
+/// Both end in a contraction, if any.
 #[inline]
 fn word_end(text: &[u8], start: usize) -> usize {
     let mut at = start;

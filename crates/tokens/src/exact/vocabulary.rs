@@ -5,10 +5,11 @@ use super::layout::{self, EMPTY, MAX_TOKEN_BYTES, NO_RANK};
 /// The tokens of one encoding. Construction does nothing: pages of the tables are read as they are first touched.
 #[derive(Clone, Copy)]
 pub(crate) struct Vocabulary {
+    id: u8,
     slots: &'static [[u8; 8]],
     bytes: &'static [u8],
-    pairs: &'static [[u8; 4]],
     filter: &'static [u8],
+    pairs: &'static [[u8; 4]],
 }
 
 /// Gives a table the alignment of a cache line, so that no slot straddles two.
@@ -16,36 +17,45 @@ pub(crate) struct Vocabulary {
 struct Aligned<T>(T);
 
 macro_rules! vocabulary {
-    ($encoding:literal) => {{
+    ($id:literal, $encoding:literal) => {{
         static SLOTS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
         static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".bytes"));
         static PAIRS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".pairs"))).0;
         static FILTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".filter"));
-        Vocabulary { slots: SLOTS.as_chunks().0, bytes: BYTES, pairs: PAIRS.as_chunks().0, filter: FILTER }
+        Vocabulary { id: $id, slots: SLOTS.as_chunks().0, bytes: BYTES, filter: FILTER, pairs: PAIRS.as_chunks().0 }
     }};
 }
 
 /// The vocabulary of `o200k_base`: 199,998 tokens.
-pub(crate) const O200K_BASE: Vocabulary = vocabulary!("o200k_base");
+pub(crate) const O200K_BASE: Vocabulary = vocabulary!(1, "o200k_base");
 /// The vocabulary of `cl100k_base`: 100,256 tokens.
-pub(crate) const CL100K_BASE: Vocabulary = vocabulary!("cl100k_base");
+pub(crate) const CL100K_BASE: Vocabulary = vocabulary!(2, "cl100k_base");
 
 impl Vocabulary {
+    /// A number that tells the vocabularies apart; not 0.
+    #[inline]
+    pub(crate) fn id(&self) -> u8 {
+        self.id
+    }
+
     /// The rank of the token that `text[start..end]` is, or `None` when it is no token. `start < end`.
     #[inline]
     pub(crate) fn rank(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         self.find::<false>(text, start, end)
     }
 
-    /// The rank of the two-byte token `[first, second]`, or [`NO_RANK`].
-    #[inline]
-    pub(crate) fn pair_rank(&self, first: u8, second: u8) -> u32 {
-        self.pairs.get(usize::from(u16::from_le_bytes([first, second]))).map_or(NO_RANK, |rank| u32::from_le_bytes(*rank))
-    }
-
+    /// [`rank`](Self::rank), or [`NO_RANK`], faster where there mostly is none: asks the filter first, which is small
+    /// enough to stay near the processor.
     #[inline]
     pub(crate) fn merged_rank(&self, text: &[u8], start: usize, end: usize) -> u32 {
         self.find::<true>(text, start, end).unwrap_or(NO_RANK)
+    }
+
+    /// The rank of the token of two bytes `[first, second]`, or [`NO_RANK`].
+    #[inline]
+    pub(crate) fn pair_rank(&self, first: u8, second: u8) -> u32 {
+        let pair = u16::from_le_bytes([first, second]);
+        self.pairs.get(usize::from(pair)).map_or(NO_RANK, |rank| u32::from_le_bytes(*rank))
     }
 
     #[inline(always)]
@@ -115,6 +125,10 @@ mod tests {
             assert_eq!(vocabulary.rank(&token, 0, token.len()), Some(rank), "{token:?}");
             let longer = [&token[..], b"\xff\xfe"].concat();
             assert_eq!(vocabulary.rank(&longer, 0, longer.len()), None, "{longer:?}");
+            assert_eq!(vocabulary.merged_rank(&longer, 0, token.len()), rank, "{token:?}");
+            if let [first, second] = token[..] {
+                assert_eq!(vocabulary.pair_rank(first, second), rank, "{token:?}");
+            }
         }
     }
 

@@ -1,0 +1,136 @@
+//! What only shows in combination, or against the strategies that there are.
+
+use epitome_engine::Mode;
+use epitome_strategy::Registry;
+
+use crate::config::{Config, describe};
+use crate::error::{Problem, suggestion};
+
+/// Every problem of `config` beyond types and bounds of single values.
+pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
+    let mut problems = budget(config);
+    problems.extend(select(config));
+    problems.extend(chains(config, registry));
+    problems.extend(strategies(config, registry));
+    problems
+}
+
+fn budget(config: &Config) -> Vec<Problem> {
+    let budget = config.budget();
+    let usable = budget.usable();
+    // The place of the key that is most likely the wrong one: the first of these that the file sets.
+    let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.place(&format!("budget.{key}")));
+    if usable == 0 {
+        let message =
+            format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
+        let problem = Problem::new(place(["reserve_output", "window"]), message);
+        return vec![problem.with_help("lower `reserve_output` or raise `window`")];
+    }
+    let thresholds = [("target", budget.target), ("soft", budget.soft), ("hard", budget.hard)];
+    let mut problems = Vec::new();
+    for pair in thresholds.windows(2) {
+        let [(lower, low), (upper, high)] = pair else { continue };
+        if low.tokens(usable) >= high.tokens(usable) && !(*upper == "hard" && low.tokens(usable) == high.tokens(usable)) {
+            let message = format!(
+                "`{lower}` ({}) is not below `{upper}` ({})",
+                describe(*low, usable),
+                describe(*high, usable)
+            );
+            problems.push(Problem::new(place([lower, upper]), message).with_help("target < soft <= hard"));
+        }
+    }
+    if budget.hard.tokens(usable) > usable {
+        let message = format!(
+            "`hard` ({}) is above the {usable} tokens of the window that are usable",
+            describe(budget.hard, usable)
+        );
+        let problem = Problem::new(place(["hard", "window"]), message);
+        problems.push(problem.with_help("lower it, lower `reserve_output` or raise `window`"));
+    }
+    problems
+}
+
+fn select(config: &Config) -> Vec<Problem> {
+    let (mode, chain) = (config.select.mode.0, config.select.chain.as_str());
+    let names = || config.chains.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let place = || config.place("select.chain").or_else(|| config.place("select.mode"));
+    if mode != Mode::Fixed && !chain.is_empty() {
+        let problem = Problem::new(place(), "`chain` is read with `mode = \"fixed\"` only");
+        return vec![problem.with_help("set the mode, or leave the key out")];
+    }
+    if mode == Mode::Fixed && chain.is_empty() {
+        let problem = Problem::new(place(), "`mode = \"fixed\"` needs `chain`, the name of a chain");
+        return vec![problem.with_help(format!("there are {}", names()))];
+    }
+    if mode == Mode::Fixed && !config.chains.contains_key(chain) {
+        let problem = Problem::new(place(), format!("there is no chain `{chain}`"));
+        return vec![problem.with_help(format!("[chains] has {}", names()))];
+    }
+    Vec::new()
+}
+
+fn chains(config: &Config, registry: &Registry) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, chain) in &config.chains {
+        let key = format!("chains.{name}");
+        if registry.get(name).is_ok() {
+            let problem = Problem::new(config.place(&key), format!("a chain cannot be called `{name}`"));
+            problems.push(problem.with_help("that is a strategy"));
+        }
+        if chain.is_empty() {
+            let problem = Problem::new(config.place(&key), format!("the chain `{name}` is empty"));
+            problems.push(problem.with_help("a chain takes at least one strategy"));
+        }
+        for (index, id) in chain.iter().enumerate() {
+            let place = || config.place(&format!("{key}[{index}]")).or_else(|| config.place(&key));
+            if registry.get(id).is_err() {
+                problems.push(unknown_strategy(id, registry).at(place()));
+            } else if chain[..index].contains(id) {
+                let problem = Problem::new(place(), format!("`{id}` is in the chain `{name}` twice"));
+                problems.push(problem.with_help("the engine asks a strategy again by itself while that helps"));
+            }
+        }
+    }
+    problems
+}
+
+fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (id, values) in &config.strategies {
+        let Ok(registration) = registry.get(id) else {
+            // A preset may set what a host's registry does not have; a file may not.
+            if let Some(place) = config.place(&format!("strategies.{id}")) {
+                problems.push(unknown_strategy(id, registry).at(Some(place)));
+            }
+            continue;
+        };
+        let Err(errors) = registration.build(values) else { continue };
+        for error in errors {
+            let key = format!("strategies.{id}.{}", error.name);
+            let known = registration.fields.iter().map(|field| field.name);
+            let mut problem = Problem::new(config.place(&key), format!("`{}` {}", error.name, error.problem));
+            if known.clone().all(|name| name != error.name) {
+                problem.help = suggestion(&error.name, known).map(|near| format!("did you mean `{near}`?"));
+            }
+            problems.push(problem);
+        }
+    }
+    problems
+}
+
+/// The problem of an id that no strategy has.
+pub(crate) fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
+    let known: Vec<&str> = registry.iter().map(|registration| registration.meta.id).collect();
+    let help = match suggestion(id, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Problem::new(None, format!("there is no strategy `{id}`")).with_help(help)
+}
+
+impl Problem {
+    fn at(mut self, place: Option<crate::error::Place>) -> Self {
+        self.place = place;
+        self
+    }
+}

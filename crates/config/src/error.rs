@@ -1,0 +1,105 @@
+//! Problems with a configuration: all of them, each with its place.
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// A place in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file as it was named.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, for a value that a file set.
+    pub place: Option<Place>,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(place: Option<Place>, message: impl Into<String>) -> Self {
+        Self { place, message: message.into(), help: None }
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(formatter, "{place}: ")?;
+        }
+        formatter.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(formatter, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Every problem of a configuration, in the order of the file; at least one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct ConfigErrors(Vec<Problem>);
+
+impl ConfigErrors {
+    /// `Err` where there are problems.
+    pub(crate) fn check(mut problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        problems.sort_by(|one, other| one.place.cmp(&other.place));
+        Err(Self(problems))
+    }
+
+    /// One problem.
+    pub(crate) fn of(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+
+    /// The problems, in the order of the file.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0
+    }
+}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("\n")?;
+            }
+            problem.fmt(formatter)?;
+        }
+        Ok(())
+    }
+}
+
+/// "did you mean", where a known name is near the given one.
+pub(crate) fn suggestion<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&given.to_lowercase(), name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

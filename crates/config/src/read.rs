@@ -1,0 +1,200 @@
+//! Reading: TOML text to values with places, every problem collected.
+
+use std::sync::Arc;
+
+use epitome_strategy::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::config::{Config, Source};
+use crate::error::{Place, Problem, suggestion};
+use crate::keys::{ALIASES, SECTIONS, TOP_LEVEL, keys};
+use crate::preset::Preset;
+
+type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
+
+/// The configuration that `text` gives, as far as it can be read, and what is wrong with it.
+pub(crate) fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader { text, file: Arc::from(file), config: Config::default(), problems: Vec::new() };
+    reader.table(table.get_ref());
+    // What was made of a line that is no TOML says nothing about what was meant.
+    let syntax: Vec<Problem> = errors
+        .iter()
+        .map(|error| {
+            let place = error.span().map(|span| reader.place(span.start));
+            Problem::new(place, format!("not valid TOML: {}", error.message().replace('\n', ", ")))
+        })
+        .collect();
+    let line = |problem: &Problem| problem.place.as_ref().map(|place| place.line);
+    reader.problems.retain(|problem| !syntax.iter().any(|error| line(error) == line(problem)));
+    reader.problems.extend(syntax);
+    (reader.config, reader.problems)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    file: Arc<str>,
+    config: Config,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>) {
+        if let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "preset") {
+            self.preset((key, value));
+        }
+        for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "preset") {
+            let name = key.get_ref().as_ref();
+            if !TOP_LEVEL.contains(&name) {
+                self.unknown_top_level(name, key.span().start);
+                continue;
+            }
+            let Some(entries) = value.get_ref().as_table() else {
+                let problem = format!("`{name}` is a section, not {}", value.get_ref().type_str());
+                self.problem(key.span().start, problem, Some(format!("write [{name}] and its keys below it")));
+                continue;
+            };
+            match name {
+                "chains" => entries.iter().for_each(|entry| self.chain(entry)),
+                "strategies" => entries.iter().for_each(|entry| self.strategy(entry)),
+                section => self.section(section, entries),
+            }
+        }
+    }
+
+    fn preset(&mut self, (key, value): Entry<'_, '_>) {
+        let known = Preset::ALL.map(|(_, name, _)| name);
+        match value.get_ref().as_str() {
+            Some(name) => match Preset::by_name(name) {
+                Some(preset) => self.config.apply_preset(preset),
+                None => {
+                    let help = nearest(name, known).unwrap_or_else(|| format!("there are {}", known.join(", ")));
+                    self.problem(value.span().start, format!("there is no preset `{name}`"), Some(help));
+                }
+            },
+            None => {
+                let problem = format!("`preset` takes one of {}, not {}", known.join(", "), value.get_ref().type_str());
+                self.problem(key.span().start, problem, None);
+            }
+        }
+    }
+
+    fn unknown_top_level(&mut self, name: &str, at: usize) {
+        let help = match keys().find(|key| key.field.name == name) {
+            Some(key) => format!("it belongs below [{}]", key.section),
+            None => nearest(name, TOP_LEVEL.iter().copied())
+                .unwrap_or_else(|| format!("there are {}", TOP_LEVEL.join(", "))),
+        };
+        self.problem(at, format!("`{name}` is no section and no key"), Some(help));
+    }
+
+    fn section(&mut self, section: &str, entries: &DeTable<'_>) {
+        let Some(declared) = SECTIONS.iter().find(|declared| declared.name == section) else { return };
+        let known: Vec<&str> = declared.fields.iter().map(|field| field.name).collect();
+        for (key, value) in entries {
+            let name = key.get_ref().as_ref();
+            let at = key.span().start;
+            if known.contains(&name) {
+                self.assign(&format!("{section}.{name}"), name, (key, value));
+            } else if let Some(alias) = ALIASES.iter().find(|alias| section == "budget" && alias.name == name) {
+                self.alias(alias.key, entries, (key, value));
+            } else {
+                let aliases = ALIASES.iter().filter(|_| section == "budget").map(|alias| alias.name);
+                let help = match keys().find(|key| key.field.name == name) {
+                    Some(other) => format!("it belongs below [{}]", other.section),
+                    None => nearest(name, known.iter().copied().chain(aliases))
+                        .unwrap_or_else(|| format!("there are {}", known.join(", "))),
+                };
+                self.problem(at, format!("`{name}` is no key of [{section}]"), Some(help));
+            }
+        }
+    }
+
+    /// A second name of a key: the same value, unless both names are there.
+    fn alias(&mut self, target: &str, entries: &DeTable<'_>, (key, value): Entry<'_, '_>) {
+        let name = key.get_ref().as_ref();
+        let twin = target.strip_prefix("budget.").filter(|twin| entries.contains_key(*twin));
+        if let Some(twin) = twin {
+            let problem = format!("`{name}` is a second name of `{twin}`, which is set too");
+            self.problem(key.span().start, problem, Some("keep one of them".to_owned()));
+        } else if value.get_ref().is_integer() {
+            self.assign(target, name, (key, value));
+        } else {
+            let problem = format!("`{name}` takes whole tokens or messages, not {}", value.get_ref().type_str());
+            self.problem(value.span().start, problem, None);
+        }
+    }
+
+    fn chain(&mut self, (key, value): Entry<'_, '_>) {
+        let name = key.get_ref().as_ref();
+        for (index, item) in value.get_ref().as_array().into_iter().flatten().enumerate() {
+            let place = self.place(item.span().start);
+            self.config.note(format!("chains.{name}[{index}]"), place);
+        }
+        self.assign(&format!("chains.{name}"), name, (key, value));
+    }
+
+    fn strategy(&mut self, (key, value): Entry<'_, '_>) {
+        let id = key.get_ref().as_ref();
+        let Some(settings) = value.get_ref().as_table() else {
+            let problem = format!("`strategies.{id}` takes a table of settings, not {}", value.get_ref().type_str());
+            self.problem(key.span().start, problem, Some(format!("write [strategies.{id}] and settings below it")));
+            return;
+        };
+        let place = self.place(key.span().start);
+        self.config.note(format!("strategies.{id}"), place);
+        self.config.strategies.entry(id.to_owned()).or_default();
+        for (key, value) in settings {
+            self.assign(&format!("strategies.{id}.{}", key.get_ref()), key.get_ref(), (key, value));
+        }
+    }
+
+    fn assign(&mut self, path: &str, name: &str, (key, value): Entry<'_, '_>) {
+        let source = Source::File(self.place(key.span().start));
+        let problem = match plain(value.get_ref()) {
+            Ok(plain) => self.config.assign(path, &plain, source).err(),
+            Err(problem) => Some(problem),
+        };
+        if let Some(problem) = problem {
+            self.problem(value.span().start, format!("`{name}` {problem}"), None);
+        }
+    }
+
+    fn problem(&mut self, at: usize, message: String, help: Option<String>) {
+        let problem = Problem::new(Some(self.place(at)), message);
+        self.problems.push(Problem { help, ..problem });
+    }
+
+    fn place(&self, at: usize) -> Place {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |feed| feed + 1);
+        Place {
+            file: Arc::clone(&self.file),
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    suggestion(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// A TOML value as settings take it.
+fn plain(value: &DeValue<'_>) -> Result<Value, String> {
+    Ok(match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Boolean(flag) => Value::from(*flag),
+        DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
+            .map(Value::from)
+            .map_err(|_| format!("is out of range: {digits}"))?,
+        DeValue::Float(digits) => {
+            let number: f64 = digits.as_str().parse().map_err(|_| format!("is no number: {digits}"))?;
+            serde_json::Number::from_f64(number).map(Value::Number).ok_or("takes a finite number")?
+        }
+        DeValue::Datetime(_) => return Err("takes no date".to_owned()),
+        DeValue::Array(items) => items.iter().map(|item| plain(item.get_ref())).collect::<Result<_, _>>()?,
+        DeValue::Table(_) => return Err("takes no table".to_owned()),
+    })
+}

@@ -1,0 +1,127 @@
+//! From configuration to running parts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use epitome_engine::{Budget, Chain, Chains, Engine, Mode, Pins, SignalDetector};
+use epitome_strategy::{Registry, Summarizer, TaskKind, TokenCounter};
+
+use crate::check::{check, unknown_strategy};
+use crate::config::Config;
+use crate::error::{ConfigErrors, Problem};
+use crate::values::SummarizerChoice;
+
+/// The running parts that a configuration describes.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    /// The budget; the tool definitions of a session are not counted in yet.
+    pub budget: Budget,
+    /// The token counter.
+    pub counter: Arc<dyn TokenCounter>,
+    /// Whether [`counter`](Self::counter) is to be corrected by a session's usage records, see
+    /// [`calibrated`](crate::calibrated).
+    pub calibrate: bool,
+    /// What must stay verbatim.
+    pub pins: Pins,
+    /// How the chain is chosen.
+    pub mode: Mode,
+    /// The chain of `mode = "fixed"`.
+    pub fixed: Option<Chain>,
+    /// Who writes summaries.
+    pub summarizer: SummarizerChoice,
+    /// Every chain by name, those of the kinds of task included.
+    named: BTreeMap<String, Chain>,
+    /// Every strategy with its settings.
+    strategies: BTreeMap<&'static str, Chain>,
+}
+
+impl Config {
+    /// Builds what the configuration describes. Every problem at once; none for a configuration that
+    /// [`parse`](Self::parse) gave for the same registry.
+    pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
+        ConfigErrors::check(check(self, registry))?;
+        let counter = epitome_tokens::by_name(&self.counter.name.0).map_err(|error| {
+            ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string()))
+        })?;
+        let empty = BTreeMap::new();
+        let mut strategies = BTreeMap::new();
+        for registration in registry.iter() {
+            let id = registration.meta.id;
+            // Settings that a strategy refuses were refused above.
+            if let Ok(strategy) = registration.build(self.strategies.get(id).unwrap_or(&empty)) {
+                strategies.insert(id, Chain(vec![strategy]));
+            }
+        }
+        let chain_of = |ids: &[String]| {
+            Chain(ids.iter().filter_map(|id| strategies.get(id.as_str())).flat_map(|one| one.0.clone()).collect())
+        };
+        let named: BTreeMap<String, Chain> =
+            self.chains.iter().map(|(name, ids)| (name.clone(), chain_of(ids))).collect();
+        let mode = self.select.mode.0;
+        Ok(Runtime {
+            budget: self.budget(),
+            counter,
+            calibrate: self.counter.calibrate,
+            pins: Pins {
+                original_task: self.pins.original_task,
+                last_rounds: self.pins.last_rounds,
+                protected_tools: self.pins.protected_tools.clone(),
+                markers: self.pins.markers.clone(),
+            },
+            mode,
+            fixed: (mode == Mode::Fixed).then(|| named.get(&self.select.chain).cloned()).flatten(),
+            summarizer: self.summary.summarizer,
+            named,
+            strategies,
+        })
+    }
+}
+
+impl Runtime {
+    /// The chain of that name, or the chain of the strategies listed; names of chains come first, as far as there is
+    /// only one name. The error says which name is wrong and what there is.
+    pub fn chain(&self, names: &[String], registry: &Registry) -> Result<Chain, String> {
+        if let [name] = names
+            && let Some(chain) = self.named.get(name)
+        {
+            return Ok(chain.clone());
+        }
+        let mut chain = Chain::default();
+        for (index, name) in names.iter().enumerate() {
+            match self.strategies.get(name.as_str()) {
+                Some(_) if names[..index].contains(name) => return Err(format!("`{name}` is in the chain twice")),
+                Some(one) => chain.0.extend(one.0.iter().cloned()),
+                None if names.len() == 1 => {
+                    let chains: Vec<&str> = self.named.keys().map(String::as_str).collect();
+                    let problem = unknown_strategy(name, registry);
+                    return Err(format!("{problem}; chains by name: {}", chains.join(", ")));
+                }
+                None => return Err(unknown_strategy(name, registry).to_string()),
+            }
+        }
+        Ok(chain)
+    }
+
+    /// The chains by kind of task.
+    pub fn chains(&self) -> Chains {
+        let of = |kind: TaskKind| self.named.get(kind.as_str()).cloned().unwrap_or_default();
+        Chains {
+            code: of(TaskKind::Code),
+            analysis: of(TaskKind::Analysis),
+            conversation: of(TaskKind::Conversation),
+            mixed: of(TaskKind::Mixed),
+            unknown: of(TaskKind::Unknown),
+        }
+    }
+
+    /// An engine of these parts that counts with `counter` and has summaries written by `summarizer`.
+    pub fn engine(&self, counter: Arc<dyn TokenCounter>, summarizer: Option<Arc<dyn Summarizer>>) -> Engine {
+        Engine {
+            counter,
+            detector: Arc::new(SignalDetector::default()),
+            summarizer,
+            chains: self.chains(),
+            pins: self.pins.clone(),
+        }
+    }
+}

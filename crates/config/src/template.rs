@@ -1,0 +1,150 @@
+//! The commented file that `epitome init` writes, and the reference's tables: both from the declarations.
+
+use std::fmt::Write;
+
+use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
+
+use crate::config::default_chain;
+use crate::keys::SECTIONS;
+use crate::preset::Preset;
+
+/// Columns of the template's explanations.
+const WIDTH: usize = 100;
+
+/// The commented file: every key with its default, unit and documentation, the strategies' settings included. Reading it
+/// gives the defaults; so does reading it with every key uncommented (but for the preset).
+pub fn template(registry: &Registry) -> String {
+    let mut out = String::new();
+    comment(
+        &mut out,
+        "Configuration of epitome. Every key stands here with its default: take the `#` in front of one away and change \
+         it. Use the file with `--config epitome.toml`.",
+    );
+    out.push('\n');
+    comment(&mut out, "A named set of values; the keys of this file override it.");
+    for (_, name, doc) in Preset::ALL {
+        let _ = writeln!(out, "#   {name:<14}{doc}");
+    }
+    let _ = writeln!(out, "#preset = \"production\"");
+    for section in SECTIONS {
+        out.push('\n');
+        comment(&mut out, section.doc);
+        let _ = writeln!(out, "[{}]", section.name);
+        section.fields.iter().for_each(|field| setting(&mut out, field));
+    }
+    out.push('\n');
+    comment(
+        &mut out,
+        "Chains: strategies in the order in which they are asked, until the target is met. One chain for each kind of \
+         task, and any others by a name of yours, for `[select] chain` and `--chain`.",
+    );
+    out.push_str("[chains]\n");
+    for kind in TaskKind::ALL {
+        let chain: Vec<String> = default_chain(kind).iter().map(ToString::to_string).collect();
+        let _ = writeln!(out, "#{kind} = {}", toml_value(&chain.into()));
+    }
+    for registration in registry.iter().filter(|registration| !registration.fields.is_empty()) {
+        out.push('\n');
+        comment(&mut out, registration.meta.summary);
+        let _ = writeln!(out, "[strategies.{}]", registration.meta.id);
+        registration.fields.iter().for_each(|field| setting(&mut out, field));
+    }
+    out
+}
+
+fn setting(out: &mut String, field: &Field) {
+    let mut doc = field.doc.trim().to_owned();
+    if !field.unit.is_empty() {
+        let _ = write!(doc, " Unit: {}.", field.unit);
+    }
+    comment(out, &doc);
+    let _ = writeln!(out, "#{} = {}", field.name, toml_value(&(field.default)()));
+}
+
+/// Writes `text` as comment lines.
+fn comment(out: &mut String, text: &str) {
+    let mut line = String::from("#");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > 1 {
+            out.push_str(&line);
+            out.push('\n');
+            line = String::from("#");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+/// A value as TOML spells it; digits of large numbers in groups.
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match number.as_u64() {
+            Some(whole) if whole >= 10_000 => grouped(whole),
+            Some(_) | None => number.to_string(),
+        },
+        Value::Array(items) => format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => toml::Value::from(text.as_str()).to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Null | Value::Object(_) => String::from("\"\""),
+    }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push('_');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The reference's tables of keys in Markdown, from the same declarations.
+pub fn key_table(registry: &Registry) -> String {
+    let mut out = String::new();
+    for section in SECTIONS {
+        let _ = writeln!(out, "### `[{}]`\n\n{}\n", section.name, section.doc);
+        rows(&mut out, section.fields);
+    }
+    for registration in registry.iter().filter(|registration| !registration.fields.is_empty()) {
+        let _ = writeln!(out, "### `[strategies.{}]`\n\n{}\n", registration.meta.id, registration.meta.summary);
+        rows(&mut out, registration.fields);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn rows(out: &mut String, fields: &[Field]) {
+    out.push_str("| key | default | takes | what it does |\n|---|---|---|---|\n");
+    for field in fields {
+        let default = toml_value(&(field.default)());
+        let _ = writeln!(out, "| `{}` | `{default}` | {} | {} |", field.name, takes(field), field.doc.trim());
+    }
+    out.push('\n');
+}
+
+/// What values a setting takes, in words.
+fn takes(field: &Field) -> String {
+    let kind = match field.kind {
+        FieldKind::Integer => "whole number",
+        FieldKind::Number => "number",
+        FieldKind::Flag => "true or false",
+        FieldKind::Text => "text",
+        FieldKind::List => "list of texts",
+    };
+    let number = |value: f64| toml_value(&if value.fract() == 0.0 { (value as i64).into() } else { value.into() });
+    let range = field
+        .bounds
+        .map(|bounds| format!(" from {} to {}", number(bounds.least), number(bounds.most)))
+        .unwrap_or_default();
+    match field.unit {
+        "" => format!("{kind}{range}"),
+        unit if field.kind == FieldKind::Number && field.bounds.is_none() => unit.to_owned(),
+        unit => format!("{kind}{range}, {unit}"),
+    }
+}

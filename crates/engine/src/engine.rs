@@ -1,0 +1,560 @@
+//! The driver: chooses a chain, asks its strategies for plans, applies them, and ends in the floor.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker};
+use std::time::Instant;
+
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
+use epitome_strategy::{
+    Archive, Edit, EntryTokens, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText,
+    TaskDetector, TaskKind, TokenCounter, Tokens, Verdict,
+};
+use thiserror::Error;
+
+use crate::archive::MemoryArchive;
+use crate::floor::{FLOOR, floor_of, make_room};
+use crate::guard::{self, Guard, Guards, Refusal};
+use crate::language::language;
+use crate::ledger::Ledger;
+use crate::report::{Mode, Report, Status, Step, SummarizerReport};
+use crate::request::{Chain, Chains, Pins, Request};
+use crate::stages::{Before, REPAIR, THINKING, entail, repair};
+use crate::tournament;
+use crate::working::{BlockEdit, Context, Layout, Working};
+use crate::{receipts, wording};
+
+/// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
+const MOST_PASSES: usize = 8;
+
+/// Bytes of the newest user message that serve as focus where none is given.
+const FOCUS_BYTES: usize = 2_000;
+
+/// The engine: services, chains and pins. It keeps no session; one engine serves many.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    /// Counts tokens; budgets are met by its figures.
+    pub counter: Arc<dyn TokenCounter>,
+    /// Tells what kind of task a session is.
+    pub detector: Arc<dyn TaskDetector>,
+    /// Writes summaries; without one, requests for summaries are refused and the chain goes on.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// The chains by kind of task.
+    pub chains: Chains,
+    /// What must stay verbatim.
+    pub pins: Pins,
+    /// For tests of the tests.
+    #[doc(hidden)]
+    pub guards: Guards,
+}
+
+/// Why the engine could not work at all. Everything else is a [`Report`].
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The archive did not take what the engine itself had to remove.
+    #[error("nothing was changed: {0}")]
+    Refused(String),
+    /// The draft was made from another state of the session.
+    #[error("the draft is stale: it was made from {made_from} messages and {epochs} compactions, the session has {now}")]
+    Stale {
+        /// Messages then.
+        made_from: usize,
+        /// Epochs then.
+        epochs: u32,
+        /// The state now.
+        now: String,
+    },
+}
+
+/// A compaction that is worked out and not yet made: committing it makes exactly this one.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// What it would do.
+    pub report: Report,
+    epoch: Option<Epoch>,
+    counts: Vec<(EntryKey, EntryTokens)>,
+    log_length: usize,
+    next_epoch: u32,
+}
+
+impl Draft {
+    /// The epoch that a commit would append; `None` where nothing would change.
+    pub fn epoch(&self) -> Option<&Epoch> {
+        self.epoch.as_ref()
+    }
+}
+
+impl Engine {
+    /// An engine that counts with `counter` and has no chain yet.
+    pub fn new(counter: Arc<dyn TokenCounter>, detector: Arc<dyn TaskDetector>) -> Self {
+        Self {
+            counter,
+            detector,
+            summarizer: None,
+            chains: Chains::default(),
+            pins: Pins::default(),
+            guards: Guards::default(),
+        }
+    }
+
+    /// Counts the view of a session. Linear in the view.
+    pub fn ledger(&self, session: &Session) -> Ledger {
+        Ledger::new(Arc::clone(&self.counter), session)
+    }
+
+    /// What kind of task a session is. Linear in the view.
+    pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
+        let working = working(session, ledger);
+        let context = self.context(session, language(session.view()));
+        let layout = working.layout(&self.pins);
+        self.detector.detect(&working.view(&layout, &context))
+    }
+
+    /// Compacts a session: [`draft`](Self::draft) and [`commit`](Self::commit).
+    pub async fn compact(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        archive: &mut dyn Archive,
+        request: &Request,
+    ) -> Result<Report, EngineError> {
+        let draft = self.draft(session, ledger, archive, request).await?;
+        self.commit(session, ledger, draft)
+    }
+
+    /// Makes the compaction that was drafted. Refused when the session has changed since. Linear in the view.
+    pub fn commit(&self, session: &mut Session, ledger: &mut Ledger, draft: Draft) -> Result<Report, EngineError> {
+        if draft.log_length != session.log().len() || draft.next_epoch != session.next_epoch() {
+            return Err(EngineError::Stale {
+                made_from: draft.log_length,
+                epochs: draft.next_epoch,
+                now: format!("{} messages and {} compactions", session.log().len(), session.next_epoch()),
+            });
+        }
+        if let Some(epoch) = draft.epoch {
+            session.commit(epoch);
+            ledger.adopt(draft.counts, draft.report.tokens_after);
+        }
+        Ok(draft.report)
+    }
+
+    /// Works out a compaction without changing the session. What it would remove is archived already, so that the
+    /// summary and the marks can name it. Linear in the view for each strategy of the chain.
+    pub async fn draft(
+        &self,
+        session: &Session,
+        ledger: &Ledger,
+        archive: &mut dyn Archive,
+        request: &Request,
+    ) -> Result<Draft, EngineError> {
+        let language = language(session.view());
+        let context = self.context(session, language);
+        let start = working(session, ledger);
+        let verdict = match request.task {
+            Some(kind) => Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] },
+            None => {
+                let layout = start.layout(&self.pins);
+                self.detector.detect(&start.view(&layout, &context))
+            }
+        };
+        let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
+        let fits = guard::idempotence(start.total, request.target);
+        if let Some(status) = fits.filter(|_| self.guards.on(Guard::Idempotence)) {
+            let run = Run::new(start.clone(), self.summarizer.as_deref());
+            let chain = request.chain.as_ref().unwrap_or_else(|| self.chains.of(verdict.kind));
+            return Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())));
+        }
+        let chain = match (&request.chain, mode) {
+            (Some(chain), _) => chain.clone(),
+            (None, Mode::Fixed | Mode::Adaptive) => self.chains.of(verdict.kind).clone(),
+            (None, Mode::Tournament) => {
+                tournament::best(self.candidates(verdict.kind), &start.entries, |chain| {
+                    let mut scratch = MemoryArchive::new();
+                    let goal = self.goal(session, &start, request, verdict.kind, language);
+                    block_on(self.run(&context, start.clone(), &mut scratch, chain, goal)).map(|run| run.working)
+                })
+            }
+        };
+        let goal = self.goal(session, &start, request, verdict.kind, language);
+        let limit = goal.limit;
+        let run = self
+            .run(&context, start.clone(), archive, &chain, goal)
+            .await
+            .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let status = match guard::budget(run.working.total, limit) {
+            Status::Infeasible if !self.guards.on(Guard::Budget) => Status::Compacted,
+            status => status,
+        };
+        Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())))
+    }
+
+    fn context(&self, session: &Session, language: Language) -> Context<'_> {
+        Context {
+            counter: &*self.counter,
+            pins: &self.pins,
+            language,
+            guards: self.guards,
+            epoch: session.next_epoch(),
+        }
+    }
+
+    /// The chains that differ, the one of `kind` first.
+    fn candidates(&self, kind: TaskKind) -> Vec<Chain> {
+        let mut chains: Vec<Chain> = vec![self.chains.of(kind).clone()];
+        for other in TaskKind::ALL {
+            let chain = self.chains.of(other);
+            if chains.iter().all(|known| known.ids() != chain.ids()) {
+                chains.push(chain.clone());
+            }
+        }
+        chains
+    }
+
+    fn goal(
+        &self,
+        session: &Session,
+        start: &Working,
+        request: &Request,
+        task: TaskKind,
+        language: Language,
+    ) -> Goal {
+        let newest = || {
+            let message = start.entries.iter().rev().map(|entry| &entry.message).find(|message| message.is_typed())?;
+            let text = message.plain_text();
+            Some(text[..text.floor_char_boundary(FOCUS_BYTES)].to_owned())
+        };
+        let limit = request.limit.max(request.target);
+        Goal {
+            current: start.total,
+            target: request.target,
+            limit,
+            window: request.window.unwrap_or(limit),
+            task,
+            cycle: session.cycle() + 1,
+            focus: request.focus.clone().or_else(newest),
+            first_unsent_unit: None,
+            language,
+        }
+    }
+
+    /// Repair, the chain, the floor.
+    async fn run(
+        &self,
+        context: &Context<'_>,
+        start: Working,
+        archive: &mut dyn Archive,
+        chain: &Chain,
+        mut goal: Goal,
+    ) -> Result<Run, Refusal> {
+        let before = Before::new(&start.entries);
+        let mut run = Run::new(start, self.summarizer.as_deref());
+        run.stage(REPAIR, |working| repair(working, context, archive))?;
+        run.stage(THINKING, |working| entail(working, context, archive, &before))?;
+        for strategy in &chain.0 {
+            goal.current = run.working.total;
+            if goal.is_met() {
+                break;
+            }
+            self.ask(context, &mut run, archive, &**strategy, &mut goal, &before).await?;
+        }
+        if run.working.total > goal.target {
+            run.stage(FLOOR, |working| make_room(working, context, archive, &before, goal.target))?;
+        }
+        Ok(run)
+    }
+
+    /// Asks one strategy until the goal is met or it makes no more progress.
+    async fn ask(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        strategy: &dyn Strategy,
+        goal: &mut Goal,
+        before: &Before,
+    ) -> Result<(), Refusal> {
+        let started = Instant::now();
+        let mut step = Step {
+            strategy: Arc::from(strategy.meta().id),
+            tokens_before: run.working.total,
+            tokens_after: 0,
+            edits: 0,
+            refused: 0,
+            declined: None,
+            duration_us: 0,
+        };
+        for _ in 0..MOST_PASSES {
+            goal.current = run.working.total;
+            if goal.is_met() {
+                break;
+            }
+            let layout = run.working.layout(context.pins);
+            let planned = {
+                let view = run.working.view(&layout, context);
+                if self.guards.on(Guard::Failure) {
+                    guard::failure(strategy, &view, goal)
+                } else {
+                    Ok(strategy.plan(&view, goal).unwrap_or_else(|error| panic_for_mutant(&error.0)))
+                }
+            };
+            let plan = match planned {
+                Ok(plan) => plan,
+                Err(error) => {
+                    step.declined = Some(format!("failed: {error}"));
+                    break;
+                }
+            };
+            let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await;
+            entail(&mut run.working, context, archive, before)?;
+            if applied == 0 || run.working.total >= goal.current {
+                break;
+            }
+        }
+        if step.edits > 0 {
+            step.declined = None;
+        }
+        step.tokens_after = run.working.total;
+        step.duration_us = started.elapsed().as_micros() as u64;
+        run.steps.push(step);
+        Ok(())
+    }
+
+    /// Applies the edits of one plan until the goal is met; returns how many were accepted.
+    #[expect(clippy::too_many_arguments, reason = "one call site; a struct would only rename them")]
+    async fn apply(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        strategy: &dyn Strategy,
+        plan: Plan,
+        goal: &Goal,
+        step: &mut Step,
+    ) -> u32 {
+        let mut applied = 0;
+        let mut first_refusal = None;
+        for edit in plan.edits {
+            if run.working.total <= goal.target {
+                break;
+            }
+            match self.apply_edit(context, run, archive, layout, strategy.meta().id, edit).await {
+                Ok(_) => applied += 1,
+                Err(refusal) => {
+                    step.refused += 1;
+                    first_refusal.get_or_insert(refusal);
+                }
+            }
+        }
+        step.edits += applied;
+        step.declined = plan.declined.or_else(|| first_refusal.map(|refusal| format!("an edit {refusal}")));
+        applied
+    }
+
+    async fn apply_edit(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        strategy: &str,
+        edit: Edit,
+    ) -> Result<Tokens, Refusal> {
+        match edit {
+            Edit::Drop { units, reason } => {
+                let positions = run.working.leaving(context, layout, &units)?;
+                run.working.drop_messages(context, archive, strategy, &positions, reason)
+            }
+            Edit::Summarize { units, summary, reason } => {
+                let positions = run.working.leaving(context, layout, &units)?;
+                let text = match summary {
+                    SummaryText::Ready(text) => text,
+                    SummaryText::Request(request) => self.summarize(context, run, &positions, &request).await?,
+                };
+                if text.trim().is_empty() {
+                    return Err(Refusal::Summary("the text is empty".to_owned()));
+                }
+                let write = |handle: &str| {
+                    format!("{}\n{text}", wording::summary_heading(context.language, positions.len(), handle))
+                };
+                let saved =
+                    run.working.replace_messages(context, archive, strategy, &positions, reason, (None, &write))?;
+                run.summary = Some(text);
+                Ok(saved)
+            }
+            Edit::Excerpt { message, block, keep, reason } => {
+                let edit = BlockEdit::new(strategy, message, block, reason);
+                run.working.excerpt(context, archive, layout, edit, &keep)
+            }
+            Edit::Trim { message, block, max_chars, reason } => {
+                let edit = BlockEdit::new(strategy, message, block, reason);
+                run.working.trim(context, archive, layout, edit, max_chars)
+            }
+        }
+    }
+
+    async fn summarize(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        positions: &[usize],
+        request: &SummaryRequest,
+    ) -> Result<String, Refusal> {
+        let Some(summarizer) = &self.summarizer else {
+            return Err(Refusal::Summary("summaries are switched off".to_owned()));
+        };
+        let messages = run.working.messages(positions);
+        let task =
+            SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
+        let summary =
+            summarizer.summarize(&task).await.map_err(|error| Refusal::Summary(error.to_string()))?;
+        run.summarizer.input_tokens += summary.input_tokens;
+        run.summarizer.output_tokens += summary.output_tokens;
+        Ok(summary.text)
+    }
+
+    /// Turns a run into a draft: the epoch, and the report with a receipt for every message.
+    fn finish(
+        &self,
+        session: &Session,
+        start: &Working,
+        run: Run,
+        request: &Request,
+        (status, mode, task, chain): (Status, Mode, Verdict, Vec<String>),
+    ) -> Draft {
+        let context = self.context(session, Language::English);
+        let working = &run.working;
+        let compacted = status == Status::Compacted;
+        let before = Before::new(&start.entries);
+        let layout = start.layout(&self.pins);
+        let first_changed = before.first_change(working).filter(|_| compacted);
+        let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
+        let lost = first_changed.map_or(0, |first| {
+            start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum()
+        });
+        let report = Report {
+            status,
+            budget: request.limit.max(request.target),
+            tokens_before: start.total,
+            tokens_after: if compacted { working.total } else { start.total },
+            floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
+            messages_before: start.entries.len() as u32,
+            messages_after: if compacted { working.entries.len() } else { start.entries.len() } as u32,
+            task,
+            mode,
+            chain,
+            cycle: session.cycle() + u32::from(compacted),
+            trigger: request.trigger,
+            first_changed_message: first_changed.map(|first| first as u32),
+            cache_loss_tokens: lost,
+            edits: if compacted { receipts::edits(start, working) } else { Vec::new() },
+            messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
+            steps: run.steps,
+            summary: run.summary.filter(|_| compacted),
+            summarizer: run.summarizer,
+            counter: self.counter.name().to_owned(),
+        };
+        let epoch = compacted.then(|| Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger: request.trigger,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(start.total),
+            tokens_after: Some(working.total),
+            edits: working.edits.clone(),
+            synthetics: working.synthetics.clone(),
+            undone: false,
+        });
+        let changed = |index: &usize| {
+            let entry = &working.entries[*index];
+            entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. })
+        };
+        let counts = (0..working.entries.len())
+            .filter(changed)
+            .map(|index| (working.entries[index].key, working.tokens[index].clone()))
+            .collect();
+        Draft { report, epoch, counts, log_length: session.log().len(), next_epoch: session.next_epoch() }
+    }
+}
+
+/// One run of a chain over a working view.
+struct Run {
+    working: Working,
+    steps: Vec<Step>,
+    summary: Option<String>,
+    summarizer: SummarizerReport,
+}
+
+impl Run {
+    fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
+        let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
+        let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
+        Self { working, steps: Vec::new(), summary: None, summarizer }
+    }
+
+    /// Runs a stage of the engine and reports it where it did something.
+    fn stage(
+        &mut self,
+        name: &str,
+        stage: impl FnOnce(&mut Working) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let started = Instant::now();
+        let (tokens_before, edits) = (self.working.total, self.working.edits.len());
+        let synthetics = self.working.synthetics.len();
+        stage(&mut self.working)?;
+        let done = self.working.edits.len() - edits;
+        if done > 0 || self.working.synthetics.len() > synthetics || name == FLOOR {
+            self.steps.push(Step {
+                strategy: Arc::from(name),
+                tokens_before,
+                tokens_after: self.working.total,
+                edits: done as u32,
+                refused: 0,
+                declined: None,
+                duration_us: started.elapsed().as_micros() as u64,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The view of a session with the counts of a ledger; what the ledger does not know is counted.
+fn working(session: &Session, ledger: &Ledger) -> Working {
+    let entries = session.view().to_vec();
+    let tokens = entries
+        .iter()
+        .map(|entry| match ledger.of(entry.key) {
+            Some(tokens) => tokens.clone(),
+            None => crate::ledger::count_message(&**ledger.counter(), &entry.message),
+        })
+        .collect();
+    Working::new(entries, tokens)
+}
+
+#[expect(clippy::panic, reason = "only reached with the failure guard switched off, in tests of the tests")]
+fn panic_for_mutant(problem: &str) -> Plan {
+    panic!("{problem}")
+}
+
+struct ThreadWaker(std::thread::Thread);
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future to its end on this thread, for callers without a runtime. A summarizer that needs a runtime of its own
+/// has to be awaited on that.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The guarantees, each one function. `docs/architecture.md` states them as invariants.
+//!
+//! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
+
+use epitome_session::{Entry, Role, Unit, UnitKind};
+use epitome_strategy::{EntryTokens, Protection, Strategy, Plan, PlanError, Tokens, View, Goal};
+
+use crate::report::Status;
+
+/// The guards by name.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// Calls and results stay together.
+    Pairing,
+    /// What is protected stays verbatim.
+    Pins,
+    /// Open calls stay.
+    OpenCalls,
+    /// Nothing is edited or removed twice.
+    Conservation,
+    /// Each edit saves tokens.
+    Progress,
+    /// Counts are of what is shown.
+    Counting,
+    /// An over-budget result is no success.
+    Budget,
+    /// Signed thinking stays whole or leaves whole.
+    Thinking,
+    /// What leaves is archived before.
+    ArchiveFirst,
+    /// What fits is left alone.
+    Idempotence,
+    /// The conversation starts with a user's message.
+    Provider,
+    /// A failing strategy fails nothing else.
+    Failure,
+}
+
+/// Which guards are on: all of them, but in tests of the tests.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Guards {
+    off: Option<Guard>,
+}
+
+impl Guards {
+    /// All guards but one.
+    #[doc(hidden)]
+    pub fn without(guard: Guard) -> Self {
+        Self { off: Some(guard) }
+    }
+
+    pub(crate) fn on(self, guard: Guard) -> bool {
+        self.off != Some(guard)
+    }
+}
+
+/// Why an edit was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It names a unit, message or block that the view does not have.
+    NotThere,
+    /// The unit is protected.
+    Protected(Protection),
+    /// A call in the unit is not answered yet.
+    Open,
+    /// An earlier edit of the same plan touched the same thing.
+    Overlaps,
+    /// It would not save tokens.
+    NoGain,
+    /// The ranges are not ranges of the text.
+    BadRanges(String),
+    /// The block holds no text that may be cut.
+    NotText,
+    /// The archive did not take what would leave.
+    Archive(String),
+    /// There is no text for the summary.
+    Summary(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotThere => formatter.write_str("names something that the view does not have"),
+            Self::Protected(protection) => write!(formatter, "touches something protected ({protection:?})"),
+            Self::Open => formatter.write_str("touches a call that is not answered yet"),
+            Self::Overlaps => formatter.write_str("overlaps an earlier edit of the same plan"),
+            Self::NoGain => formatter.write_str("would not save tokens"),
+            Self::BadRanges(problem) => write!(formatter, "has ranges that do not fit: {problem}"),
+            Self::NotText => formatter.write_str("cuts a block that holds no text to cut"),
+            Self::Archive(problem) => write!(formatter, "could not be archived: {problem}"),
+            Self::Summary(problem) => write!(formatter, "has no summary: {problem}"),
+        }
+    }
+}
+
+/// Invariant (pairing): every tool call has its results directly after it, and every result its call; a call that is
+/// still open is the exception, and only at the end.
+///
+/// Returns the position of the first entry that breaks it. Linear.
+pub fn pairing(entries: &[Entry], units: &[Unit]) -> Option<usize> {
+    let dead = |(index, unit): (usize, &Unit)| {
+        let orphan = unit.kind == UnitKind::Orphan;
+        let overtaken = !unit.closed && entries[unit.entries.end..].iter().any(|entry| entry.message.role != Role::System);
+        (orphan || overtaken).then_some(units[index].entries.start)
+    };
+    units.iter().enumerate().find_map(dead)
+}
+
+/// Invariant (pins): what is protected stays byte-identical; the newest step may lose parts but stays.
+pub(crate) fn pins(protection: Protection, leaves: bool) -> Result<(), Refusal> {
+    let allowed = if leaves { protection.may_leave() } else { protection.may_edit() };
+    if allowed || protection == Protection::Open { Ok(()) } else { Err(Refusal::Protected(protection)) }
+}
+
+/// Invariant (open calls): a unit with an unanswered call is not edited.
+pub(crate) fn open_calls(protection: Protection) -> Result<(), Refusal> {
+    if protection == Protection::Open { Err(Refusal::Open) } else { Ok(()) }
+}
+
+/// Invariant (conservation): in one plan nothing is removed, excerpted or trimmed twice.
+pub(crate) fn conservation(touched: bool) -> Result<(), Refusal> {
+    if touched { Err(Refusal::Overlaps) } else { Ok(()) }
+}
+
+/// Invariant (progress): an edit lowers the token count; a summary is smaller than what it replaces.
+pub(crate) fn progress(before: Tokens, after: Tokens) -> Result<Tokens, Refusal> {
+    if after < before { Ok(before - after) } else { Err(Refusal::NoGain) }
+}
+
+/// Invariant (counting): the running total is the sum of the counts of what is shown. Linear in the view.
+pub(crate) fn counting(tokens: &[EntryTokens]) -> Tokens {
+    tokens.iter().map(|entry| entry.total).fold(0, Tokens::saturating_add)
+}
+
+/// Invariant (budget): a result is a success only at or under the limit.
+pub(crate) fn budget(total: Tokens, limit: Tokens) -> Status {
+    if total <= limit { Status::Compacted } else { Status::Infeasible }
+}
+
+/// Invariant (idempotence): what fits is left alone.
+pub(crate) fn idempotence(total: Tokens, target: Tokens) -> Option<Status> {
+    (total <= target).then_some(Status::NoChange)
+}
+
+/// Invariant (provider): the first message after the system prompt is a user's. Returns where a message has to be put in
+/// front, if anywhere. Linear in the leading system messages.
+pub(crate) fn provider(entries: &[Entry]) -> Option<usize> {
+    let first = entries.iter().position(|entry| entry.message.role != Role::System)?;
+    (entries[first].message.role != Role::User).then_some(first)
+}
+
+/// Invariant (failure): a strategy that fails or panics is recorded, and the chain goes on.
+pub(crate) fn failure(strategy: &dyn Strategy, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+    let planned = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strategy.plan(view, goal)));
+    planned.unwrap_or_else(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(|message| (*message).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".to_owned());
+        Err(PlanError(format!("panicked: {message}")))
+    })
+}

@@ -1,0 +1,28 @@
+//! The language of a session.
+
+use epitome_session::{Content, Entry, Language};
+use epitome_strategy::text::is_cjk;
+
+/// Characters of typed text that are looked at: the first pages tell.
+const SAMPLE: usize = 4_000;
+
+/// From this share of Chinese characters on, a session is Chinese: a Chinese sentence about code is half Latin letters.
+const CHINESE_FROM: f64 = 0.15;
+
+/// The language in which the user writes. Linear in a bounded sample.
+pub(crate) fn language(entries: &[Entry]) -> Language {
+    let (mut letters, mut chinese) = (0usize, 0usize);
+    for entry in entries.iter().filter(|entry| entry.message.is_typed()) {
+        for block in &entry.message.blocks {
+            let Content::Text { text } = &block.content else { continue };
+            for char in text.chars().filter(|char| char.is_alphabetic()).take(SAMPLE) {
+                letters += 1;
+                chinese += usize::from(is_cjk(char));
+            }
+        }
+        if letters >= SAMPLE {
+            break;
+        }
+    }
+    if letters > 0 && chinese as f64 >= CHINESE_FROM * letters as f64 { Language::Chinese } else { Language::English }
+}

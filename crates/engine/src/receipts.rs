@@ -1,0 +1,75 @@
+//! Receipts: what became of every message, and every edit as the report shows it.
+
+use std::collections::HashMap;
+
+use epitome_session::{AppliedEdit, Change, EditKind, Entry, EntryKey, MessageId};
+use epitome_strategy::Protection;
+
+use crate::report::{EditReport, Outcome, Receipt};
+use crate::working::{Layout, Working};
+
+/// One receipt for every message of the view before. Linear in the view and the edits.
+pub(crate) fn messages(start: &Working, layout: &Layout, edits: &[AppliedEdit]) -> Vec<Receipt> {
+    let mut outcomes: HashMap<EntryKey, Outcome> = HashMap::new();
+    for edit in edits {
+        for change in &edit.changes {
+            let outcome = match (change, edit.kind) {
+                (Change::Remove { .. }, EditKind::Summarize) => Outcome::Summarized,
+                (Change::Remove { .. }, EditKind::Drop | EditKind::Excerpt | EditKind::Trim) => Outcome::Dropped,
+                (Change::Excerpt { .. } | Change::Strip { .. }, _) => Outcome::Excerpted,
+                (Change::Trim { .. }, _) => Outcome::Trimmed,
+            };
+            let known = outcomes.entry(change.entry()).or_insert(outcome);
+            if weight(outcome) > weight(*known) {
+                *known = outcome;
+            }
+        }
+    }
+    let mut receipts = Vec::with_capacity(start.entries.len());
+    for (unit, protection) in layout.units.iter().zip(&layout.protections) {
+        for entry in &start.entries[unit.entries.clone()] {
+            let untouched = match protection {
+                Protection::Free | Protection::NewestStep => Outcome::Kept,
+                Protection::System
+                | Protection::OriginalTask
+                | Protection::NewestUser
+                | Protection::Pinned
+                | Protection::ProtectedTool
+                | Protection::RecentRound
+                | Protection::Open => Outcome::Pinned,
+            };
+            let outcome = outcomes.get(&entry.key).copied().unwrap_or(untouched);
+            receipts.push(Receipt { id: entry.message.id.clone(), role: entry.message.role, outcome });
+        }
+    }
+    receipts
+}
+
+/// A message that was excerpted and left later has left.
+fn weight(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Kept | Outcome::Pinned => 0,
+        Outcome::Trimmed => 1,
+        Outcome::Excerpted => 2,
+        Outcome::Summarized | Outcome::Dropped => 3,
+    }
+}
+
+/// The edits with the ids of their messages. Linear.
+pub(crate) fn edits(start: &Working, working: &Working) -> Vec<EditReport> {
+    let id = |entry: &Entry| (entry.key, entry.message.id.clone());
+    let mut ids: HashMap<EntryKey, MessageId> = start.entries.iter().map(id).collect();
+    ids.extend(working.entries.iter().map(id));
+    working
+        .edits
+        .iter()
+        .map(|edit| EditReport {
+            edit: edit.kind,
+            strategy: edit.strategy.clone(),
+            messages: edit.changes.iter().filter_map(|change| ids.get(&change.entry()).cloned()).collect(),
+            tokens_saved: edit.tokens_saved,
+            reason: edit.reason.clone(),
+            recall: edit.recall.clone(),
+        })
+        .collect()
+}

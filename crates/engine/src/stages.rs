@@ -1,0 +1,201 @@
+//! The engine's own stages: repair before the chain, thinking and opening after each pass, the floor at the end.
+
+use std::collections::HashSet;
+
+use epitome_session::{
+    Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind,
+};
+use epitome_strategy::Archive;
+
+use crate::guard::{self, Guard, Refusal};
+use crate::ledger::count_message;
+use crate::working::{BlockEdit, Context, Working};
+use crate::wording;
+
+pub(crate) const REPAIR: &str = "repair";
+pub(crate) const THINKING: &str = "thinking";
+
+/// Makes a recorded history one that a provider accepts: results without a call and messages without content leave, a
+/// call that was never answered and is no longer open gets an answer.
+///
+/// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
+pub(crate) fn repair(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+) -> Result<(), Refusal> {
+    if !context.guards.on(Guard::Pairing) {
+        return Ok(());
+    }
+    let layout = working.layout(context.pins);
+    let mut orphans = Vec::new();
+    let mut empty = Vec::new();
+    let mut dead: Vec<(Position, Vec<ToolResult>)> = Vec::new();
+    let last = layout.units.iter().rposition(|unit| unit.kind != UnitKind::System);
+    for (index, unit) in layout.units.iter().enumerate() {
+        if unit.kind == UnitKind::Orphan {
+            orphans.extend(unit.entries.clone());
+        } else if !unit.closed && Some(index) != last {
+            dead.push((working.entries[unit.entries.start].position, unanswered(&working.entries, unit, context)));
+        } else if unit.entries.len() == 1 && is_empty(&working.entries[unit.entries.start].message) {
+            empty.extend(unit.entries.clone());
+        }
+    }
+    for (positions, code, detail) in [
+        (orphans, "orphan-result", "a result without its call"),
+        (empty, "empty-message", "a message without content"),
+    ] {
+        if !positions.is_empty() {
+            working.drop_messages(context, archive, REPAIR, &positions, Reason::new(code, detail))?;
+        }
+    }
+    for (call, results) in dead {
+        for result in results {
+            let sequence = working.synthetics.len() as u32;
+            let mut message = Message::result(format!("epitome-{}-{sequence}", context.epoch), result);
+            message.origin = Origin::Answer;
+            let tokens = count_message(context.counter, &message);
+            working.add(context, Position::answer(call, context.epoch, sequence), message, tokens);
+        }
+    }
+    working.settle();
+    Ok(())
+}
+
+/// Answers for the calls of `unit` that have none.
+fn unanswered(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
+    let mut answered: Vec<&str> = entries[unit.entries.clone()]
+        .iter()
+        .flat_map(|entry| entry.message.blocks.iter().filter_map(|block| Some(block.as_result()?.call_id.as_ref())))
+        .collect();
+    let mut results = Vec::new();
+    for (_, call) in entries[unit.entries.start].message.calls() {
+        match answered.iter().position(|id| *id == call.id.as_ref()) {
+            Some(index) => {
+                answered.swap_remove(index);
+            }
+            None => results.push(ToolResult {
+                call_id: call.id.clone(),
+                name: None,
+                text: wording::missing_result(context.language).into(),
+                attachments: Vec::new(),
+                is_error: true,
+            }),
+        }
+    }
+    results
+}
+
+/// Whether nothing of a message would be rendered.
+pub(crate) fn is_empty(message: &Message) -> bool {
+    message.role != Role::System
+        && message.blocks.iter().all(|block| match &block.content {
+            Content::Text { text } => text.trim().is_empty(),
+            Content::Gone => true,
+            Content::Thinking(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Media(_)
+            | Content::Opaque(_) => false,
+        })
+}
+
+/// What an edit entails, after each pass: the signed thinking of every loop at or behind the first change leaves, and
+/// where the model would open the conversation a user's message is put in front.
+///
+/// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
+/// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
+/// to answer the results behind it. Linear in the view.
+pub(crate) fn entail(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    before: &Before,
+) -> Result<(), Refusal> {
+    working.settle();
+    if working.is_untouched() {
+        return Ok(());
+    }
+    if context.guards.on(Guard::Thinking) {
+        strip_thinking(working, context, archive, before)?;
+    }
+    if context.guards.on(Guard::Provider)
+        && let Some(first) = guard::provider(&working.entries)
+    {
+        let sequence = working.synthetics.len() as u32;
+        let text = wording::opening(context.language);
+        let id = format!("epitome-{}-{sequence}", context.epoch);
+        let message = Message::text(id, Role::User, Origin::Summary, text);
+        let tokens = count_message(context.counter, &message);
+        let position = Position::before(working.entries[first].position, context.epoch, sequence);
+        working.add(context, position, message, tokens);
+        working.settle();
+    }
+    Ok(())
+}
+
+/// The view before the compaction: what the first change is measured against.
+pub(crate) struct Before {
+    keys: Vec<EntryKey>,
+}
+
+impl Before {
+    pub(crate) fn new(entries: &[Entry]) -> Self {
+        Self { keys: entries.iter().map(|entry| entry.key).collect() }
+    }
+
+    /// The first position at which `working` differs. Linear.
+    pub(crate) fn first_change(&self, working: &Working) -> Option<usize> {
+        let edited: HashSet<EntryKey> =
+            working.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
+        let differs = |(position, key): (usize, &EntryKey)| {
+            let same = working.entries.get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
+            (!same).then_some(position)
+        };
+        let common = self.keys.iter().enumerate().find_map(differs);
+        common.or_else(|| (working.entries.len() > self.keys.len()).then_some(self.keys.len()))
+    }
+}
+
+fn strip_thinking(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    before: &Before,
+) -> Result<(), Refusal> {
+    let Some(first) = before.first_change(working) else { return Ok(()) };
+    let layout = working.layout(context.pins);
+    let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
+    // Back to the start of the loop that holds the first change.
+    let loop_start = layout.units[..unit.min(layout.units.len())]
+        .iter()
+        .rposition(|unit| unit.kind != UnitKind::Step)
+        .map_or(0, |user| user + 1);
+    let mut emptied = Vec::new();
+    for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
+        // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
+        // view is rendered for a provider that would refuse it.
+        if !layout.protections[index].may_leave() {
+            continue;
+        }
+        for position in unit.entries.clone() {
+            for block in 0..working.entries[position].message.blocks.len() {
+                if working.entries[position].message.blocks[block].is_signed_thinking() {
+                    let detail = "signed thinking is not valid behind an edited prefix";
+                    let reason = Reason::new("thinking-behind-edit", detail);
+                    let edit = BlockEdit::new(THINKING, position as u32, block as u32, reason);
+                    working.strip(context, archive, edit)?;
+                }
+            }
+            if unit.entries.len() == 1 && is_empty(&working.entries[position].message) {
+                emptied.push(position);
+            }
+        }
+    }
+    if !emptied.is_empty() {
+        let reason = Reason::new("empty-message", "nothing is left of it without its thinking");
+        working.drop_messages(context, archive, THINKING, &emptied, reason)?;
+        working.settle();
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Messages in the roles of OpenAI's chat completions, as evaluation harnesses record them.
+
+use std::sync::Arc;
+
+use epitome_session::{Block, Dialect, Message, Origin, Role, TextCall, Usage};
+use serde_json::Value;
+
+use super::fields::{arguments, filled, id, items};
+use super::log::{Answer, Log};
+use super::parts::{content, payload, thinking};
+use super::time::millis;
+
+/// Appends a message by its role alone: every user message is taken as typed.
+pub(crate) fn push(log: &mut Log, message: &Value) {
+    match message["role"].as_str() {
+        Some("assistant") => {
+            let turn = assistant(log, message);
+            log.push(turn);
+        }
+        Some("tool" | "function") => {
+            let result = result(log, message);
+            log.push(result);
+        }
+        Some("system" | "developer") => {
+            log.push(plain(message, Role::System, Origin::Instructions));
+        }
+        Some("user") => {
+            log.push(plain(message, Role::User, Origin::Typed));
+        }
+        _ => {}
+    }
+}
+
+/// A message of text and images.
+pub(crate) fn plain(message: &Value, role: Role, origin: Origin) -> Message {
+    let mut plain = Message::new(id(&message["id"]), role, origin, content(&message["content"], Dialect::OpenaiChat));
+    plain.name = filled(&message["name"]).map(Arc::from);
+    plain.timestamp = millis(&message["timestamp"]);
+    plain
+}
+
+/// An assistant's message: reasoning, text, calls.
+pub(crate) fn assistant(log: &mut Log, message: &Value) -> Message {
+    let mut blocks: Vec<Block> = items(&message["thinking_blocks"])
+        .iter()
+        .filter_map(|part| super::parts::block(part, Dialect::OpenaiChat))
+        .collect();
+    if blocks.is_empty() {
+        let reasoning = filled(&message["reasoning_content"]).or_else(|| filled(&message["reasoning"]));
+        blocks.extend(reasoning.and_then(|text| thinking(text, None)));
+    }
+    blocks.extend(content(&message["content"], Dialect::OpenaiChat));
+    for call in items(&message["tool_calls"]) {
+        blocks.extend(call_block(log, call));
+    }
+    if message["function_call"].is_object() {
+        blocks.extend(call_block(log, &message["function_call"]));
+    }
+    let mut turn = Message::new(id(&message["id"]), Role::Assistant, Origin::Model, blocks);
+    turn.name = filled(&message["name"]).map(Arc::from);
+    turn.timestamp = millis(&message["timestamp"]);
+    turn
+}
+
+/// A call: the standard shape with `function`, or name and arguments directly.
+fn call_block(log: &mut Log, call: &Value) -> Option<Block> {
+    let function = if call["function"].is_object() { &call["function"] } else { call };
+    let name = function["name"].as_str()?;
+    Some(log.call(&id(&call["id"]), name, arguments(&function["arguments"])))
+}
+
+/// A tool's message.
+pub(crate) fn result(log: &mut Log, message: &Value) -> Message {
+    let call_id = match filled(&message["tool_call_id"]) {
+        Some(id) => id,
+        None => items(&message["tool_call_ids"]).first().and_then(Value::as_str).unwrap_or(""),
+    };
+    let answer =
+        Answer { call_id, name: filled(&message["name"]), payload: payload(&message["content"]), is_error: false };
+    log.answer(&id(&message["id"]), answer, millis(&message["timestamp"]))
+}
+
+/// Usage as OpenAI-compatible providers report it.
+pub(crate) fn usage(usage: &Value) -> Option<Usage> {
+    Some(Usage {
+        input: usage["prompt_tokens"].as_u64()?,
+        cache_read: usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0),
+        cache_write: 0,
+        output: usage["completion_tokens"].as_u64().unwrap_or(0),
+    })
+}
+
+/// Marks `range` of a block's text as the arguments of a call; nothing for texts beyond 4 GiB.
+pub(crate) fn mark_call(message: &mut Message, name: &str, block: usize, range: std::ops::Range<usize>) {
+    let (Ok(block), Ok(start), Ok(end)) = (u32::try_from(block), u32::try_from(range.start), u32::try_from(range.end))
+    else {
+        return;
+    };
+    message.text_calls.push(TextCall { name: Arc::from(name), block, start, end });
+}

@@ -1,0 +1,175 @@
+//! OpenAI Responses items, which Codex rollouts hold too.
+
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+};
+
+use super::{media_of_url, opaque, user_message, with_raw};
+use crate::wire::json::{self, Object};
+
+/// One item as the session sees it.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// Blocks of the model's current message: text, reasoning, calls.
+    Model(Vec<Block>),
+    /// A message of its own: a user's, a developer's, a tool's.
+    Message(Message),
+}
+
+/// Reads an item. A string is a user's text.
+pub(crate) fn item(json: &str) -> Item {
+    if let Some(text) = json::string(json) {
+        return Item::Message(user_message(vec![Block::text(&*text)]));
+    }
+    let Some(object) = Object::parse(json) else { return Item::Model(vec![opaque(json, Dialect::OpenaiResponses)]) };
+    let kind = object.text("type").unwrap_or_default();
+    match &*kind {
+        "message" | "" => message(&object, json),
+        "reasoning" => Item::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)]),
+        "function_call" => Item::Model(vec![function_call(&object, json)]),
+        "custom_tool_call" => Item::Model(vec![custom_call(&object, json)]),
+        "tool_search_call" => Item::Model(vec![tool_search(&object, json)]),
+        "function_call_output" | "custom_tool_call_output" | "tool_search_output" | "local_shell_call_output" => {
+            Item::Message(output(&object, json, &kind))
+        }
+        "compaction" | "context_compaction" => {
+            let blocks = vec![opaque(json, Dialect::OpenaiResponses)];
+            Item::Message(Message::new("", Role::User, Origin::Summary, blocks))
+        }
+        // Calls of the provider's own tools hold no result that could answer them: kept byte for byte.
+        _ => Item::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
+    }
+}
+
+fn message(object: &Object<'_>, json: &str) -> Item {
+    let blocks = content(object.get("content").unwrap_or_default());
+    match object.text("role").unwrap_or_default().as_ref() {
+        "assistant" => {
+            // An item of its own needs its own bytes: id and phase are the item's, not the blocks'.
+            let plain = object.has_only(&["type", "role", "content"]);
+            let single = blocks.len() == 1 && blocks[0].raw.is_none();
+            match blocks.into_iter().next() {
+                Some(block) if single && !plain => {
+                    Item::Model(vec![with_raw(block.content, Dialect::OpenaiResponses, json)])
+                }
+                Some(block) if single => Item::Model(vec![block]),
+                _ => Item::Model(content(object.get("content").unwrap_or_default())),
+            }
+        }
+        "system" | "developer" => Item::Message(Message::new("", Role::System, Origin::Instructions, blocks)),
+        _ => Item::Message(user_message(blocks)),
+    }
+}
+
+/// The blocks of a message item's content: a string, or a list of parts.
+fn content(json: &str) -> Vec<Block> {
+    if let Some(text) = json::string(json) {
+        return vec![Block::text(&*text)];
+    }
+    json::list(json).unwrap_or_default().into_iter().map(part).collect()
+}
+
+fn part(json: &str) -> Block {
+    if let Some(text) = json::string(json) {
+        return Block::text(&*text);
+    }
+    let Some(object) = Object::parse(json) else { return opaque(json, Dialect::OpenaiResponses) };
+    let read = match object.text("type").unwrap_or_default().as_ref() {
+        "input_text" | "output_text" | "text" | "summary_text" => object
+            .text("text")
+            .map(|text| (Content::Text { text: Arc::from(&*text) }, object.has_only(&["type", "text"]))),
+        "input_image" => object
+            .text("image_url")
+            .map(|url| (Content::Media(media_of_url(&url)), object.has_only(&["type", "image_url"]))),
+        _ => None,
+    };
+    match read {
+        Some((content, true)) => Block::new(content),
+        Some((content, false)) => with_raw(content, Dialect::OpenaiResponses, json),
+        None => opaque(json, Dialect::OpenaiResponses),
+    }
+}
+
+fn reasoning(object: &Object<'_>) -> Content {
+    let texts = |name: &str| -> Vec<String> {
+        let parts = object.list(name).unwrap_or_default();
+        parts.iter().filter_map(|part| Some(Object::parse(part)?.text("text")?.into_owned())).collect()
+    };
+    let mut readable = texts("summary");
+    if readable.is_empty() {
+        readable = texts("content");
+    }
+    Content::Thinking(Thinking {
+        text: Arc::from(readable.join("\n")),
+        signature: object.text("encrypted_content").map(|it| Arc::from(&*it)),
+        redacted: false,
+    })
+}
+
+fn function_call(object: &Object<'_>, json: &str) -> Block {
+    let arguments = object.get("arguments").unwrap_or("\"{}\"");
+    let arguments = match json::string(arguments) {
+        Some(text) => super::chat::arguments(&text),
+        None => Arguments::Json(Arc::from(arguments)),
+    };
+    call(object, json, arguments, &["type", "call_id", "name", "arguments"])
+}
+
+fn custom_call(object: &Object<'_>, json: &str) -> Block {
+    let input = object.text("input").unwrap_or_default();
+    // Kept whole: that it is a custom call is nowhere else.
+    call(object, json, Arguments::Text(Arc::from(&*input)), &[])
+}
+
+fn tool_search(object: &Object<'_>, json: &str) -> Block {
+    let arguments = Arguments::Json(Arc::from(object.get("arguments").unwrap_or("{}")));
+    call(object, json, arguments, &[])
+}
+
+fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -> Block {
+    let name = object.text("name").unwrap_or("tool_search".into());
+    let call = ToolCall { id: call_id(object), name: Arc::from(&*name), arguments };
+    if object.has_only(known) {
+        Block::new(Content::ToolCall(call))
+    } else {
+        with_raw(Content::ToolCall(call), Dialect::OpenaiResponses, json)
+    }
+}
+
+fn call_id(object: &Object<'_>) -> Arc<str> {
+    Arc::from(&*object.text("call_id").or_else(|| object.text("id")).unwrap_or_default())
+}
+
+fn output(object: &Object<'_>, json: &str, kind: &str) -> Message {
+    let output = object.get("output").or_else(|| object.get("tools")).unwrap_or_default();
+    let mut plain = kind == "function_call_output" && object.has_only(&["type", "call_id", "output"]);
+    let mut attachments = Vec::new();
+    let text = if let Some(text) = json::string(output) {
+        text.into_owned()
+    } else if kind == "tool_search_output" {
+        output.to_owned()
+    } else if let Some(parts) = json::list(output) {
+        plain = false;
+        let mut texts: Vec<String> = Vec::with_capacity(parts.len());
+        for json in parts {
+            match part(json).content {
+                Content::Text { text } => texts.push(text.to_string()),
+                Content::Media(media) => attachments.push(media),
+                _ => texts.push(json.to_owned()),
+            }
+        }
+        texts.join("\n")
+    } else {
+        plain = plain && output.is_empty();
+        output.to_owned()
+    };
+    let text = Arc::from(text);
+    let result = ToolResult { call_id: call_id(object), name: None, text, attachments, is_error: false };
+    let mut message = Message::result("", result);
+    if !plain && let Some(block) = message.blocks.first_mut() {
+        *block = with_raw(block.content.clone(), Dialect::OpenaiResponses, json);
+    }
+    message
+}

@@ -1,0 +1,227 @@
+//! JSON by its text: values are kept as the bytes they were recorded in, and decoded only where they are needed.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// An object whose values are still JSON text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Object<'a> {
+    fields: Vec<(Cow<'a, str>, &'a str)>,
+}
+
+impl<'a> Object<'a> {
+    /// The object that `json` is, or `None` where it is something else.
+    pub(crate) fn parse(json: &'a str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    /// The JSON text of a field; `None` where it is missing or null.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let (_, json) = self.fields.iter().rfind(|(key, _)| key == name)?;
+        (*json != "null").then_some(json)
+    }
+
+    /// The text of a field that is a string.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(string)
+    }
+
+    /// A field that is an object.
+    pub(crate) fn object(&self, name: &str) -> Option<Object<'a>> {
+        self.get(name).and_then(Object::parse)
+    }
+
+    /// A field that is a list, as the texts of its items.
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<&'a str>> {
+        self.get(name).and_then(list)
+    }
+
+    /// A field that is a whole number.
+    pub(crate) fn number(&self, name: &str) -> Option<i64> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// Whether a field is `true`.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.get(name) == Some("true")
+    }
+
+    /// Whether there is a field of that name, null or not.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(key, _)| key == name)
+    }
+
+    /// Whether every field that is not null is one of `known`.
+    pub(crate) fn has_only(&self, known: &[&str]) -> bool {
+        self.fields.iter().all(|(key, json)| known.contains(&key.as_ref()) || *json == "null")
+    }
+
+    /// The fields in order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.fields.iter().map(|(key, json)| (key.as_ref(), *json))
+    }
+}
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Object<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Object<'de>, M::Error> {
+                let mut fields = Vec::with_capacity(8);
+                while let Some(Key(key)) = map.next_key()? {
+                    fields.push((key, map.next_value::<&RawValue>()?.get()));
+                }
+                Ok(Object { fields })
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// A key that borrows from the input where it holds no escapes.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The string that `json` is.
+pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
+    // The common case, checked without the parser: no escapes and no control characters.
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.bytes().any(|byte| byte == b'\\' || byte == b'"' || byte < 0x20) {
+        return Some(Cow::Borrowed(inner));
+    }
+    serde_json::from_str::<String>(json).ok().map(Cow::Owned)
+}
+
+/// The texts of the items of the list that `json` is.
+pub(crate) fn list(json: &str) -> Option<Vec<&str>> {
+    let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    Some(items.into_iter().map(RawValue::get).collect())
+}
+
+/// Where `part`, a slice of `whole`, starts in it.
+pub(crate) fn offset(whole: &[u8], part: &str) -> usize {
+    part.as_ptr() as usize - whole.as_ptr() as usize
+}
+
+/// `text` as a JSON string.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16 + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+/// Appends `text` as a JSON string.
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push('"');
+    let mut start = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escaped = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[start..at]);
+        start = at + 1;
+        if escaped.is_empty() {
+            out.push_str("\\u00");
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+        } else {
+            out.push_str(escaped);
+        }
+    }
+    out.push_str(&text[start..]);
+    out.push('"');
+}
+
+/// Writes one object, field by field.
+#[derive(Debug)]
+pub(crate) struct ObjectWriter {
+    out: String,
+}
+
+impl ObjectWriter {
+    /// An object without fields.
+    pub(crate) fn new() -> Self {
+        Self { out: String::from("{") }
+    }
+
+    /// Adds a field whose value is JSON text.
+    pub(crate) fn raw(mut self, name: &str, json: &str) -> Self {
+        if self.out.len() > 1 {
+            self.out.push(',');
+        }
+        push_quoted(&mut self.out, name);
+        self.out.push(':');
+        self.out.push_str(json);
+        self
+    }
+
+    /// Adds a field whose value is a string.
+    pub(crate) fn text(self, name: &str, text: &str) -> Self {
+        self.raw(name, &quote(text))
+    }
+
+    /// Adds a field where there is a value.
+    pub(crate) fn maybe(self, name: &str, json: Option<&str>) -> Self {
+        match json {
+            Some(json) => self.raw(name, json),
+            None => self,
+        }
+    }
+
+    /// The object's JSON.
+    pub(crate) fn finish(mut self) -> String {
+        self.out.push('}');
+        self.out
+    }
+}
+
+/// A list of JSON texts as JSON.
+pub(crate) fn join(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn strings_come_back() {
+        for text in ["", "plain", "a\"b\\c\nd\te\r\u{1}\u{1f}", "中文 🦀 \u{2028}"] {
+            assert_eq!(string(&quote(text)).unwrap(), text);
+            assert_eq!(serde_json::from_str::<String>(&quote(text)).unwrap(), text);
+        }
+        assert_eq!(string("3"), None);
+        assert_eq!(string("\"a\"b\""), None);
+    }
+
+    #[test]
+    fn objects_keep_their_values_as_text() {
+        let object = Object::parse(r#"{"a": {"x" : 1.50}, "b":"t\n", "c":null, "\u0064": [1, {"y":2}], "a": 7}"#).unwrap();
+        assert_eq!(object.get("a"), Some("7"), "the last of two fields counts");
+        assert_eq!(object.text("b").unwrap(), "t\n");
+        assert_eq!((object.get("c"), object.has("c")), (None, true));
+        assert_eq!(object.list("d").unwrap(), ["1", r#"{"y":2}"#]);
+        assert!(object.has_only(&["a", "b", "d"]) && !object.has_only(&["a", "b"]));
+        assert!(Object::parse("[1]").is_none());
+        let written = ObjectWriter::new().text("k", "v\"").raw("n", "[1]").maybe("o", None).finish();
+        assert_eq!(written, r#"{"k":"v\"","n":[1]}"#);
+    }
+}

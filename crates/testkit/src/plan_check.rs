@@ -1,0 +1,355 @@
+//! Checks of one strategy alone: a fixture goes in, its plan comes out as text.
+//!
+//! Whatever the case is about, a check also makes sure that the plan touches only what may be touched, that its ranges
+//! are ranges of the texts that they cut, that no edit overlaps another, that planning twice gives the same plan, and
+//! that the plan survives a round trip through JSON.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use epitome_session::{Content, Entry, Kept, Language, Session, Unit, UnitKind, units};
+use epitome_strategy::{
+    BlockRef, Configurable, Edit, EntryTokens, Goal, Plan, Protection, Registration, Strategy, SummaryText, TaskKind,
+    TokenCounter, Tokens, Value, View,
+};
+
+use crate::fixture::{FakeCounter, session};
+
+/// Tokens that every message costs beside its blocks.
+pub const MESSAGE_TOKENS: Tokens = 4;
+
+/// One case: a session, a strategy with settings, and a goal.
+#[derive(Debug)]
+pub struct PlanCase {
+    session: Session,
+    strategy: Arc<dyn Strategy>,
+    target: Option<Tokens>,
+    limit: Option<Tokens>,
+    window: Option<Tokens>,
+    cycle: u32,
+    focus: Option<String>,
+    first_unsent_unit: Option<u32>,
+    language: Language,
+    protections: Vec<(usize, Protection)>,
+}
+
+/// A plan and its text.
+#[derive(Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// One line an edit, as [`PlanCase::expect`] compares it.
+    pub text: String,
+    /// Tokens of the view before, by [`FakeCounter`].
+    pub before: Tokens,
+    /// Roughly the tokens after all of the plan's edits: every mark as [`View::mark_tokens`] has it, every summary at
+    /// its longest, trimmed arguments not counted off.
+    pub after: Tokens,
+}
+
+impl PlanCase {
+    /// A case for the strategy `S`. `settings` are `key=value` words, values as JSON: `keep_rounds=2 tools=["Read"]`.
+    ///
+    /// Panics on settings that the strategy refuses.
+    #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
+    pub fn new<S: Configurable>(fixture: &str, settings: &str) -> Self {
+        let strategy = Registration::of::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
+        Self {
+            session: session(fixture),
+            strategy,
+            target: None,
+            limit: None,
+            window: None,
+            cycle: 1,
+            focus: None,
+            first_unsent_unit: None,
+            language: Language::English,
+            protections: Vec::new(),
+        }
+    }
+
+    /// Tokens to get down to; 1 when not given: as little as possible.
+    #[must_use]
+    pub fn target(mut self, target: Tokens) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// Tokens not to exceed; the target when not given.
+    #[must_use]
+    pub fn limit(mut self, limit: Tokens) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The model's window; the limit when not given.
+    #[must_use]
+    pub fn window(mut self, window: Tokens) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// What to keep in focus.
+    #[must_use]
+    pub fn focus(mut self, focus: &str) -> Self {
+        self.focus = Some(focus.to_owned());
+        self
+    }
+
+    /// Which compaction of the session this is; the first when not given.
+    #[must_use]
+    pub fn cycle(mut self, cycle: u32) -> Self {
+        self.cycle = cycle;
+        self
+    }
+
+    /// The first unit that the model has not been sent yet.
+    #[must_use]
+    pub fn unsent_from(mut self, unit: u32) -> Self {
+        self.first_unsent_unit = Some(unit);
+        self
+    }
+
+    /// The language of written texts.
+    #[must_use]
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// Gives a unit another protection than its place in the session does.
+    #[must_use]
+    pub fn protect(mut self, unit: usize, protection: Protection) -> Self {
+        self.protections.push((unit, protection));
+        self
+    }
+
+    /// The plan. Panics when it breaks one of the rules above.
+    #[expect(clippy::panic, reason = "a broken plan is a bug that a test is to show")]
+    pub fn run(&self) -> Planned {
+        let entries = self.session.view();
+        let units = units(entries);
+        let tokens: Vec<EntryTokens> = entries.iter().map(count_entry).collect();
+        let mut protections = protections(entries, &units);
+        for (unit, protection) in &self.protections {
+            protections[*unit] = *protection;
+        }
+        let view = View::new(entries, &units, &tokens, &protections, &FakeCounter, self.language);
+        let before = view.total_tokens();
+        let target = self.target.unwrap_or(1);
+        let limit = self.limit.unwrap_or(target);
+        let goal = Goal {
+            current: before,
+            target,
+            limit,
+            window: self.window.unwrap_or(limit),
+            task: TaskKind::Unknown,
+            cycle: self.cycle,
+            focus: self.focus.clone(),
+            first_unsent_unit: self.first_unsent_unit,
+            language: self.language,
+        };
+        let plan = self.strategy.plan(&view, &goal).unwrap_or_else(|error| panic!("no plan: {error}"));
+        assert_eq!(self.strategy.plan(&view, &goal).as_ref(), Ok(&plan), "planning twice gave two plans");
+        let json = serde_json::to_string(&plan).unwrap_or_else(|error| panic!("no JSON: {error}"));
+        assert_eq!(serde_json::from_str::<Plan>(&json).ok().as_ref(), Some(&plan), "not the same plan from JSON");
+        check_rules(&view, &plan);
+        let after = plan.edits.iter().fold(before, |left, edit| left.saturating_sub(saving(&view, edit)));
+        Planned { text: render(&view, &plan), plan, before, after }
+    }
+
+    /// Compares the plan's text with `expect`, white space around lines left out.
+    #[track_caller]
+    pub fn expect(&self, expect: &str) -> Planned {
+        let planned = self.run();
+        let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        assert_eq!(planned.text.lines().collect::<Vec<_>>(), expect, "\nthe plan:\n{}\n", planned.text);
+        planned
+    }
+}
+
+/// The settings that `key=value` words name. Panics on a word that is none.
+#[expect(clippy::panic, reason = "a broken case is a bug in a test")]
+pub fn values(settings: &str) -> BTreeMap<String, Value> {
+    let word = |word: &str| {
+        let (key, value) = word.split_once('=').unwrap_or_else(|| panic!("`{word}` is not key=value"));
+        (key.to_owned(), value.parse().unwrap_or_else(|_| panic!("`{value}` is not JSON")))
+    };
+    settings.split_whitespace().map(word).collect()
+}
+
+/// A message's tokens by [`FakeCounter`].
+pub fn count_entry(entry: &Entry) -> EntryTokens {
+    let blocks: Vec<Tokens> = entry.message.blocks.iter().map(|block| count_content(&block.content)).collect();
+    EntryTokens { total: blocks.iter().sum::<Tokens>() + MESSAGE_TOKENS, blocks }
+}
+
+fn count_content(content: &Content) -> Tokens {
+    let count = |text: &str| FakeCounter.count(text);
+    match content {
+        Content::Text { text } => count(text),
+        Content::Thinking(thinking) => count(&thinking.text) + thinking.signature.as_deref().map_or(0, count),
+        Content::ToolCall(call) => count(&call.id) + count(&call.name) + count(call.arguments.text()),
+        Content::ToolResult(result) => count(&result.call_id) + count(&result.text),
+        Content::Media(_) => 100,
+        Content::Opaque(opaque) => count(&opaque.json),
+        Content::Gone => 0,
+    }
+}
+
+/// What the engine protects by default: system prompt, first and newest genuine user message, pins, open calls, the
+/// newest step. For other protections see [`PlanCase::protect`].
+pub fn protections(entries: &[Entry], units: &[Unit]) -> Vec<Protection> {
+    let first = |kind| units.iter().position(|unit| unit.kind == kind);
+    let last = |kind| units.iter().rposition(|unit| unit.kind == kind);
+    let (task, newest, step) = (first(UnitKind::User), last(UnitKind::User), last(UnitKind::Step));
+    let protection = |(index, unit): (usize, &Unit)| match unit.kind {
+        UnitKind::System => Protection::System,
+        _ if !unit.closed => Protection::Open,
+        _ if Some(index) == task => Protection::OriginalTask,
+        _ if Some(index) == newest => Protection::NewestUser,
+        _ if entries[unit.entries.clone()].iter().any(|entry| entry.message.pinned) => Protection::Pinned,
+        _ if Some(index) == step => Protection::NewestStep,
+        _ => Protection::Free,
+    };
+    units.iter().enumerate().map(protection).collect()
+}
+
+#[expect(clippy::panic, reason = "a broken plan is a bug that a test is to show")]
+fn check_rules(view: &View<'_>, plan: &Plan) {
+    assert!(plan.declined.is_none() || plan.edits.is_empty(), "a plan that declines has no edits: {plan:?}");
+    assert!(plan.declined.is_some() || !plan.edits.is_empty(), "an empty plan says why");
+    let (mut gone, mut touched) = (HashSet::new(), HashSet::new());
+    for edit in &plan.edits {
+        let code = &edit.reason().code;
+        let is_kebab = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') && !code.is_empty();
+        assert!(is_kebab, "`{code}` is not kebab-case");
+        assert!(!edit.reason().detail.is_empty(), "a reason has a detail: {edit:?}");
+        match edit {
+            Edit::Drop { units, .. } | Edit::Summarize { units, .. } => {
+                assert!(!units.is_empty(), "an edit of nothing: {edit:?}");
+                for unit in units {
+                    assert!(view.protection(*unit as usize).may_leave(), "unit {unit} may not leave: {edit:?}");
+                    assert!(gone.insert(*unit), "unit {unit} leaves twice");
+                }
+            }
+            Edit::Excerpt { message, block, .. } | Edit::Trim { message, block, .. } => {
+                let unit = view.unit_of(*message as usize);
+                assert!(view.protection(unit).may_edit(), "unit {unit} may not be edited: {edit:?}");
+                assert!(touched.insert((*message, *block)), "block {message}.{block} is edited twice");
+                let at = BlockRef { message: *message, block: *block };
+                let block = view.block(at).unwrap_or_else(|| panic!("no such block: {edit:?}"));
+                match edit {
+                    Edit::Excerpt { keep, .. } => {
+                        let text = block.excerptable().unwrap_or_else(|| panic!("not to be cut: {edit:?}"));
+                        Kept::new(text, keep).unwrap_or_else(|error| panic!("{error}: {edit:?}"));
+                    }
+                    _ => assert!(block.as_call().is_some(), "no call: {edit:?}"),
+                }
+            }
+        }
+    }
+    for (message, _) in touched {
+        assert!(!gone.contains(&(view.unit_of(message as usize) as u32)), "message {message} is edited and leaves");
+    }
+}
+
+/// What an edit saves, roughly.
+fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
+    match edit {
+        Edit::Drop { units, .. } => units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum(),
+        Edit::Summarize { units, summary, .. } => {
+            let leave: Tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
+            let text = match summary {
+                SummaryText::Ready(text) => view.count(text),
+                SummaryText::Request(request) => request.max_tokens,
+            };
+            leave.saturating_sub(text + MESSAGE_TOKENS)
+        }
+        Edit::Excerpt { message, block, keep, .. } => {
+            let at = BlockRef { message: *message, block: *block };
+            let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { return 0 };
+            let gaps = Kept::new(text, keep).map_or(0, |kept| kept.gaps(text.len()).len());
+            let kept: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
+            view.count(text).saturating_sub(view.count(&kept) + gaps as Tokens * view.mark_tokens())
+        }
+        Edit::Trim { .. } => 0,
+    }
+}
+
+/// A plan as text: one line an edit.
+///
+/// ```text
+/// drop u3 (old-tool-result)
+/// summarize u2..u5, u7 in 400 tokens (older-than-window)
+/// excerpt m4.0 keep "first line⏎" + "last line" (large-tool-result)
+/// trim m3.1 to 200 characters (long-arguments)
+/// declined: nothing to cut
+/// ```
+pub fn render(view: &View<'_>, plan: &Plan) -> String {
+    if let Some(reason) = &plan.declined {
+        return format!("declined: {reason}");
+    }
+    let mut text = String::new();
+    for edit in &plan.edits {
+        let line = match edit {
+            Edit::Drop { units, .. } => format!("drop {}", unit_list(units)),
+            Edit::Summarize { units, summary, .. } => match summary {
+                SummaryText::Ready(text) => format!("summarize {} as {text:?}", unit_list(units)),
+                SummaryText::Request(request) => {
+                    format!("summarize {} in {} tokens", unit_list(units), request.max_tokens)
+                }
+            },
+            Edit::Excerpt { message, block, keep, .. } => {
+                let at = BlockRef { message: *message, block: *block };
+                let source = view.block(at).and_then(|block| block.excerptable()).map_or("", AsRef::as_ref);
+                let pieces: Vec<String> = keep
+                    .iter()
+                    .map(|range| source.get(range.start as usize..range.end as usize).unwrap_or("<no range>"))
+                    .map(abbreviated)
+                    .collect();
+                let kept = if pieces.is_empty() { "nothing".to_owned() } else { pieces.join(" + ") };
+                format!("excerpt m{message}.{block} keep {kept}")
+            }
+            Edit::Trim { message, block, max_chars, .. } => {
+                format!("trim m{message}.{block} to {max_chars} characters")
+            }
+        };
+        let _ = writeln!(text, "{line} ({})", edit.reason().code);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Units as `u1, u3..u5`, ends included.
+fn unit_list(units: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for unit in units {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *unit => *last = *unit,
+            _ => runs.push((*unit, *unit)),
+        }
+    }
+    let show = |(first, last): &(u32, u32)| {
+        if first == last { format!("u{first}") } else { format!("u{first}..u{last}") }
+    };
+    runs.iter().map(show).collect::<Vec<_>>().join(", ")
+}
+
+/// A kept piece in quotes, line feeds shown as `⏎`; of a long one the two ends.
+fn abbreviated(piece: &str) -> String {
+    const END: usize = 30;
+    let shown = piece.replace('\r', "␍").replace('\n', "⏎");
+    let count = shown.chars().count();
+    if count <= 2 * END + 10 {
+        return format!("\"{shown}\"");
+    }
+    let head: String = shown.chars().take(END).collect();
+    let tail: String = shown.chars().skip(count - END).collect();
+    format!("\"{head}…{tail}\"")
+}
+
+#[cfg(test)]
+#[path = "plan_check_tests.rs"]
+mod tests;
