@@ -1,1 +1,50 @@
-//! The epitome command.
+//! The `epitome` command: the only place that prints.
+//!
+//! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
+//! reports, `input` and `output` are the files in and out, `failure` is what goes wrong and the exit code it has.
+
+mod args;
+mod commands;
+mod failure;
+mod input;
+mod output;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+
+/// Runs the command line of this process; returns its exit code.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way too. Whether they could be printed changes nothing any more.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let quiet = cli.quiet;
+    let result = match cli.command {
+        Command::Compact(args) => commands::compact::run(&args, quiet),
+        Command::Check(args) => commands::check::run(&args, quiet),
+        Command::Inspect(args) => commands::inspect::run(&args, quiet),
+        Command::Convert(args) => commands::convert::run(&args, quiet),
+        Command::Strategies(args) => commands::strategies::run(&args),
+        Command::Init(args) => commands::init::run(&args, quiet),
+        Command::Completions(args) => commands::completions::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// The exit code of a session that cannot be made to fit.
+const INFEASIBLE: u8 = 3;
+
+/// What a subcommand gives back.
+type Outcome = Result<ExitCode, Failure>;

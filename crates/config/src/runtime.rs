@@ -117,11 +117,10 @@ impl Runtime {
     /// An engine of these parts that counts with `counter` and has summaries written by `summarizer`.
     pub fn engine(&self, counter: Arc<dyn TokenCounter>, summarizer: Option<Arc<dyn Summarizer>>) -> Engine {
         Engine {
-            counter,
-            detector: Arc::new(SignalDetector::default()),
             summarizer,
             chains: self.chains(),
             pins: self.pins.clone(),
+            ..Engine::new(counter, Arc::new(SignalDetector))
         }
     }
 }

@@ -52,7 +52,8 @@ settings! {
 settings! {
     /// `[select]`: how the chain is chosen.
     pub struct SelectTable {
-        /// `adaptive` takes the chain of the detected kind of task, `fixed` the one that `chain` names.
+        /// `adaptive` takes the chain of the detected kind of task, `fixed` the one that `chain` names, `tournament` tries
+        /// them all and takes the best result.
         mode: SelectMode = SelectMode(Mode::Adaptive);
         /// The chain of `mode = "fixed"`, by its name in `[chains]`.
         chain: String = String::new();
@@ -62,8 +63,8 @@ settings! {
 settings! {
     /// `[summary]`: who writes the summaries that strategies ask for.
     pub struct SummaryTable {
-        /// `rules` writes them without a model; with `off` there are none, and what would be summarised leaves without
-        /// one.
+        /// `rules` writes them without a model; with `off` a strategy that asks for one is refused, and the chain goes
+        /// on.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
     }
 }

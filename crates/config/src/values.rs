@@ -40,7 +40,7 @@ pub struct SelectMode(pub Mode);
 
 impl SelectMode {
     /// The modes by name.
-    pub const ALL: &[(&str, Mode)] = &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive)];
+    pub const ALL: &[(&str, Mode)] = &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive), ("tournament", Mode::Tournament)];
 }
 
 impl SettingType for SelectMode {
@@ -60,7 +60,7 @@ impl SettingType for SelectMode {
 pub enum SummarizerChoice {
     /// Rules, without a model.
     Rules,
-    /// No one: what would be summarised is dropped.
+    /// No one: a strategy that asks for a summary is refused, and the chain goes on.
     Off,
 }
 

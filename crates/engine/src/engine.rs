@@ -448,7 +448,7 @@ impl Engine {
             trigger: request.trigger,
             first_changed_message: first_changed.map(|first| first as u32),
             cache_loss_tokens: lost,
-            edits: if compacted { receipts::edits(start, working) } else { Vec::new() },
+            edits: if compacted { receipts::edits(start, working, session.next_epoch()) } else { Vec::new() },
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
             summary: run.summary.filter(|_| compacted),

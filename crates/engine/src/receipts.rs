@@ -56,10 +56,12 @@ fn weight(outcome: Outcome) -> u8 {
 }
 
 /// The edits with the ids of their messages. Linear.
-pub(crate) fn edits(start: &Working, working: &Working) -> Vec<EditReport> {
+pub(crate) fn edits(start: &Working, working: &Working, epoch: u32) -> Vec<EditReport> {
     let id = |entry: &Entry| (entry.key, entry.message.id.clone());
     let mut ids: HashMap<EntryKey, MessageId> = start.entries.iter().map(id).collect();
-    ids.extend(working.entries.iter().map(id));
+    ids.extend(working.synthetics.iter().enumerate().map(|(index, synthetic)| {
+        (EntryKey::Synthetic { epoch, index: index as u32 }, synthetic.message.id.clone())
+    }));
     working
         .edits
         .iter()

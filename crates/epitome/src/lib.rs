@@ -1,1 +1,77 @@
-//! The façade a runtime depends on.
+//! Fits an agent's session into a token budget: the crate that a runtime depends on.
+//!
+//! A session in any agent's format goes in; one that the provider accepts, at or under the budget, comes out, with a
+//! receipt for every message and nothing lost: what left the context stays in the archive.
+//!
+//! ```
+//! use epitome::engine::{MemoryArchive, Request, Status, block_on};
+//! use epitome::formats::{Format, ReadOptions, read, write};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let filler = "The build prints the same line again. ".repeat(400);
+//! let text = format!(
+//!     r#"{{"messages":[
+//!         {{"role":"user","content":"Fix the build"}},
+//!         {{"role":"assistant","content":null,"tool_calls":[
+//!             {{"id":"c1","type":"function","function":{{"name":"bash","arguments":"{{\"command\":\"make\"}}"}}}}]}},
+//!         {{"role":"tool","tool_call_id":"c1","content":"{filler}"}},
+//!         {{"role":"assistant","content":"The build is fixed."}},
+//!         {{"role":"user","content":"Thanks. Add a test."}}]}}"#
+//! );
+//! let mut loaded = read(text.into_bytes(), ReadOptions::default())?;
+//!
+//! let engine = epitome::engine_of(&epitome::Config::default().build(&epitome::registry())?);
+//! let mut session = loaded.sessions.remove(0).session;
+//! let mut ledger = engine.ledger(&session);
+//! let mut archive = MemoryArchive::new();
+//! let request = Request::to_budget(1_000);
+//! let report = block_on(engine.compact(&mut session, &mut ledger, &mut archive, &request))?;
+//! assert_eq!(report.status, Status::Compacted);
+//! assert!(ledger.total() <= 1_000);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`session`] | the log, messages, blocks, the journal of compactions, views |
+//! | [`strategy`] | what the author of a strategy sees: the trait, views, plans, edits, settings |
+//! | [`engine`] | the engine, budgets, requests, reports |
+//! | [`formats`] | session formats of agents and providers, read and written |
+//! | [`tokens`] | token counters |
+//! | [`providers`] | summarizers |
+//! | [`config`] | the configuration file |
+
+pub use epitome_config as config;
+pub use epitome_engine as engine;
+pub use epitome_formats as formats;
+pub use epitome_providers as providers;
+pub use epitome_session as session;
+pub use epitome_strategy as strategy;
+pub use epitome_tokens as tokens;
+
+pub use epitome_builtin::registry;
+pub use epitome_config::{Config, Runtime};
+pub use epitome_engine::{Budget, Draft, Engine, MemoryArchive, Report, Request, Status};
+pub use epitome_session::{Message, Session};
+pub use epitome_strategy::{Registry, Strategy};
+
+use std::sync::Arc;
+
+use epitome_config::SummarizerChoice;
+use epitome_providers::RuleSummarizer;
+use epitome_strategy::{Summarizer, TokenCounter};
+
+/// The engine that a configuration describes, with the summarizer that it asks for.
+pub fn engine_of(runtime: &Runtime) -> Engine {
+    engine_with_counter(runtime, Arc::clone(&runtime.counter))
+}
+
+/// The same with another counter, such as one corrected by [`config::calibrated`].
+pub fn engine_with_counter(runtime: &Runtime, counter: Arc<dyn TokenCounter>) -> Engine {
+    let summarizer: Option<Arc<dyn Summarizer>> = match runtime.summarizer {
+        SummarizerChoice::Rules => Some(Arc::new(RuleSummarizer::default())),
+        SummarizerChoice::Off => None,
+    };
+    runtime.engine(counter, summarizer)
+}

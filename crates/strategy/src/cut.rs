@@ -7,7 +7,9 @@ use crate::text;
 use crate::view::View;
 
 /// A line longer than this many bytes is several pieces, so that a text of one giant line can be cut too.
-const LONGEST_PIECE: usize = 400;
+const LONGEST_LINE: usize = 400;
+/// The most bytes of a piece of such a line: small enough for small budgets.
+const LONGEST_PIECE: usize = 120;
 /// Gaps of at most this many bytes stay: the mark would cost as much.
 const SHORTEST_GAP: usize = 48;
 /// How many pieces in a row may be too large for what is left of a budget before the choice ends.
@@ -19,7 +21,7 @@ pub fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     for line in text::lines(text) {
         let mut at = line.start;
-        while line.end - at > LONGEST_PIECE {
+        while line.len() > LONGEST_LINE && line.end - at > LONGEST_PIECE {
             let reach = &text.as_bytes()[at + LONGEST_PIECE / 2..at + LONGEST_PIECE];
             let is_break = |byte: &u8| matches!(byte, b' ' | b'\t' | b',' | b';' | b'}' | b']' | b')' | b'>');
             let end = match reach.iter().rposition(is_break) {
@@ -62,8 +64,8 @@ pub fn fit(
         let left = index > 0 && !kept[index - 1];
         let right = index + 1 < pieces.len() && !kept[index + 1];
         let marks = if left && right { used + mark } else { used - if left || right { 0 } else { mark } };
-        // Four characters of two tokens each are the worst that a vocabulary does; no need to count what cannot fit.
-        let least = (pieces[index].len() / 16) as Tokens;
+        // A token of more than 64 bytes is as good as unseen: a giant line that cannot fit is not counted at all.
+        let least = (pieces[index].len() / 64) as Tokens;
         if marks + least > budget || marks + view.count(&text[pieces[index].clone()]) > budget {
             misses += 1;
             if misses == MOST_MISSES {

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 use super::*;
 use crate::services::TokenCounter;
 use epitome_session::Language;
@@ -27,12 +27,13 @@ fn pieces_cover_the_text() {
         let pieces = pieces(text);
         assert_eq!(pieces.len(), expect);
         assert_eq!(pieces.iter().map(|piece| &text[piece.clone()]).collect::<String>(), text);
-        assert!(pieces.iter().all(|piece| piece.len() <= LONGEST_PIECE));
+        assert!(pieces.iter().all(|piece| piece.len() <= LONGEST_LINE));
     };
     check("", 0);
     check("a\nb\r\n", 2);
-    check(&"字".repeat(400), 4);
-    check(&"{\"key\":1},".repeat(100), 3);
+    check(&"x".repeat(400), 1);
+    check(&"字".repeat(400), 10);
+    check(&"{\"key\":1},".repeat(100), 9);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Fixtures, checks and a hostile session generator for tests of strategies and the engine.
 
 pub mod fixture;
+pub mod hostile;
+pub mod laws;
 pub mod plan_check;
 
 pub use fixture::{FakeCounter, session};

@@ -1,0 +1,243 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use epitome::engine::Mode;
+use epitome::formats::Format;
+use epitome::strategy::TaskKind;
+
+/// Fits an agent's session into a token budget.
+///
+/// A session in any agent's format goes in; one that the provider accepts, at or under the budget, comes out, with a
+/// reason for everything that left.
+#[derive(Debug, Parser)]
+#[command(name = "epitome", version, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print no report and no warnings, only what was asked for
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fit a session into a budget
+    Compact(CompactArgs),
+    /// Tell whether a session should be compacted
+    Check(CheckArgs),
+    /// Show what a session is made of
+    Inspect(InspectArgs),
+    /// Write a session in another format
+    Convert(ConvertArgs),
+    /// List the strategies, or show the page of one
+    Strategies(StrategiesArgs),
+    /// Write a commented configuration file
+    Init(InitArgs),
+    /// Write completions for a shell
+    Completions(CompletionsArgs),
+}
+
+/// Which session to read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The session's file, plain or gzipped; `-` is standard input
+    pub(crate) file: PathBuf,
+    /// The file's format; recognised from the content without it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) from: Option<Format>,
+    /// One session of a file of several: its number from 0, or its id
+    #[arg(long, value_name = "N|ID")]
+    pub(crate) session: Option<String>,
+    /// Refuse damaged lines instead of passing over them with a warning
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Start from what the model saw last, or from the full history
+    #[arg(long, value_enum, default_value_t = ViewArg::Compacted)]
+    pub(crate) view: ViewArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ViewArg {
+    /// With the compactions that the recording holds
+    Compacted,
+    /// Every message ever said, no summary
+    Full,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Tokens that the messages may take, such as 32000 or 32k; without it, the target and the hard threshold of --config
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true,
+          required_unless_present = "config")]
+    pub(crate) budget: Option<u32>,
+    /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with_all = ["task", "mode"])]
+    pub(crate) chain: Option<Vec<String>>,
+    /// The kind of task, where you know it better than the detector
+    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    pub(crate) task: Option<TaskKind>,
+    /// How the chain is chosen [default: adaptive, or the configuration's]
+    #[arg(long, value_parser = mode_parser())]
+    pub(crate) mode: Option<Mode>,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The format to write; the input's where that can be written, else openai-chat
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Option<Format>,
+    /// What to keep in focus; the newest user message without it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) focus: Option<String>,
+    /// Who writes summaries: rules, or off [default: rules, or the configuration's]
+    #[arg(long, value_name = "rules|off", value_parser = summarizer)]
+    pub(crate) summarizer: Option<&'static str>,
+    /// Show what would be done and write no session
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) preview: bool,
+    /// With --preview: the report as JSON on standard output
+    #[arg(long, requires = "preview")]
+    pub(crate) json: bool,
+    /// Where the session goes [default: standard output]; a name that ends in .gz is compressed
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Allow -o to replace the input file
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Where the report goes as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Compact every session of a file of several, each to the budget; writes JSON lines
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The model's context window, such as 200000 or 200k [default: 200000, or the configuration's]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
+    pub(crate) window: Option<u32>,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Check every session of a file of several
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Format,
+    /// Where the session goes [default: standard output]; a name that ends in .gz is compressed
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Allow -o to replace the input file
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Convert every session of a file of several; writes JSON lines
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StrategiesArgs {
+    /// The strategy to show
+    pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Where the file goes; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "epitome.toml")]
+    pub(crate) output: PathBuf,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn format_parser(filter: fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL
+        .iter()
+        .filter(move |(format, ..)| filter(*format))
+        .map(|(_, name, about)| clap::builder::PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+}
+
+fn task_parser() -> impl TypedValueParser<Value = TaskKind> {
+    PossibleValuesParser::new(TaskKind::ALL.map(TaskKind::as_str)).try_map(|name| name.parse::<TaskKind>())
+}
+
+fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    let modes = epitome::config::SelectMode::ALL;
+    PossibleValuesParser::new(modes.iter().map(|(name, _)| *name)).try_map(|name| {
+        modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode")
+    })
+}
+
+/// A number of tokens, 1 or more, with an optional `k` or `m`.
+fn tokens(text: &str) -> Result<u32, String> {
+    let (digits, unit) = match text.trim().to_ascii_lowercase() {
+        lower if lower.ends_with('k') => (lower.trim_end_matches('k').to_owned(), 1_000),
+        lower if lower.ends_with('m') => (lower.trim_end_matches('m').to_owned(), 1_000_000),
+        lower => (lower, 1),
+    };
+    let digits = digits.replace(['_', ','], "");
+    let wrong = || "takes a whole number of tokens, such as 32000 or 32k".to_owned();
+    let negative = digits.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok());
+    if negative {
+        return Err("a budget is at least 1 token".to_owned());
+    }
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match number.map(u32::try_from) {
+        Some(Ok(0)) => Err("a budget is at least 1 token".to_owned()),
+        Some(Ok(tokens)) => Ok(tokens),
+        Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
+    }
+}
+
+fn summarizer(name: &str) -> Result<&'static str, String> {
+    match name {
+        "rules" => Ok("rules"),
+        "off" => Ok("off"),
+        "llm" => Err("this version cannot reach a model: there is `rules`, which needs none, and `off`".to_owned()),
+        _ => Err("there are `rules` and `off`".to_owned()),
+    }
+}

@@ -1,0 +1,78 @@
+//! What goes wrong: what, where, what to do about it, and the exit code.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use crate::render::style::{BAD, STRONG};
+
+/// Exit code of bad usage and unreadable input.
+const USAGE: u8 = 2;
+
+/// Exit code of anything else.
+const OTHER: u8 = 1;
+
+/// A failure of the command.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: u8,
+    error: anyhow::Error,
+    help: Option<String>,
+}
+
+impl Failure {
+    /// Bad usage or unreadable input.
+    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: USAGE, error: error.into(), help: None }
+    }
+
+    /// Bad usage or unreadable input, in words.
+    pub(crate) fn usage_text(message: impl Into<String>) -> Self {
+        Self::usage(anyhow::Error::msg(message.into()))
+    }
+
+    /// Anything that is not the caller's fault.
+    pub(crate) fn other(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: OTHER, error: error.into(), help: None }
+    }
+
+    /// The same with what to do about it.
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Prints the failure and gives its exit code. A closed pipe is no failure: whoever read has read enough.
+    pub(crate) fn report(&self) -> ExitCode {
+        if self.error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
+        let mut text = String::new();
+        let mut causes = self.error.chain();
+        if let Some(first) = causes.next() {
+            let _ = write!(text, "{BAD}error{BAD:#}: {first}");
+        }
+        for cause in causes {
+            let _ = write!(text, ": {cause}");
+        }
+        text.push('\n');
+        if let Some(help) = &self.help {
+            let _ = writeln!(text, "  {STRONG}help{STRONG:#}: {}", help.replace('\n', "\n        "));
+        }
+        // Nothing is left to tell anyone when this fails too.
+        let _ = anstream::stderr().write_all(text.as_bytes());
+        ExitCode::from(self.exit)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::other(error)
+    }
+}

@@ -1,0 +1,162 @@
+//! The guarantees as properties over hostile sessions and hostile plans, and the proof that the properties notice when a
+//! guard is missing.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use epitome_engine::guard::{Guard, Guards};
+use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Request, SignalDetector};
+use epitome_session::{Message, Origin, Role, Session};
+use epitome_strategy::{Archive, ArchiveError, Archived, BoxFuture, Summarizer, Summary, SummarizeError, SummaryTask};
+use epitome_testkit::FakeCounter;
+use epitome_testkit::hostile::{self, Chaos, Dice};
+use epitome_testkit::laws::{Broken, compact_and_check};
+
+/// Fails now and then, and writes too much now and then.
+#[derive(Debug)]
+struct FickleSummarizer;
+
+impl Summarizer for FickleSummarizer {
+    fn kind(&self) -> &str {
+        "fickle"
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        let failed = || SummarizeError { message: "not today".to_owned(), retryable: true };
+        let summary = |text: String| Summary { text, input_tokens: 1, output_tokens: 1 };
+        let written = match task.request.max_tokens % 4 {
+            0 => Err(failed()),
+            1 => Ok(summary(String::new())),
+            2 => Ok(summary("far too long ".repeat(2_000))),
+            _ => Ok(summary("what was said".to_owned())),
+        };
+        Box::pin(std::future::ready(written))
+    }
+}
+
+fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
+    let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
+    engine.summarizer = Some(Arc::new(FickleSummarizer));
+    engine.guards = guards;
+    let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed % 3 == 0 });
+    (engine, Chain(vec![chaos(0), chaos(1 << 32), chaos(1 << 33)]))
+}
+
+/// Panics of strategies are part of the game: they are caught, and not printed.
+fn quietly<T>(test: impl FnOnce() -> T) -> T {
+    static QUIET: std::sync::Once = std::sync::Once::new();
+    QUIET.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let message = info.payload().downcast_ref::<&str>().copied().unwrap_or_default();
+            if !matches!(message, "a strategy gone wrong" | "no idea") {
+                usual(info);
+            }
+        }));
+    });
+    test()
+}
+
+/// Three compactions of one hostile session, with messages arriving between them; returns what was broken.
+fn run(seed: u64, turns: usize, guards: Guards) -> Vec<Broken> {
+    let (engine, chain) = engine(seed, guards);
+    let mut session = hostile::session(seed, turns);
+    let mut dice = Dice::new(!seed);
+    let mut archive = MemoryArchive::new();
+    let mut broken = Vec::new();
+    for _ in 0..3 {
+        let tokens = engine.ledger(&session).total() as usize;
+        let budget = (tokens * (dice.below(110) + 1) / 100) as u32;
+        let request = Request {
+            chain: (!dice.once_in(5)).then(|| chain.clone()),
+            limit: budget + dice.below(50) as u32,
+            mode: if dice.once_in(8) { Mode::Tournament } else { Mode::Adaptive },
+            ..Request::to_budget(budget)
+        };
+        broken.extend(compact_and_check(&engine, &mut session, &mut archive, &request).1);
+        for message in hostile::session(dice.bits(), 6).log() {
+            session.push(Message { pinned: false, ..(**message).clone() });
+        }
+    }
+    broken
+}
+
+#[test]
+fn the_guarantees_hold_over_hostile_sessions_and_plans() {
+    for seed in 0..1_500 {
+        let broken = quietly(|| run(seed, 40, Guards::default()));
+        assert!(broken.is_empty(), "seed {seed}: {}", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+}
+
+#[test]
+fn each_guard_is_missed_when_it_is_gone() {
+    let check = |guard: Guard, law: &str| {
+        let noticed = (0..1_500).any(|seed| {
+            let run = quietly(|| std::panic::catch_unwind(|| run(seed, 30, Guards::without(guard))));
+            match run {
+                Ok(broken) => broken.iter().any(|broken| broken.law == law),
+                Err(_) => law == "failure",
+            }
+        });
+        assert!(noticed, "without {guard:?} nothing broke `{law}`");
+    };
+    check(Guard::Pairing, "pairing");
+    check(Guard::Pins, "pins");
+    check(Guard::OpenCalls, "open-calls");
+    check(Guard::Conservation, "conservation");
+    check(Guard::Progress, "progress");
+    check(Guard::Counting, "counting");
+    check(Guard::Budget, "budget");
+    check(Guard::Thinking, "thinking");
+    check(Guard::Idempotence, "idempotence");
+    check(Guard::Provider, "provider");
+    check(Guard::Failure, "failure");
+}
+
+/// An archive that is full.
+#[derive(Debug)]
+struct FullArchive;
+
+impl Archive for FullArchive {
+    fn put(&mut self, _: Archived) -> Result<Arc<str>, ArchiveError> {
+        Err(ArchiveError("the disk is full".to_owned()))
+    }
+
+    fn get(&self, _: &str) -> Result<Option<Archived>, ArchiveError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn nothing_leaves_that_cannot_be_archived() {
+    let check = |guards: Guards, expect_unchanged: bool| {
+        let (engine, chain) = engine(1, guards);
+        let mut session = Session::new();
+        for turn in 0..20 {
+            let text = format!("message {turn} {}", "word ".repeat(50));
+            session.push(Message::text("", Role::User, Origin::Typed, text));
+        }
+        let before = session.view().to_vec();
+        let mut ledger = engine.ledger(&session);
+        let request = Request { chain: Some(chain), ..Request::to_budget(300) };
+        let result = epitome_engine::block_on(engine.compact(&mut session, &mut ledger, &mut FullArchive, &request));
+        assert_eq!(session.view() == before, expect_unchanged, "{result:?}");
+    };
+    check(Guards::default(), true);
+    check(Guards::without(Guard::ArchiveFirst), false);
+}
+
+#[test]
+fn ten_thousand_tiny_messages() {
+    let (engine, _) = engine(1, Guards::default());
+    let mut session = Session::new();
+    for turn in 0..10_000 {
+        let (role, origin) = if turn % 2 == 0 { (Role::User, Origin::Typed) } else { (Role::Assistant, Origin::Model) };
+        session.push(Message::text("", role, origin, "ok"));
+    }
+    let request = Request::to_budget(1_000);
+    let (report, broken) = compact_and_check(&engine, &mut session, &mut MemoryArchive::new(), &request);
+    assert!(broken.is_empty(), "{broken:?}");
+    assert!(report.unwrap().tokens_after <= 1_000);
+}

@@ -1,0 +1,280 @@
+//! Hostile sessions and hostile strategies, from seeds: what recordings and authors can do wrong, and more.
+
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Media, MediaSource, Message, Opaque, Origin, Reason, Role, Session, TextCall,
+    Thinking, ToolCall, ToolResult,
+};
+use epitome_strategy::{
+    Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy, SummaryRequest, SummaryText, View,
+};
+
+/// A die that always falls the same way for the same seed (splitmix64; Steele, Lea and Flood 2014).
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// A die for a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number below `end`; 0 for an `end` of 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        if end == 0 { 0 } else { (self.bits() % end as u64) as usize }
+    }
+
+    /// True once in `times`.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    /// One of `items`.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+const WORDS: &[&str] = &[
+    "error", "src/main.rs", "的", "重要", "修复了", "👩‍👩‍👧‍👦", "e\u{301}", "ﬀ", "\u{200d}", "\r\n", "\n", "\t", "   ", "0xDEAD_beef",
+    "https://example.org/a?b=c", "。", "！", "fn", "{}", "\"", "\\", "<Pin", "🇨🇳", "\u{feff}", "ß", "a", "1234567890", "नि",
+    "The end.", "diff --git a/x b/x", "@@ -1 +1 @@", "</tool_call>", "```bash", "[… 3 lines elided]",
+];
+
+/// A text of up to `words` words in many scripts, rarely empty, rarely one giant line.
+pub fn text(dice: &mut Dice, words: usize) -> String {
+    match dice.below(20) {
+        0 => String::new(),
+        1 => " \n\t ".to_owned(),
+        2 => dice.pick(WORDS).repeat(words.max(1)),
+        _ => {
+            let mut text = String::new();
+            for _ in 0..dice.below(words.max(1)) + 1 {
+                text.push_str(dice.pick(WORDS));
+                if dice.once_in(2) {
+                    text.push(' ');
+                }
+            }
+            text
+        }
+    }
+}
+
+/// How long the texts of a session may get, in words: mostly short, sometimes long.
+fn length(dice: &mut Dice) -> usize {
+    dice.pick(&[3, 10, 30, 30, 100, 400])
+}
+
+fn arguments(dice: &mut Dice) -> Arguments {
+    let words = length(dice);
+    match dice.below(8) {
+        0 => Arguments::Text(text(dice, words).into()),
+        1 => Arguments::Json("{\"cut\":\"of".into()),
+        2 => Arguments::Json("[1, 2, null]".into()),
+        3 => Arguments::Json("{}".into()),
+        _ => {
+            let value = serde_json::json!({
+                "file_path": text(dice, 2), "deep": {"list": [text(dice, words), 1.5, null, {"x": text(dice, 5)}]},
+            });
+            Arguments::Json(value.to_string().into())
+        }
+    }
+}
+
+fn opaque(dice: &mut Dice) -> Content {
+    let json = serde_json::json!({"type": "novelty", "data": text(dice, 20)}).to_string();
+    Content::Opaque(Opaque { kind: "novelty".into(), json: json.into(), dialect: Dialect::Anthropic })
+}
+
+fn media() -> Media {
+    Media { mime: "image/png".into(), source: MediaSource::Missing }
+}
+
+/// A session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and late
+/// results, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt, nothing.
+///
+/// Roughly `turns` turns; the same seed gives the same session.
+pub fn session(seed: u64, turns: usize) -> Session {
+    let mut dice = Dice::new(seed);
+    let mut session = Session::new();
+    let mut pending: Vec<Arc<str>> = Vec::new();
+    if !dice.once_in(4) {
+        let system = text(&mut dice, 20);
+        session.push(Message::text("", Role::System, Origin::Instructions, system));
+    }
+    if dice.once_in(25) {
+        return session;
+    }
+    if !dice.once_in(6) {
+        session.push(Message::text("", Role::User, Origin::Typed, text(&mut dice, 20)));
+    }
+    for turn in 0..dice.below(turns + 1) {
+        match dice.below(12) {
+            0 | 1 => {
+                let words = length(&mut dice);
+                let mut message = Message::text("", Role::User, Origin::Typed, text(&mut dice, words));
+                message.pinned = dice.once_in(20);
+                if dice.once_in(10) {
+                    message.blocks.push(Block::new(Content::Media(media())));
+                }
+                session.push(message);
+            }
+            2 => {
+                let origin = dice.pick(&[Origin::Injected, Origin::ToolOutput]);
+                let words = length(&mut dice);
+                session.push(Message::text("dup", Role::User, origin, text(&mut dice, words)));
+            }
+            3 => {
+                // A result that no call awaits, or one that comes late.
+                let late = !pending.is_empty() && dice.once_in(2);
+                let id = if late { pending.remove(0) } else { Arc::from("nobody") };
+                session.push(result(&mut dice, id));
+            }
+            4 if dice.once_in(3) => {
+                session.push(Message::text("", Role::System, Origin::Instructions, text(&mut dice, 10)));
+            }
+            5 => {
+                let words = length(&mut dice);
+                let said = text(&mut dice, words);
+                let mut message = Message::text("", Role::Assistant, Origin::Model, said.clone());
+                if dice.once_in(2) {
+                    let end = said.len() as u32;
+                    message.text_calls.push(TextCall { name: "bash".into(), block: 0, start: 0, end });
+                }
+                session.push(message);
+            }
+            _ => step(&mut dice, &mut session, &mut pending, turn),
+        }
+    }
+    session
+}
+
+/// A model's message with some calls, most of them answered.
+fn step(dice: &mut Dice, session: &mut Session, pending: &mut Vec<Arc<str>>, turn: usize) {
+    let mut blocks = Vec::new();
+    if dice.once_in(3) {
+        let signature = dice.once_in(2).then(|| Arc::from("c2lnbmF0dXJl"));
+        let words = length(dice);
+        let thinking = Thinking { text: text(dice, words).into(), signature, redacted: false };
+        blocks.push(Block::new(Content::Thinking(thinking)));
+    }
+    if dice.once_in(2) {
+        let words = length(dice);
+        blocks.push(Block::text(text(dice, words)));
+    }
+    if dice.once_in(15) {
+        blocks.push(Block::new(opaque(dice)));
+    }
+    let mut ids: Vec<Arc<str>> = Vec::new();
+    for call in 0..dice.below(4) {
+        let id: Arc<str> = match dice.below(10) {
+            0 => Arc::from("again"),
+            1 => Arc::from(""),
+            _ => Arc::from(format!("call_{turn}_{call}")),
+        };
+        let name = dice.pick(&["Read", "Bash", "Skill", "apply_patch", "lookup"]);
+        let call = ToolCall { id: Arc::clone(&id), name: name.into(), arguments: arguments(dice) };
+        blocks.push(Block::new(Content::ToolCall(call)));
+        ids.push(id);
+    }
+    session.push(Message::new("", Role::Assistant, Origin::Model, blocks));
+    if dice.once_in(3) {
+        ids.reverse();
+    }
+    for id in ids {
+        match dice.below(15) {
+            0 => {}
+            1 => pending.push(id),
+            _ => {
+                let message = result(dice, id);
+                session.push(message);
+            }
+        }
+    }
+}
+
+fn result(dice: &mut Dice, call_id: Arc<str>) -> Message {
+    let words = length(dice) * if dice.once_in(30) { 50 } else { 3 };
+    let attachments = if dice.once_in(20) { vec![media()] } else { vec![] };
+    let text = text(dice, words).into();
+    Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: dice.once_in(6) })
+}
+
+/// A strategy that plans at random: edits of things that are protected, open, not there, or edited already; ranges that
+/// are none; summaries longer than what they replace; errors; panics.
+#[derive(Debug)]
+pub struct Chaos {
+    /// Decides what it plans.
+    pub seed: u64,
+    /// Whether it may panic.
+    pub panics: bool,
+}
+
+impl Strategy for Chaos {
+    fn meta(&self) -> &Meta {
+        const META: Meta = Meta {
+            id: "chaos",
+            summary: "plans at random",
+            docs: "",
+            lossiness: Lossiness::Whole,
+            needs: Needs { embeddings: false, model: false },
+            since: "0.1.0",
+        };
+        &META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        // A different plan for each view, the same for the same one.
+        let mut dice = Dice::new(self.seed ^ u64::from(goal.current) << 20 ^ view.len() as u64);
+        match dice.below(20) {
+            0 => return Err(PlanError("no idea".to_owned())),
+            1 => return Ok(Plan::decline("nothing to do")),
+            #[expect(clippy::panic, reason = "what this strategy is for")]
+            2 if self.panics => panic!("a strategy gone wrong"),
+            _ => {}
+        }
+        let edits = (0..dice.below(12)).map(|_| edit(&mut dice, view)).collect();
+        Ok(Plan { edits, declined: None })
+    }
+}
+
+fn edit(dice: &mut Dice, view: &View<'_>) -> Edit {
+    let reason = Reason::new("chaos", "at random").with_score(0.5);
+    let units: Vec<u32> = (0..dice.below(4)).map(|_| dice.below(view.units().len() + 1) as u32).collect();
+    let message = dice.below(view.len() + 1) as u32;
+    let block = dice.below(3) as u32;
+    match dice.below(8) {
+        0 | 1 => Edit::Drop { units, reason },
+        2 => {
+            let words = dice.pick(&[1, 5, 2_000]);
+            Edit::Summarize { units, summary: SummaryText::Ready(text(dice, words)), reason }
+        }
+        3 => {
+            let request = SummaryRequest { max_tokens: dice.below(200) as u32, focus: None };
+            Edit::Summarize { units, summary: SummaryText::Request(request), reason }
+        }
+        4 => Edit::Trim { message, block, max_chars: dice.below(50) as u32, reason },
+        _ => {
+            let length = view.messages().nth(message as usize).and_then(|message| {
+                Some(message.blocks.get(block as usize)?.excerptable()?.len())
+            });
+            let bound = length.unwrap_or(10) + 2;
+            let mut bounds: Vec<u32> = (0..2 * dice.below(4)).map(|_| dice.below(bound) as u32).collect();
+            if !dice.once_in(10) {
+                bounds.sort_unstable();
+            }
+            let keep = bounds.chunks(2).map(|pair| pair[0]..pair[1]).collect();
+            Edit::Excerpt { message, block, keep, reason }
+        }
+    }
+}
