@@ -184,6 +184,8 @@ impl Engine {
             .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
         let status = match guard::budget(run.working.total, limit) {
             Status::Infeasible if !self.guards.on(Guard::Budget) => Status::Compacted,
+            // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
+            Status::Compacted if run.working.total >= start.total => Status::NoChange,
             status => status,
         };
         Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())))

@@ -100,8 +100,8 @@ pub(crate) fn is_empty(message: &Message) -> bool {
         })
 }
 
-/// What an edit entails, after each pass: the signed thinking of every loop at or behind the first change leaves, and
-/// where the model would open the conversation a user's message is put in front.
+/// What an edit entails, after each pass: where the model would open the conversation a user's message is put in front,
+/// and the signed thinking of every loop at or behind the first change leaves.
 ///
 /// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
 /// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
@@ -116,9 +116,6 @@ pub(crate) fn entail(
     if working.is_untouched() {
         return Ok(());
     }
-    if context.guards.on(Guard::Thinking) {
-        strip_thinking(working, context, archive, before)?;
-    }
     if context.guards.on(Guard::Provider)
         && let Some(first) = guard::provider(&working.entries)
     {
@@ -130,6 +127,9 @@ pub(crate) fn entail(
         let position = Position::before(working.entries[first].position, context.epoch, sequence);
         working.add(context, position, message, tokens);
         working.settle();
+    }
+    if context.guards.on(Guard::Thinking) {
+        strip_thinking(working, context, archive, before)?;
     }
     Ok(())
 }

@@ -83,7 +83,8 @@ fn run(seed: u64, turns: usize, guards: Guards) -> Vec<Broken> {
 
 #[test]
 fn the_guarantees_hold_over_hostile_sessions_and_plans() {
-    for seed in 0..1_500 {
+    let seeds = std::env::var("EPITOME_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(1_500);
+    for seed in 0..seeds {
         let broken = quietly(|| run(seed, 40, Guards::default()));
         assert!(broken.is_empty(), "seed {seed}: {}", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     }

@@ -47,7 +47,7 @@ impl Line<'_> {
 
 /// Finds out the shape of `bytes`. Lines that are not UTF-8 or not JSON are still among the lines: see
 /// [`drop_damaged_lines`]; readers that parse every line once anyway report them on their own.
-pub(crate) fn shape(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
+pub(crate) fn split(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
     let first = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()).ok_or(ReadError::Empty)?;
     if first != b'{' && first != b'[' {
         let text = std::str::from_utf8(bytes).map_err(|error| ReadError::Unrecognised {
@@ -78,6 +78,14 @@ pub(crate) fn shape(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
         lines.push(Line { number: index + 1, start: at, json });
     }
     Ok(Shape::Lines(lines))
+}
+
+/// The shape of `bytes` without its damaged lines.
+#[cfg(test)]
+pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warning>) -> Result<Shape<'a>, ReadError> {
+    let mut shape = split(bytes)?;
+    drop_damaged_lines(&mut shape, strict, warnings)?;
+    Ok(shape)
 }
 
 /// Takes the lines that are no JSON out: each is reported, or with `strict` refused. Linear in the input.

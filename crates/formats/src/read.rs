@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape, drop_damaged_lines, shape};
+use crate::input::{Probe, Reader, Shape, drop_damaged_lines, split};
 
 /// How to read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,7 +64,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     }
     let bytes: Arc<[u8]> = Arc::from(bytes);
     let mut warnings = Vec::new();
-    let mut probe = Probe::new(shape(&bytes)?);
+    let mut probe = Probe::new(split(&bytes)?);
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }

@@ -52,18 +52,21 @@ pub fn fit(
     ranked: impl IntoIterator<Item = usize>,
     budget: Tokens,
 ) -> Vec<Range<u32>> {
-    let mark = view.mark_tokens();
+    let (first_mark, mark) = (view.mark_tokens(), view.further_mark_tokens());
     let mut kept = vec![false; pieces.len()];
     let mut chosen = Vec::new();
-    let mut used = mark;
+    let marks_tokens = |gaps: usize| if gaps == 0 { 0 } else { first_mark + (gaps as Tokens - 1) * mark };
+    let mut used = first_mark;
+    let mut left_out = 1; // gaps
     let mut misses = 0;
     for index in ranked {
         if kept[index] {
             continue;
         }
-        let left = index > 0 && !kept[index - 1];
-        let right = index + 1 < pieces.len() && !kept[index + 1];
-        let marks = if left && right { used + mark } else { used - if left || right { 0 } else { mark } };
+        let left = usize::from(index > 0 && !kept[index - 1]);
+        let right = usize::from(index + 1 < pieces.len() && !kept[index + 1]);
+        let gaps = left_out - 1 + left + right;
+        let marks = used - marks_tokens(left_out) + marks_tokens(gaps);
         // A token of more than 64 bytes is as good as unseen: a giant line that cannot fit is not counted at all.
         let least = (pieces[index].len() / 64) as Tokens;
         if marks + least > budget || marks + view.count(&text[pieces[index].clone()]) > budget {
@@ -75,6 +78,7 @@ pub fn fit(
         }
         misses = 0;
         used = marks + view.count(&text[pieces[index].clone()]);
+        left_out = gaps;
         kept[index] = true;
         chosen.push(index);
     }
@@ -84,7 +88,7 @@ pub fn fit(
         let gaps = gaps(&ranges, text.len());
         let count: Tokens =
             ranges.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        if count + gaps * mark <= budget {
+        if count + marks_tokens(gaps) <= budget {
             return ranges;
         }
         match chosen.pop() {
@@ -113,11 +117,10 @@ fn joined(pieces: &[Range<usize>], kept: &[bool], length: usize) -> Vec<Range<u3
     ranges
 }
 
-fn gaps(ranges: &[Range<u32>], length: usize) -> Tokens {
-    let between = ranges.len().saturating_sub(1);
+fn gaps(ranges: &[Range<u32>], length: usize) -> usize {
     let before = ranges.first().is_none_or(|range| range.start > 0);
     let after = ranges.last().is_some_and(|range| (range.end as usize) < length);
-    between as Tokens + Tokens::from(before) + Tokens::from(after)
+    ranges.len().saturating_sub(1) + usize::from(before) + usize::from(after)
 }
 
 /// How much of each amount may stay so that together at least `need` goes: an amount stays whole up to the level times

@@ -40,6 +40,7 @@ fn pieces_cover_the_text() {
 fn what_is_kept_fits_with_its_marks() {
     let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
     let mark = view.mark_tokens();
+    let two = mark + view.further_mark_tokens();
     let text: String = (0..40).map(|line| format!("{line:02}{}\n", "x".repeat(57))).collect();
     let pieces = pieces(&text);
     let check = |ranked: &[usize], budget: Tokens, expect: &[Range<u32>]| {
@@ -47,9 +48,9 @@ fn what_is_kept_fits_with_its_marks() {
     };
     check(&[0, 39], 120 + mark, &[0..60, 2340..2400]);
     check(&[0, 39], 119 + mark, &[0..60]);
-    check(&[5], 60 + 2 * mark, &[300..360]);
-    check(&[5], 59 + 2 * mark, &[]);
-    check(&[5, 0, 39], 120 + 2 * mark, &[0..60, 300..360]);
+    check(&[5], 60 + two, &[300..360]);
+    check(&[5], 59 + two, &[]);
+    check(&[5, 0, 39], 120 + two, &[0..60, 300..360]);
     check(&(0..40).collect::<Vec<_>>(), 2400 + mark, &[0..2400]);
 }
 

@@ -171,11 +171,19 @@ impl<'a> View<'a> {
         self.counter.count(text)
     }
 
-    /// Tokens of one elision mark, rather too many than too few: what each gap of an excerpt costs.
+    /// Tokens of an excerpt's first elision mark, which names the recall handle; rather too many than too few.
     pub fn mark_tokens(&self) -> Tokens {
         self.counter.count(match self.language {
             Language::English => "[… 10,000 lines, 100,000 tokens elided · recall 0a1b2c3d]",
-            Language::Chinese => "[… 省略 10,000 行，100,000 个词元 · 取回 0a1b2c3d]",
+            Language::Chinese => "[… 省略 10,000 行、100,000 token · 可取回 0a1b2c3d]",
+        })
+    }
+
+    /// Tokens of each further mark of the same excerpt.
+    pub fn further_mark_tokens(&self) -> Tokens {
+        self.counter.count(match self.language {
+            Language::English => "[… 1,000 lines, 10,000 tokens elided]\n",
+            Language::Chinese => "[… 省略 1,000 行、10,000 token]\n",
         })
     }
 

@@ -46,9 +46,40 @@ impl Dice {
 }
 
 const WORDS: &[&str] = &[
-    "error", "src/main.rs", "的", "重要", "修复了", "👩‍👩‍👧‍👦", "e\u{301}", "ﬀ", "\u{200d}", "\r\n", "\n", "\t", "   ", "0xDEAD_beef",
-    "https://example.org/a?b=c", "。", "！", "fn", "{}", "\"", "\\", "<Pin", "🇨🇳", "\u{feff}", "ß", "a", "1234567890", "नि",
-    "The end.", "diff --git a/x b/x", "@@ -1 +1 @@", "</tool_call>", "```bash", "[… 3 lines elided]",
+    "error",
+    "src/main.rs",
+    "的",
+    "重要",
+    "修复了",
+    "👩‍👩‍👧‍👦",
+    "e\u{301}",
+    "ﬀ",
+    "\u{200d}",
+    "\r\n",
+    "\n",
+    "\t",
+    "   ",
+    "0xDEAD_beef",
+    "https://example.org/a?b=c",
+    "。",
+    "！",
+    "fn",
+    "{}",
+    "\"",
+    "\\",
+    "<Pin",
+    "🇨🇳",
+    "\u{feff}",
+    "ß",
+    "a",
+    "1234567890",
+    "नि",
+    "The end.",
+    "diff --git a/x b/x",
+    "@@ -1 +1 @@",
+    "</tool_call>",
+    "```bash",
+    "[… 3 lines elided]",
 ];
 
 /// A text of up to `words` words in many scripts, rarely empty, rarely one giant line.
@@ -265,9 +296,10 @@ fn edit(dice: &mut Dice, view: &View<'_>) -> Edit {
         }
         4 => Edit::Trim { message, block, max_chars: dice.below(50) as u32, reason },
         _ => {
-            let length = view.messages().nth(message as usize).and_then(|message| {
-                Some(message.blocks.get(block as usize)?.excerptable()?.len())
-            });
+            let length = view
+                .messages()
+                .nth(message as usize)
+                .and_then(|message| Some(message.blocks.get(block as usize)?.excerptable()?.len()));
             let bound = length.unwrap_or(10) + 2;
             let mut bounds: Vec<u32> = (0..2 * dice.below(4)).map(|_| dice.below(bound) as u32).collect();
             if !dice.once_in(10) {

@@ -58,6 +58,10 @@ impl Laws<'_> {
         self.counting(ledger, tokens_before);
         self.budget(request);
         self.conservation();
+        let fitted = tokens_before <= request.target;
+        self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
+            "what fits was touched".to_owned()
+        });
         if self.report.status != Status::Compacted {
             let same = self.before.view() == self.after.view();
             self.law("idempotence", same, || "the view changed although nothing was to be changed".to_owned());
@@ -106,7 +110,8 @@ impl Laws<'_> {
         let entries = self.before.view();
         let typed = |entry: &&Entry| entry.message.is_typed();
         let mut must_stay: Vec<(&'static str, &Entry)> = Vec::new();
-        must_stay.extend(entries.iter().filter(|entry| entry.message.role == Role::System).map(|entry| ("pins", entry)));
+        must_stay
+            .extend(entries.iter().filter(|entry| entry.message.role == Role::System).map(|entry| ("pins", entry)));
         must_stay.extend(entries.iter().find(typed).map(|entry| ("pins", entry)));
         must_stay.extend(entries.iter().rev().find(typed).map(|entry| ("open-calls", entry)));
         must_stay.extend(entries.iter().filter(|entry| entry.message.pinned).map(|entry| ("pins", entry)));
@@ -156,7 +161,9 @@ impl Laws<'_> {
     fn progress(&mut self) {
         for edit in &self.report.edits {
             let own = matches!(&*edit.strategy, "repair" | "thinking");
-            self.law("progress", own || edit.tokens_saved > 0, || format!("an edit of {} saves nothing", edit.strategy));
+            self.law("progress", own || edit.tokens_saved > 0, || {
+                format!("an edit of {} saves nothing", edit.strategy)
+            });
         }
         let repaired = self.report.steps.iter().any(|step| &*step.strategy == "repair");
         let lower = self.report.tokens_after < self.report.tokens_before || repaired;
@@ -180,7 +187,7 @@ impl Laws<'_> {
     fn budget(&mut self, request: &Request) {
         let tokens = self.engine.ledger(self.after).total();
         match self.report.status {
-            Status::NoChange => self.law("budget", tokens <= request.target, || format!("{tokens} was left alone")),
+            Status::NoChange => self.law("budget", tokens <= request.limit, || format!("{tokens} was left alone")),
             Status::Compacted => {
                 self.law("budget", tokens <= request.limit, || format!("{tokens} tokens for {}", request.limit));
             }
@@ -198,8 +205,7 @@ impl Laws<'_> {
         let Some(first) = self.report.first_changed_message else { return };
         let all = units(self.after.view());
         let newest = all.iter().rposition(|unit| unit.kind == UnitKind::Step);
-        let unchanged: HashSet<EntryKey> =
-            self.before.view()[..first as usize].iter().map(|entry| entry.key).collect();
+        let unchanged: HashSet<EntryKey> = self.before.view()[..first as usize].iter().map(|entry| entry.key).collect();
         let mut partial = Vec::new();
         for (index, unit) in all.iter().enumerate() {
             for entry in &self.after.view()[unit.entries.clone()] {

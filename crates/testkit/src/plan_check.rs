@@ -207,10 +207,10 @@ pub fn protections(entries: &[Entry], units: &[Unit]) -> Vec<Protection> {
     let protection = |(index, unit): (usize, &Unit)| match unit.kind {
         UnitKind::System => Protection::System,
         _ if !unit.closed => Protection::Open,
-        _ if Some(index) == task => Protection::OriginalTask,
         _ if Some(index) == newest => Protection::NewestUser,
+        _ if Some(index) == task => Protection::OriginalTask,
         _ if entries[unit.entries.clone()].iter().any(|entry| entry.message.pinned) => Protection::Pinned,
-        _ if Some(index) == step => Protection::NewestStep,
+        UnitKind::Step if Some(index) == step && newest.is_none_or(|user| user < index) => Protection::NewestStep,
         _ => Protection::Free,
     };
     units.iter().enumerate().map(protection).collect()
@@ -272,7 +272,11 @@ fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
             let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { return 0 };
             let gaps = Kept::new(text, keep).map_or(0, |kept| kept.gaps(text.len()).len());
             let kept: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
-            view.count(text).saturating_sub(view.count(&kept) + gaps as Tokens * view.mark_tokens())
+            let marks = match gaps {
+                0 => 0,
+                gaps => view.mark_tokens() + (gaps as Tokens - 1) * view.further_mark_tokens(),
+            };
+            view.count(text).saturating_sub(view.count(&kept) + marks)
         }
         Edit::Trim { .. } => 0,
     }

@@ -7,7 +7,7 @@ use crate::input::{Probe, Shape};
 
 /// Every record of the input, in order. A line that cannot be parsed (nested too deeply, for one) is passed over with a
 /// warning. Linear; one record is in memory at a time.
-pub(super) fn records<'p>(
+pub(crate) fn records<'p>(
     probe: &'p Probe<'_>,
     warnings: &'p mut Vec<Warning>,
 ) -> impl Iterator<Item = std::borrow::Cow<'p, Value>> {
@@ -29,6 +29,6 @@ pub(super) fn records<'p>(
 }
 
 /// The first record that is an object: what recognition looks at.
-pub(super) fn first_record<'p>(probe: &'p Probe<'_>) -> Option<&'p Value> {
+pub(crate) fn first_record<'p>(probe: &'p Probe<'_>) -> Option<&'p Value> {
     std::iter::once(&probe.document).chain(&probe.heads).take(9).find(|value| value.is_object())
 }

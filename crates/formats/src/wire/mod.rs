@@ -1,9 +1,31 @@
 //! Formats that are read and written: providers' requests, and agents' files with their own compaction records.
 
+mod agents;
+mod blocks;
+mod documents;
+mod group;
+mod json;
+mod requests;
+mod time;
+
+#[cfg(test)]
+mod corpus_tests;
+
+use agents::{claude_code, codex, pi};
+
+use crate::Format;
 use crate::input::Reader;
 
 /// The readers of agents' JSON lines, which carry unmistakable marks: tried before all others.
-pub(crate) const AGENT_READERS: &[Reader] = &[];
+pub(crate) const AGENT_READERS: &[Reader] = &[
+    Reader { format: Format::Codex, fits: codex::fits, read: codex::read },
+    Reader { format: Format::ClaudeCode, fits: claude_code::fits, read: claude_code::read },
+    Reader { format: Format::Pi, fits: pi::fits, read: pi::read },
+];
 
 /// The readers of providers' requests, the most general shapes: tried after all others.
-pub(crate) const READERS: &[Reader] = &[];
+pub(crate) const READERS: &[Reader] = &[
+    Reader { format: Format::OpenaiResponses, fits: requests::fits_responses, read: requests::read_responses },
+    Reader { format: Format::Anthropic, fits: requests::fits_anthropic, read: requests::read_anthropic },
+    Reader { format: Format::OpenaiChat, fits: requests::fits_chat, read: requests::read_chat },
+];

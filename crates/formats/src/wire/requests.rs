@@ -1,5 +1,6 @@
 //! Readers of providers' requests.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -154,9 +155,11 @@ pub(crate) fn read_responses(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> 
             builder.instructions(envelope, instructions, anthropic::blocks(instructions));
         }
         let mut grouper = Grouper::default();
+        let objects = envelope.items.iter().filter_map(|(_, json)| Object::parse(json));
+        let answered: HashSet<String> = objects.filter_map(|object| responses::answers(&object)).collect();
         for (span, json) in &envelope.items {
             let record = builder.record(span.clone());
-            grouper.add(responses::item(json), record, None, None);
+            grouper.add(responses::item(json, &answered), record, None, None);
         }
         for message in grouper.finish() {
             builder.session.push(message);

@@ -1,5 +1,6 @@
 //! OpenAI Responses items, which Codex rollouts hold too.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{
@@ -18,8 +19,15 @@ pub(crate) enum Item {
     Message(Message),
 }
 
-/// Reads an item. A string is a user's text.
-pub(crate) fn item(json: &str) -> Item {
+/// The call id that an item answers, if it is an output.
+pub(crate) fn answers(item: &Object<'_>) -> Option<String> {
+    let kind = item.text("type")?;
+    (kind.ends_with("_output")).then(|| call_id(item).to_string())
+}
+
+/// Reads an item. A string is a user's text. Calls of the provider's own tools are calls where `answered` holds their id,
+/// and otherwise, having no result that could be theirs, kept byte for byte.
+pub(crate) fn item(json: &str, answered: &HashSet<String>) -> Item {
     if let Some(text) = json::string(json) {
         return Item::Message(user_message(vec![Block::text(&*text)]));
     }
@@ -30,7 +38,9 @@ pub(crate) fn item(json: &str) -> Item {
         "reasoning" => Item::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)]),
         "function_call" => Item::Model(vec![function_call(&object, json)]),
         "custom_tool_call" => Item::Model(vec![custom_call(&object, json)]),
-        "tool_search_call" => Item::Model(vec![tool_search(&object, json)]),
+        "tool_search_call" | "local_shell_call" if answered.contains(&*call_id(&object)) => {
+            Item::Model(vec![own_tool(&object, json, kind.trim_end_matches("_call"))])
+        }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" | "local_shell_call_output" => {
             Item::Message(output(&object, json, &kind))
         }
@@ -38,7 +48,6 @@ pub(crate) fn item(json: &str) -> Item {
             let blocks = vec![opaque(json, Dialect::OpenaiResponses)];
             Item::Message(Message::new("", Role::User, Origin::Summary, blocks))
         }
-        // Calls of the provider's own tools hold no result that could answer them: kept byte for byte.
         _ => Item::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
     }
 }
@@ -123,14 +132,16 @@ fn custom_call(object: &Object<'_>, json: &str) -> Block {
     call(object, json, Arguments::Text(Arc::from(&*input)), &[])
 }
 
-fn tool_search(object: &Object<'_>, json: &str) -> Block {
-    let arguments = Arguments::Json(Arc::from(object.get("arguments").unwrap_or("{}")));
-    call(object, json, arguments, &[])
+fn own_tool(object: &Object<'_>, json: &str, name: &str) -> Block {
+    let arguments = object.get("arguments").or_else(|| object.get("action")).unwrap_or("{}");
+    let arguments = Arguments::Json(Arc::from(arguments));
+    let call = ToolCall { id: call_id(object), name: Arc::from(name), arguments };
+    with_raw(Content::ToolCall(call), Dialect::OpenaiResponses, json)
 }
 
 fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -> Block {
-    let name = object.text("name").unwrap_or("tool_search".into());
-    let call = ToolCall { id: call_id(object), name: Arc::from(&*name), arguments };
+    let name = Arc::from(&*object.text("name").unwrap_or_default());
+    let call = ToolCall { id: call_id(object), name, arguments };
     if object.has_only(known) {
         Block::new(Content::ToolCall(call))
     } else {

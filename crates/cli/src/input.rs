@@ -1,0 +1,127 @@
+//! Files in: reading them, and choosing a session.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use epitome::Session;
+use epitome::config::{Config, ConfigErrors, Runtime};
+use epitome::formats::{Loaded, LoadedSession, ReadOptions, read};
+use epitome::strategy::Registry;
+
+use crate::args::{InputArgs, ViewArg};
+use crate::failure::Failure;
+use crate::output;
+use crate::render::text::plural;
+
+/// How many sessions a message lists.
+const LISTED: usize = 8;
+
+/// Reads the sessions of a file or of standard input; says what was passed over.
+pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
+    let bytes = bytes(&args.file)?;
+    let options = ReadOptions { format: args.from, strict: args.strict };
+    let loaded = read(bytes, options).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(&args.file))))
+    })?;
+    if !quiet {
+        for warning in &loaded.warnings {
+            let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
+            output::note(&format!("{}{line}: {}", shown(&args.file), warning.message));
+        }
+    }
+    Ok(loaded)
+}
+
+fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    if is_standard(file) {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
+            Failure::usage(anyhow::Error::new(error).context("cannot read standard input"))
+        })?;
+        return Ok(bytes);
+    }
+    if file.is_dir() {
+        let failure = Failure::usage_text(format!("cannot read {}: it is a folder", shown(file)));
+        return Err(failure.with_help("name the file of one session"));
+    }
+    fs::read(file).map_err(|error| {
+        let missing = error.kind() == io::ErrorKind::NotFound;
+        let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(file))));
+        if missing { failure.with_help("check the path; `-` reads standard input") } else { failure }
+    })
+}
+
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_standard(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// A path as messages name it.
+pub(crate) fn shown(file: &Path) -> String {
+    if is_standard(file) { "standard input".to_owned() } else { file.display().to_string() }
+}
+
+/// The position of the session that the arguments ask for: the only one, or the one of that name or number.
+pub(crate) fn choose(loaded: &Loaded, args: &InputArgs, more: &str) -> Result<usize, Failure> {
+    let sessions = &loaded.sessions;
+    let Some(wanted) = &args.session else {
+        return match sessions.len() {
+            1 => Ok(0),
+            count => {
+                let failure = Failure::usage_text(format!("{} holds {count} sessions", shown(&args.file)));
+                Err(failure.with_help(format!("choose one with --session N|ID{more}:\n{}", listing(sessions))))
+            }
+        };
+    };
+    let by_name = sessions.iter().position(|session| session.name == *wanted);
+    let by_number = || wanted.parse::<usize>().ok().filter(|number| *number < sessions.len());
+    by_name.or_else(by_number).ok_or_else(|| {
+        let failure = Failure::usage_text(format!("{} holds no session `{wanted}`", shown(&args.file)));
+        failure.with_help(format!("it holds {}:\n{}", plural(sessions.len(), "session"), listing(sessions)))
+    })
+}
+
+fn listing(sessions: &[LoadedSession]) -> String {
+    let mut lines: Vec<String> = sessions
+        .iter()
+        .take(LISTED)
+        .enumerate()
+        .map(|(number, session)| {
+            format!("{number:>3}  {}  {}", session.name, plural(session.session.log().len(), "message"))
+        })
+        .collect();
+    if sessions.len() > LISTED {
+        lines.push(format!("  … and {} more", sessions.len() - LISTED));
+    }
+    lines.join("\n")
+}
+
+/// The session in the view that the arguments ask for.
+pub(crate) fn viewed(session: &Session, view: ViewArg) -> Session {
+    match view {
+        ViewArg::Compacted => session.clone(),
+        ViewArg::Full => session.without_journal(),
+    }
+}
+
+/// The configuration in force: the file's, or the defaults.
+pub(crate) fn config(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
+    let Some(file) = file else { return Ok(Config::default()) };
+    let bytes = bytes(file)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
+    })?;
+    Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
+}
+
+/// What a configuration builds.
+pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Failure> {
+    config.build(registry).map_err(|errors| refused(&errors))
+}
+
+fn refused(errors: &ConfigErrors) -> Failure {
+    let count = errors.problems().len();
+    Failure::usage_text(format!("the configuration has {}:\n{errors}", plural(count, "problem")))
+}

@@ -1,0 +1,129 @@
+//! Files out: never a partial file over good data, and no write over the input by accident.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::failure::Failure;
+use crate::input::{is_standard, shown};
+use crate::render::style::{STRONG, WARN};
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// Standard output.
+    Standard,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Target {
+    /// The target of `-o`, checked before any work is done: the folder must be there and the file must not be the input,
+    /// unless `force` is given.
+    pub(crate) fn new(output: Option<&Path>, input: Option<&Path>, force: bool) -> Result<Self, Failure> {
+        let Some(output) = output.filter(|output| !is_standard(output)) else { return Ok(Self::Standard) };
+        if output.is_dir() {
+            let failure = Failure::usage_text(format!("cannot write {}: it is a folder", output.display()));
+            return Err(failure.with_help("name a file in it"));
+        }
+        let folder = folder(output);
+        if !folder.is_dir() {
+            let failure = Failure::usage_text(format!("cannot write {}: no such folder", output.display()));
+            return Err(failure.with_help(format!("create {}, or name another file", folder.display())));
+        }
+        let same = |input: &Path| matches!((fs::canonicalize(input), fs::canonicalize(output)), (Ok(a), Ok(b)) if a == b);
+        if !force && input.is_some_and(same) {
+            let failure = Failure::usage_text(format!("{} is the input", output.display()));
+            return Err(failure.with_help("name another file, or replace it with --force"));
+        }
+        Ok(Self::File(output.to_owned()))
+    }
+
+    /// Writes all of `bytes`; a file appears whole or not at all, compressed when its name says so.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        match self {
+            Self::Standard => Ok(standard(bytes)?),
+            Self::File(path) => replace(path, bytes)
+                .with_context(|| format!("cannot write {}", path.display()))
+                .map_err(|error| Failure::usage(error).with_help("choose a folder that you may write to, with -o")),
+        }
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes bytes to standard output.
+pub(crate) fn standard(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Writes styled text to standard output, plain where it is no terminal.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes styled text to standard error, plain where it is no terminal. A closed standard error is no reason to stop.
+pub(crate) fn tell(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Tells of something that did not stop the command.
+pub(crate) fn note(message: &str) {
+    tell(&format!("{WARN}warning{WARN:#}: {message}\n"));
+}
+
+/// Tells of a file that was written.
+pub(crate) fn wrote(target: &Target, what: &str) {
+    if let Target::File(path) = target {
+        tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", shown(path)));
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Devices and pipes take bytes, they are not replaced.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    // A link stays a link: what it points to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let temporary = temporary(path);
+    let written = write_new(&temporary, path, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The error that matters is the one above.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn write_new(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(temporary)?;
+    if let Ok(metadata) = fs::metadata(path) {
+        fs::set_permissions(temporary, metadata.permissions())?;
+    }
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        let mut encoder = GzEncoder::new(&file, Compression::default());
+        encoder.write_all(bytes)?;
+        encoder.finish()?;
+    } else {
+        file.write_all(bytes)?;
+    }
+    file.sync_all()
+}

@@ -1,0 +1,7 @@
+//! Tables, bars and texts for a terminal.
+
+pub(crate) mod bar;
+pub(crate) mod report;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod text;

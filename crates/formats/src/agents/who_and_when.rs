@@ -1,0 +1,96 @@
+//! Who&When: logs of a team whose orchestrator hands work to agents in free text.
+
+use epitome_session::{Block, Message, Origin, Role};
+use serde_json::Value;
+
+use super::chat::mark_call;
+use super::fields::{filled, first_object, id, items, shown};
+use super::log::{Log, nothing_readable};
+use super::parts::thinking;
+use crate::error::{ReadError, Warning};
+use crate::format::Format;
+use crate::input::{Probe, Reader};
+use crate::read::LoadedSession;
+
+pub(super) const READER: Reader = Reader { format: Format::WhoAndWhen, fits, read };
+
+const ORCHESTRATOR: &str = "Orchestrator";
+
+fn fits(probe: &Probe<'_>) -> bool {
+    let document = &probe.document;
+    document["question"].is_string()
+        && (!document["mistake_agent"].is_null() || !document["ground_truth"].is_null())
+        && first_object(&document["history"]).is_some_and(|message| !speaker(message).is_empty())
+}
+
+fn speaker(message: &Value) -> &str {
+    filled(&message["role"]).or_else(|| filled(&message["name"])).unwrap_or("")
+}
+
+fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let document = &probe.document;
+    let question = id(&document["question_ID"]);
+    let mut log = Log::new(&question);
+    let mut turn = Turn::default();
+    for (number, message) in items(&document["history"]).iter().enumerate() {
+        let said = shown(&message["content"]);
+        let speaker = speaker(message);
+        if said.is_empty() || speaker.is_empty() {
+            continue;
+        }
+        match speaker.strip_prefix(ORCHESTRATOR) {
+            Some(aside) => turn.extend(&mut log, number, aside.trim(), &said),
+            None => {
+                turn.push(&mut log);
+                let origin = if speaker == "human" { Origin::Typed } else { Origin::ToolOutput };
+                let mut reply = Message::text(number.to_string(), Role::User, origin, said);
+                reply.name = (origin == Origin::ToolOutput).then(|| speaker.into());
+                log.push(reply);
+            }
+        }
+    }
+    turn.push(&mut log);
+    let session = log.finish(if question.is_empty() { "0" } else { &question });
+    session
+        .map(|session| vec![session])
+        .ok_or_else(|| nothing_readable(Format::WhoAndWhen, "no element of `history` has a role and content"))
+}
+
+/// What the orchestrator thinks and says until it hands over: one message, under the number of its last entry.
+#[derive(Default)]
+struct Turn {
+    number: usize,
+    blocks: Vec<Block>,
+    delegate: Option<String>,
+}
+
+impl Turn {
+    fn extend(&mut self, log: &mut Log, number: usize, aside: &str, said: &str) {
+        self.number = number;
+        if aside == "(thought)" {
+            self.blocks.extend(thinking(said, None));
+            return;
+        }
+        self.blocks.push(Block::text(said));
+        let delegate = aside.strip_prefix("(->").and_then(|rest| rest.strip_suffix(')'));
+        if let Some(delegate) = delegate {
+            self.delegate = Some(delegate.trim().to_owned());
+            self.push(log);
+        }
+    }
+
+    fn push(&mut self, log: &mut Log) {
+        let Self { number, blocks, delegate } = std::mem::take(self);
+        let mut message = Message::new(number.to_string(), Role::Assistant, Origin::Model, blocks);
+        message.name = Some(ORCHESTRATOR.into());
+        if let (Some(delegate), Some(last)) = (delegate, message.blocks.len().checked_sub(1)) {
+            let length = message.blocks[last].excerptable().map_or(0, |text| text.len());
+            mark_call(&mut message, &delegate, last, 0..length);
+        }
+        log.push(message);
+    }
+}
+
+#[cfg(test)]
+#[path = "who_and_when_tests.rs"]
+mod tests;

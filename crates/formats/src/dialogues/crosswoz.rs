@@ -1,0 +1,28 @@
+//! CrossWOZ: a tourist and a guide with a goal.
+
+use super::turn;
+use crate::agents::fields::{first_entry, first_object, items};
+use crate::agents::log::{Log, gather};
+use crate::error::{ReadError, Warning};
+use crate::format::Format;
+use crate::input::{Probe, Reader};
+use crate::read::LoadedSession;
+
+pub(super) const READER: Reader = Reader { format: Format::CrossWoz, fits, read };
+
+fn fits(probe: &Probe<'_>) -> bool {
+    let first = first_entry(&probe.document).and_then(|dialogue| first_object(&dialogue["messages"]));
+    first.is_some_and(|message| matches!(message["role"].as_str(), Some("usr" | "sys")) && message["content"].is_string())
+}
+
+fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let dialogues = probe.document.as_object().into_iter().flatten();
+    let sessions = dialogues.map(|(name, dialogue)| {
+        let mut log = Log::new(name);
+        for said in items(&dialogue["messages"]) {
+            log.push(turn("", said["role"] == "usr", said["content"].as_str().unwrap_or("")));
+        }
+        (name.clone(), log.finish(name.clone()))
+    });
+    gather(Format::CrossWoz, sessions, warnings)
+}

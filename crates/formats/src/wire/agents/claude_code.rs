@@ -1,0 +1,280 @@
+//! Claude Code's JSON lines.
+//!
+//! Most lines are bookkeeping. What the model saw are `user` and `assistant` records outside side chains; the file's order
+//! is the conversation's. One API message is spread over several records with the same `message.id`.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{
+    Change, EditKind, Epoch, Excerpt, Kept, Message, MessageId, Origin, Role, Session, Synthetic, Trigger, Usage,
+};
+
+use super::mark::{FIELD, Mark, replace_view, summary_position};
+use super::{heads, records, span};
+use crate::error::{ReadError, Warning};
+use crate::input::Probe;
+use crate::wire::blocks::anthropic;
+use crate::wire::json::{self, Object};
+use crate::wire::time;
+use crate::{Format, LoadedSession};
+
+/// What Claude Code shows the model in place of a cleared result.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+pub(crate) fn fits(probe: &Probe<'_>) -> bool {
+    heads(probe).iter().any(|head| {
+        let kind = head["type"].as_str().unwrap_or_default();
+        head.get("parentUuid").is_some() && (head["uuid"].is_string() || head["sessionId"].is_string())
+            || matches!(kind, "user" | "assistant") && head["uuid"].is_string() && head["message"].is_object()
+            || matches!(kind, "file-history-snapshot" | "file-history-delta")
+            || kind == "summary" && head["leafUuid"].is_string()
+            || kind == "queue-operation" && head["sessionId"].is_string()
+    })
+}
+
+pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let lines = records(probe, Format::ClaudeCode.as_str(), warnings)?;
+    let mut reader = Reader::default();
+    for (line, record) in &lines {
+        reader.record(line.number, span(line), record);
+    }
+    reader.settle();
+    if reader.session.log().is_empty() && reader.session.id.is_none() {
+        let problem = "no line is a user's or the model's message".to_owned();
+        return Err(ReadError::Malformed { format: Format::ClaudeCode.as_str(), problem });
+    }
+    warnings.append(&mut reader.warnings);
+    let name = reader.session.id.as_deref().unwrap_or("0").to_owned();
+    Ok(vec![LoadedSession { name, session: reader.session, records: reader.records }])
+}
+
+/// A compaction whose summary has not come yet.
+struct Boundary<'a> {
+    trigger: Trigger,
+    tokens_before: Option<u32>,
+    tokens_after: Option<u32>,
+    preserved: HashSet<Cow<'a, str>>,
+    segment: Option<Range<usize>>,
+}
+
+/// How the copies behind a compaction record of our own are taken.
+enum Copies {
+    /// The mark said everything: they are passed over.
+    Skip,
+    /// The mark did not fit: they are the view.
+    Collect(Vec<Message>),
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    session: Session,
+    records: Vec<Range<usize>>,
+    /// The line and the uuid of each record.
+    places: Vec<(usize, Cow<'a, str>)>,
+    /// Messages since the last compaction, not yet in the log: records of one API message may still follow.
+    pending: Vec<Message>,
+    by_message_id: HashMap<Cow<'a, str>, usize>,
+    /// Every uuid with its line: a copied record counts once.
+    lines: HashMap<Cow<'a, str>, usize>,
+    boundary: Option<Boundary<'a>>,
+    copies: Option<Copies>,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Reader<'a> {
+    fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'a>) {
+        let uuid = record.text("uuid").unwrap_or_default();
+        if !uuid.is_empty() && self.lines.insert(uuid.clone(), line).is_some_and(|first| first != line) {
+            return;
+        }
+        if self.session.id.is_none()
+            && let Some(id) = record.text("sessionId")
+        {
+            self.session.id = Some(Arc::from(&*id));
+        }
+        let kind = record.text("type").unwrap_or_default();
+        let subtype = record.text("subtype").unwrap_or_default();
+        match (&*kind, &*subtype) {
+            ("user" | "assistant", _) if !record.is_true("isSidechain") => {
+                if record.has(FIELD) && self.copies.is_some() {
+                    self.copy(record);
+                    return;
+                }
+                self.settle_copies();
+                self.message(line, span, uuid, record);
+            }
+            ("system", "compact_boundary") if !record.is_true("isSidechain") => self.compacted(line, record),
+            ("system", "microcompact_boundary") => self.cleared(record),
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, line: usize, span: Range<usize>, uuid: Cow<'a, str>, record: &Object<'a>) {
+        let Some(message) = record.object("message") else { return };
+        if record.is_true("isCompactSummary") {
+            self.flush();
+            let boundary = self.boundary.take();
+            self.commit(boundary, message.get("content"), &uuid);
+            return;
+        }
+        if let Some(boundary) = self.boundary.take() {
+            self.commit(Some(boundary), None, "");
+        }
+        let number = self.records.len() as u32;
+        self.records.push(span);
+        self.places.push((line, uuid.clone()));
+        let is_assistant = record.text("type").as_deref() == Some("assistant");
+        let role = message.text("role").unwrap_or(if is_assistant { "assistant" } else { "user" }.into());
+        let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
+        let usage = message.object("usage").map(|usage| read_usage(&usage));
+        let api_id = message.text("id").filter(|_| is_assistant);
+        for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
+            if let Some(index) = api_id.as_ref().and_then(|id| self.by_message_id.get(id)) {
+                let first = &mut self.pending[*index];
+                first.blocks.append(&mut read.blocks);
+                first.records.push(number);
+                first.usage = usage.or(first.usage);
+                continue;
+            }
+            read.id = MessageId::new(&*uuid);
+            read.timestamp = timestamp;
+            read.usage = usage;
+            read.records = vec![number];
+            if record.is_true("isMeta") && read.role == Role::User {
+                read.origin = Origin::Injected;
+            }
+            if let Some(id) = &api_id {
+                self.by_message_id.insert(id.clone(), self.pending.len());
+            }
+            self.pending.push(read);
+        }
+    }
+
+    /// Moves the pending messages into the log.
+    fn flush(&mut self) {
+        self.by_message_id.clear();
+        for message in self.pending.drain(..) {
+            self.session.push(message);
+        }
+    }
+
+    /// Ends what is still open at the end of the file.
+    fn settle(&mut self) {
+        self.settle_copies();
+        self.flush();
+        if let Some(boundary) = self.boundary.take() {
+            self.commit(Some(boundary), None, "");
+        }
+    }
+
+    fn compacted(&mut self, line: usize, record: &Object<'a>) {
+        self.settle();
+        if record.has(FIELD) {
+            let applied = Mark::of(record).is_some_and(|mark| mark.apply(&mut self.session));
+            if !applied {
+                let message = "the compaction recorded here is of another version: its messages are taken as written";
+                self.warnings.push(Warning { line: Some(line), message: message.to_owned() });
+            }
+            self.copies = Some(if applied { Copies::Skip } else { Copies::Collect(Vec::new()) });
+            return;
+        }
+        let data = record.object("compactMetadata").unwrap_or_default();
+        let preserved = data.object("preservedMessages").unwrap_or_default();
+        let uuids = preserved.list("allUuids").or_else(|| preserved.list("uuids")).unwrap_or_default();
+        let segment = data.object("preservedSegment").and_then(|segment| {
+            let line = |name: &str| self.lines.get(&segment.text(name)?).copied();
+            Some(line("headUuid")?..line("tailUuid")? + 1)
+        });
+        let manual = data.text("trigger").as_deref() == Some("manual");
+        let tokens = |name: &str| data.number(name).and_then(|tokens| u32::try_from(tokens).ok());
+        self.boundary = Some(Boundary {
+            trigger: if manual { Trigger::Manual } else { Trigger::Recorded },
+            tokens_before: tokens("preTokens"),
+            tokens_after: tokens("postTokens"),
+            segment: segment.filter(|_| uuids.is_empty()),
+            preserved: uuids.into_iter().filter_map(json::string).collect(),
+        });
+    }
+
+    /// Commits a compaction of the whole view but what `boundary` preserves.
+    fn commit(&mut self, boundary: Option<Boundary<'a>>, summary: Option<&str>, uuid: &str) {
+        let kept = |message: &Message| {
+            boundary.as_ref().is_some_and(|boundary| {
+                message.records.iter().any(|record| {
+                    let (line, uuid) = &self.places[*record as usize];
+                    boundary.preserved.contains(uuid) || boundary.segment.as_ref().is_some_and(|it| it.contains(line))
+                })
+            })
+        };
+        let position = summary_position(&self.session, |entry| kept(&entry.original), 0);
+        let removed: Vec<_> =
+            self.session.view().iter().filter(|entry| !kept(&entry.original)).map(|entry| entry.key).collect();
+        let blocks = anthropic::blocks(summary.unwrap_or_default());
+        let summary = (!blocks.is_empty()).then(|| Message::new(uuid, Role::User, Origin::Summary, blocks));
+        let synthetics = summary.map(|message| Synthetic { position, message: Arc::new(message) });
+        let trigger = boundary.as_ref().map_or(Trigger::Recorded, |boundary| boundary.trigger);
+        self.session.commit(Epoch {
+            tokens_before: boundary.as_ref().and_then(|boundary| boundary.tokens_before),
+            tokens_after: boundary.as_ref().and_then(|boundary| boundary.tokens_after),
+            ..Epoch::recorded(trigger, removed, synthetics.into_iter().collect())
+        });
+    }
+
+    /// A micro-compaction: the listed results are blank for the model from here on.
+    fn cleared(&mut self, record: &Object<'a>) {
+        let data = record.object("microcompactMetadata").unwrap_or_default();
+        let ids: HashSet<Cow<'a, str>> =
+            data.list("compactedToolIds").unwrap_or_default().into_iter().filter_map(json::string).collect();
+        if ids.is_empty() {
+            return;
+        }
+        self.settle();
+        let mut changes = Vec::new();
+        for entry in self.session.view() {
+            for (block, content) in entry.original.blocks.iter().enumerate() {
+                let block = block as u32;
+                let Some(result) = content.as_result() else { continue };
+                if ids.contains(&*result.call_id) && !result.text.is_empty() && entry.excerpt(block).is_none() {
+                    let excerpt = Excerpt { kept: Kept::default(), marks: vec![Arc::from(CLEARED)] };
+                    changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
+                }
+            }
+        }
+        if !changes.is_empty() {
+            let tokens_before = data.number("preTokens").and_then(|tokens| u32::try_from(tokens).ok());
+            let epoch = Epoch::recorded_edits(Trigger::Recorded, EditKind::Excerpt, changes, Vec::new());
+            self.session.commit(Epoch { tokens_before, ..epoch });
+        }
+    }
+
+    fn copy(&mut self, record: &Object<'a>) {
+        let Some(Copies::Collect(messages)) = &mut self.copies else { return };
+        let Some(message) = record.object("message") else { return };
+        let role = message.text("role").unwrap_or_default();
+        let mut read = anthropic::messages(&role, message.get("content").unwrap_or_default());
+        if record.is_true("isCompactSummary") {
+            read.iter_mut().for_each(|message| message.origin = Origin::Summary);
+        }
+        messages.append(&mut read);
+    }
+
+    fn settle_copies(&mut self) {
+        if let Some(Copies::Collect(messages)) = self.copies.take() {
+            replace_view(&mut self.session, Trigger::Recorded, messages);
+        }
+    }
+}
+
+fn read_usage(usage: &Object<'_>) -> Usage {
+    let tokens = |name: &str| usage.number(name).and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let (cache_read, cache_write) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
+    Usage {
+        input: tokens("input_tokens") + cache_read + cache_write,
+        cache_read,
+        cache_write,
+        output: tokens("output_tokens"),
+    }
+}

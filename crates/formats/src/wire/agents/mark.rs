@@ -1,0 +1,93 @@
+//! What this crate adds to the records that it writes into an agent's file, so that it reads its own compactions back
+//! exactly: the journal's new epochs with the compaction record, and on each re-appended message whose copy it is.
+
+use std::sync::Arc;
+
+use epitome_session::{Entry, EntryKey, Epoch, Message, Position, Session, Synthetic, Trigger};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::json::Object;
+
+/// The name of the added field.
+pub(crate) const FIELD: &str = "epitome";
+
+/// What stands in the added field of a compaction record.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// How many messages the log held: entries are named by their number in it.
+    log: u32,
+    /// Epochs that were undone since the file was read.
+    undone: Vec<u32>,
+    /// Epochs committed since the file was read.
+    epochs: Vec<Epoch>,
+}
+
+impl Mark {
+    /// What changed between two states of a session.
+    pub(crate) fn between(before: &Session, after: &Session) -> Self {
+        let known = before.journal().len();
+        let newly_undone = |(old, new): (&Epoch, &Epoch)| (new.undone && !old.undone).then_some(new.id);
+        Self {
+            log: after.log().len() as u32,
+            undone: before.journal().iter().zip(after.journal()).filter_map(newly_undone).collect(),
+            epochs: after.journal().get(known..).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// The mark in a record, if it holds one.
+    pub(crate) fn of(record: &Object<'_>) -> Option<Self> {
+        serde_json::from_str(record.get(FIELD)?).ok()
+    }
+
+    /// The mark as JSON.
+    pub(crate) fn to_json(&self) -> String {
+        // Serialising plain data into memory cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Brings `session` to the state that was written; `false`, and nothing done, where it is not the session that was
+    /// written (another version read it into other messages).
+    pub(crate) fn apply(&self, session: &mut Session) -> bool {
+        let next = session.next_epoch();
+        let fits = self.log as usize == session.log().len()
+            && self.epochs.iter().zip(next..).all(|(epoch, id)| epoch.id == id)
+            && self.undone.iter().all(|id| *id < next);
+        if !fits {
+            return false;
+        }
+        for id in self.undone.iter().rev() {
+            if session.undo(*id).is_err() {
+                return false;
+            }
+        }
+        for epoch in &self.epochs {
+            let id = session.commit(Epoch { undone: false, ..epoch.clone() });
+            if epoch.undone && session.undo(id).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Replaces the whole view by `messages`: how a compaction is read whose mark does not fit.
+pub(crate) fn replace_view(session: &mut Session, trigger: Trigger, messages: Vec<Message>) {
+    let (epoch, end) = (session.next_epoch(), session.log().len() as u32);
+    let removed: Vec<EntryKey> = session.view().iter().map(|entry| entry.key).collect();
+    let synthetics = messages.into_iter().zip(0..).map(|(message, sequence)| Synthetic {
+        position: Position::at_end(end, epoch, sequence),
+        message: Arc::new(message),
+    });
+    let synthetics = synthetics.collect();
+    session.commit(Epoch::recorded(trigger, removed, synthetics));
+}
+
+/// Where a summary stands that replaces everything of the view but `kept`: in front of the first of them, else at the
+/// end.
+pub(crate) fn summary_position(session: &Session, kept: impl Fn(&Entry) -> bool, sequence: u32) -> Position {
+    let epoch = session.next_epoch();
+    match session.view().iter().find(|entry| kept(entry)) {
+        Some(first) => Position::before(first.position, epoch, sequence),
+        None => Position::at_end(session.log().len() as u32, epoch, sequence),
+    }
+}

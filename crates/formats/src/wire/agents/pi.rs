@@ -1,0 +1,174 @@
+//! Pi's JSON lines: a tree of entries by id and parent; files of the first version are a list without ids.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Entry, EntryKey, Epoch, Message, MessageId, Origin, Position, Role, Session, Synthetic, Trigger};
+
+use super::mark::{FIELD, Mark, replace_view, summary_position};
+use super::{heads, records, span};
+use crate::error::{ReadError, Warning};
+use crate::input::{Line, Probe};
+use crate::wire::blocks::pi;
+use crate::wire::json::Object;
+use crate::wire::time;
+use crate::{Format, LoadedSession};
+
+pub(crate) fn fits(probe: &Probe<'_>) -> bool {
+    const ROLES: [&str; 5] = ["user", "assistant", "toolResult", "bashExecution", "custom"];
+    let heads = heads(probe);
+    heads.iter().any(|head| head["type"] == "session" && (head["cwd"].is_string() || head["version"].is_number()))
+        || heads.iter().any(|head| {
+            let in_context = head["message"]["role"].as_str().is_some_and(|role| ROLES.contains(&role));
+            head["type"] == "message" && in_context && head.get("uuid").is_none()
+        })
+}
+
+pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let lines = records(probe, Format::Pi.as_str(), warnings)?;
+    let mut reader = Reader::default();
+    for (number, (line, entry)) in lines.iter().enumerate() {
+        reader.entry(number, line, entry, warnings);
+    }
+    reader.settle_copies();
+    if reader.session.log().is_empty() && reader.session.id.is_none() {
+        let problem = "no line is a message or the session's head".to_owned();
+        return Err(ReadError::Malformed { format: Format::Pi.as_str(), problem });
+    }
+    let name = reader.session.id.as_deref().unwrap_or("0").to_owned();
+    Ok(vec![LoadedSession { name, session: reader.session, records: reader.records }])
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    session: Session,
+    records: Vec<Range<usize>>,
+    /// The number of the entry that each message of the log was read from.
+    entries: Vec<usize>,
+    /// Entries by id: their number and their parent.
+    tree: HashMap<Cow<'a, str>, (usize, Option<Cow<'a, str>>)>,
+    last_id: Option<Cow<'a, str>>,
+    /// Copies behind a compaction of our own: passed over, or collected where its mark does not fit.
+    copies: Option<Option<Vec<Message>>>,
+}
+
+impl<'a> Reader<'a> {
+    fn entry(&mut self, number: usize, line: &Line<'a>, entry: &Object<'a>, warnings: &mut Vec<Warning>) {
+        let kind = entry.text("type").unwrap_or_default();
+        if kind == "session" {
+            self.session.id = entry.text("id").map(|id| Arc::from(&*id));
+            return;
+        }
+        let in_context = matches!(&*kind, "message" | "custom_message");
+        if let Some(id) = entry.text("id") {
+            let parent = entry.text("parentId");
+            if parent != self.last_id && parent.is_some() && (in_context || kind == "branch_summary") {
+                self.settle_copies();
+                self.branched(parent.clone(), None);
+            }
+            self.tree.insert(id.clone(), (number, parent));
+            self.last_id = Some(id);
+        }
+        let is_copy = in_context && entry.has(FIELD) && self.copies.is_some();
+        if !is_copy {
+            self.settle_copies();
+        }
+        match &*kind {
+            "message" | "custom_message" => {
+                let message = if kind == "message" {
+                    entry.object("message").and_then(|message| pi::message(&message))
+                } else {
+                    pi::message(entry).map(|message| Message { origin: Origin::Injected, ..message })
+                };
+                let Some(mut message) = message else { return };
+                if is_copy {
+                    if let Some(Some(copies)) = &mut self.copies {
+                        copies.push(message);
+                    }
+                    return;
+                }
+                message.id = MessageId::new(&*entry.text("id").unwrap_or_default());
+                message.timestamp = entry.text("timestamp").and_then(|text| time::parse(&text));
+                message.records = vec![self.records.len() as u32];
+                self.records.push(span(line));
+                self.entries.push(number);
+                self.session.push(message);
+            }
+            "compaction" => self.compacted(line, entry, warnings),
+            "branch_summary" => self.branched(None, entry.text("summary")),
+            _ => {}
+        }
+    }
+
+    fn compacted(&mut self, line: &Line<'_>, entry: &Object<'a>, warnings: &mut Vec<Warning>) {
+        if entry.has(FIELD) {
+            let applied = Mark::of(entry).is_some_and(|mark| mark.apply(&mut self.session));
+            if applied {
+                self.copies = Some(None);
+                return;
+            }
+            let message = "the compaction recorded here is of another version: its messages are taken as written";
+            warnings.push(Warning { line: Some(line.number), message: message.to_owned() });
+            let summary = entry.text("summary").unwrap_or_default();
+            self.copies = Some(Some(vec![Message::text("", Role::User, Origin::Summary, &*summary)]));
+            return;
+        }
+        let first_kept = match entry.text("firstKeptEntryId") {
+            Some(id) => self.tree.get(&id).map(|(number, _)| *number),
+            None => entry.number("firstKeptEntryIndex").and_then(|index| usize::try_from(index).ok()),
+        };
+        let kept = |shown: &Entry| match shown.key {
+            EntryKey::Log(index) => first_kept.is_some_and(|first| self.entries[index as usize] >= first),
+            EntryKey::Synthetic { .. } => false,
+        };
+        let position = summary_position(&self.session, kept, 0);
+        let removed: Vec<EntryKey> =
+            self.session.view().iter().filter(|shown| !kept(shown)).map(|shown| shown.key).collect();
+        let summary = entry.text("summary").unwrap_or_default();
+        let id = entry.text("id").unwrap_or_default();
+        let message = Arc::new(Message::text(&*id, Role::User, Origin::Summary, &*summary));
+        let tokens_before = entry.number("tokensBefore").and_then(|tokens| u32::try_from(tokens).ok());
+        let epoch = Epoch::recorded(Trigger::Recorded, removed, vec![Synthetic { position, message }]);
+        self.session.commit(Epoch { tokens_before, ..epoch });
+    }
+
+    /// The conversation goes on from `parent`: what is not on the way to it has left the view. With a summary, that of
+    /// the branch that was left stands at the end.
+    fn branched(&mut self, parent: Option<Cow<'a, str>>, summary: Option<Cow<'a, str>>) {
+        let mut removed = Vec::new();
+        if let Some(parent) = parent {
+            let mut path = HashSet::new();
+            let mut at = Some(parent);
+            while let Some((number, next)) = at.and_then(|id| self.tree.get(&id)) {
+                if !path.insert(*number) {
+                    break; // a circle of parents
+                }
+                at = next.clone();
+            }
+            if path.is_empty() {
+                return; // an unknown parent says nothing
+            }
+            removed.extend(self.session.view().iter().filter_map(|entry| match entry.key {
+                EntryKey::Log(index) => (!path.contains(&self.entries[index as usize])).then_some(entry.key),
+                EntryKey::Synthetic { .. } => None,
+            }));
+        }
+        let position = Position::at_end(self.session.log().len() as u32, self.session.next_epoch(), 0);
+        let synthetics: Vec<Synthetic> = summary
+            .map(|text| Message::text("", Role::User, Origin::Summary, &*text))
+            .map(|message| Synthetic { position, message: Arc::new(message) })
+            .into_iter()
+            .collect();
+        if !removed.is_empty() || !synthetics.is_empty() {
+            self.session.commit(Epoch::recorded(Trigger::Recorded, removed, synthetics));
+        }
+    }
+
+    fn settle_copies(&mut self) {
+        if let Some(Some(messages)) = self.copies.take() {
+            replace_view(&mut self.session, Trigger::Recorded, messages);
+        }
+    }
+}
