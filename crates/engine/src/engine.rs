@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 use std::time::Instant;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Position, Session, Unit};
 use epitome_strategy::{
     Archive, Edit, EntryTokens, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText,
     TaskDetector, TaskKind, TokenCounter, Tokens, Verdict,
@@ -172,14 +172,15 @@ impl Engine {
                 tournament::best(self.candidates(verdict.kind), &start.entries, |chain| {
                     let mut scratch = MemoryArchive::new();
                     let goal = self.goal(session, &start, request, verdict.kind, language);
-                    block_on(self.run(&context, start.clone(), &mut scratch, chain, goal)).map(|run| run.working)
+                    let attempt = self.run(&context, start.clone(), &mut scratch, chain, goal, request.unsent_messages);
+                    block_on(attempt).map(|run| run.working)
                 })
             }
         };
         let goal = self.goal(session, &start, request, verdict.kind, language);
         let limit = goal.limit;
         let run = self
-            .run(&context, start.clone(), archive, &chain, goal)
+            .run(&context, start.clone(), archive, &chain, goal, request.unsent_messages)
             .await
             .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
         let status = match guard::budget(run.working.total, limit) {
@@ -235,7 +236,7 @@ impl Engine {
             task,
             cycle: session.cycle() + 1,
             focus: request.focus.clone().or_else(newest),
-            first_unsent_unit: None,
+            first_unsent_unit: None, // set for each plan: its position changes with the view
             language,
         }
     }
@@ -248,9 +249,13 @@ impl Engine {
         archive: &mut dyn Archive,
         chain: &Chain,
         mut goal: Goal,
+        unsent_messages: u32,
     ) -> Result<Run, Refusal> {
         let before = Before::new(&start.entries);
+        let sent = start.entries.len().saturating_sub(unsent_messages as usize);
+        let first_unsent = start.entries.get(sent).map(|entry| entry.position);
         let mut run = Run::new(start, self.summarizer.as_deref());
+        run.first_unsent = first_unsent;
         run.stage(REPAIR, |working| repair(working, context, archive))?;
         run.stage(THINKING, |working| entail(working, context, archive, &before))?;
         for strategy in &chain.0 {
@@ -292,6 +297,11 @@ impl Engine {
                 break;
             }
             let layout = run.working.layout(context.pins);
+            goal.first_unsent_unit = run.first_unsent.map(|unsent| {
+                let entries = &run.working.entries;
+                let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
+                layout.units.partition_point(sent) as u32
+            });
             let planned = {
                 let view = run.working.view(&layout, context);
                 if self.guards.on(Guard::Failure) {
@@ -486,13 +496,15 @@ struct Run {
     steps: Vec<Step>,
     summary: Option<String>,
     summarizer: SummarizerReport,
+    /// The place of the first message that was never sent.
+    first_unsent: Option<Position>,
 }
 
 impl Run {
     fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
         let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
         let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
-        Self { working, steps: Vec::new(), summary: None, summarizer }
+        Self { working, steps: Vec::new(), summary: None, summarizer, first_unsent: None }
     }
 
     /// Runs a stage of the engine and reports it where it did something.

@@ -1,1 +1,151 @@
-//! The message-truncation strategy.
+#![doc = include_str!("../README.md")]
+
+mod shorten;
+
+use epitome_strategy::cut::{allowed, level};
+use epitome_strategy::{
+    BlockRef, Configurable, Content, Edit, Goal, Lossiness, Message, Meta, Needs, Origin, Plan, PlanError, Protection,
+    Reason, Role, Strategy, Tokens, View, settings,
+};
+
+settings! {
+    /// Settings of `message-truncation`.
+    pub struct Settings {
+        /// Texts of fewer tokens are left alone.
+        min_tokens: u32 = 150, in 1..=1_000_000, unit "tokens";
+        /// Tokens of a text that stay however much is to be saved.
+        min_kept_tokens: u32 = 80, in 1..=1_000_000, unit "tokens";
+        /// Share of what stays that is kept from the text's end.
+        tail_share: f64 = 0.25, in 0.0..=0.9;
+        /// Whether texts that a person typed are cut too, where they are not protected.
+        cut_typed: bool = true;
+    }
+}
+
+/// Long texts are cut at the end of a sentence: see the crate's page.
+#[derive(Debug)]
+pub struct MessageTruncation {
+    settings: Settings,
+}
+
+impl Configurable for MessageTruncation {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "message-truncation",
+        summary: "Long texts are cut at the ends of sentences, old and long ones first.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Partial,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for MessageTruncation {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let texts = self.texts(view);
+        let mut edits = Vec::new();
+        let mut saved = 0;
+        // The newest step is what the model is at: its texts go only when all others have given what they can.
+        for newest in [false, true] {
+            let group: Vec<&LongText> = texts.iter().filter(|text| text.newest == newest).collect();
+            let amounts: Vec<(Tokens, f64)> = group.iter().map(|text| (text.tokens, text.weight)).collect();
+            let need = goal.excess().saturating_sub(saved);
+            let level = level(&amounts, self.settings.min_kept_tokens, need);
+            for text in group {
+                let budget = allowed(level, text.weight, self.settings.min_kept_tokens);
+                if saved >= goal.excess() || budget >= text.tokens {
+                    continue;
+                }
+                let Some(edit) = self.cut(view, text, budget) else { continue };
+                saved += text.tokens - budget;
+                edits.push(edit);
+            }
+        }
+        Ok(Plan::of(edits, "no text is long enough to cut"))
+    }
+}
+
+/// A text that may be cut.
+struct LongText {
+    at: BlockRef,
+    tokens: Tokens,
+    /// How much of it stays in comparison with others.
+    weight: f64,
+    what: &'static str,
+    newest: bool,
+}
+
+impl MessageTruncation {
+    /// The texts that are long enough, oldest first.
+    fn texts(&self, view: &View<'_>) -> Vec<LongText> {
+        let least = self.settings.min_tokens.max(self.settings.min_kept_tokens + view.mark_tokens() + 1);
+        let mut texts = Vec::new();
+        for (position, message) in view.messages().enumerate() {
+            let protection = view.protection(view.unit_of(position));
+            if !protection.may_edit() {
+                continue;
+            }
+            // From half of a fresh text's share for the oldest to one and a half for the newest.
+            let age = 0.5 + position as f64 / view.len() as f64;
+            for block in 0..message.blocks.len() {
+                let at = BlockRef { message: position as u32, block: block as u32 };
+                let tokens = view.block_tokens(at);
+                if tokens < least {
+                    continue;
+                }
+                if let Some((what, worth)) = self.kind(message, block) {
+                    let newest = protection == Protection::NewestStep;
+                    texts.push(LongText { at, tokens, weight: age * worth, what, newest });
+                }
+            }
+        }
+        texts
+    }
+
+    /// What a block is, and what it is worth beside others of its length and age; `None` for what is not cut here.
+    fn kind(&self, message: &Message, block: usize) -> Option<(&'static str, f64)> {
+        match &message.blocks[block].content {
+            Content::Thinking(thinking) if thinking.signature.is_none() => Some(("reasoning", 0.4)),
+            Content::Text { .. } => match (message.role, message.origin) {
+                // A call in plain text would be no call any more.
+                _ if message.text_calls.iter().any(|call| call.block as usize == block) => None,
+                (Role::System | Role::Tool, _) | (_, Origin::ToolOutput) => None,
+                (_, Origin::Summary) => Some(("summary", 1.5)),
+                (_, Origin::Typed) => self.settings.cut_typed.then_some(("typed text", 2.0)),
+                (Role::Assistant, _) => Some(("text", 1.0)),
+                (Role::User, _) => Some(("injected text", 0.6)),
+            },
+            Content::Thinking(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Media(_)
+            | Content::Opaque(_)
+            | Content::Gone => None,
+        }
+    }
+
+    fn cut(&self, view: &View<'_>, long: &LongText, budget: Tokens) -> Option<Edit> {
+        let text = view.block(long.at)?.excerptable()?;
+        let keep = shorten::keep(view, text, long.tokens, budget, self.settings.tail_share);
+        if keep.is_empty() {
+            return None;
+        }
+        let detail = format!("{} of {} tokens cut to {budget}", long.what, long.tokens);
+        let reason = Reason::new("long-text", detail);
+        Some(Edit::Excerpt { message: long.at.message, block: long.at.block, keep, reason })
+    }
+}
+
+#[cfg(test)]
+mod tests;

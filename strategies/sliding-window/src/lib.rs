@@ -1,1 +1,149 @@
-//! The sliding-window strategy.
+#![doc = include_str!("../README.md")]
+
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
+    Tokens, UnitKind, View, settings,
+};
+
+settings! {
+    /// Settings of `sliding-window`.
+    pub struct Settings {
+        /// Newest messages that stay whole. An odd number: in a conversation where user and model take turns, and which ends
+        /// with the model, the window then starts with the model, behind the summary, which is a user message.
+        window: u32 = 9, in 1..=1000, unit "messages";
+        /// The strategy runs when there are more than this many times `window` messages.
+        run_above: f64 = 2.0, in 1.0..=1000.0;
+        /// Whether the window grows as far as the goal allows; without it everything older than `window` is summarised.
+        fill_target: bool = true;
+        /// Share of the target that the summary may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that the summary may take however small its share is, and the least that it gets.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that the summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
+const SUMMARY_OVERHEAD: Tokens = 30;
+
+/// The newest messages stay whole, older ones become one summary: see the crate's page.
+#[derive(Debug)]
+pub struct SlidingWindow {
+    settings: Settings,
+}
+
+impl Configurable for SlidingWindow {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "sliding-window",
+        summary: "The newest messages stay whole; what is older becomes one summary.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for SlidingWindow {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let messages = view.messages().filter(|message| message.role != epitome_strategy::Role::System).count();
+        let least = (f64::from(self.settings.window) * self.settings.run_above) as usize;
+        if messages <= least {
+            return Ok(Plan::decline(format!("{messages} messages: runs above {least}")));
+        }
+        let Some(cut) = self.cut(view, goal) else {
+            return Ok(Plan::decline("nothing in front of the window may leave"));
+        };
+        if cut.tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
+            return Ok(Plan::decline("what is in front of the window is no longer than its summary would be"));
+        }
+        let left = goal.target.saturating_sub(goal.current.saturating_sub(cut.tokens) + SUMMARY_OVERHEAD);
+        let share = self.share(goal).min(cut.tokens - SUMMARY_OVERHEAD - 1);
+        let max_tokens = left.min(share).max(self.settings.min_summary_tokens);
+        let detail = format!(
+            "{} messages ({} tokens) in front of the newest {}{}",
+            cut.messages,
+            cut.tokens,
+            messages - cut.messages,
+            if cut.shrunk { "; the window had to shrink for the goal" } else { "" }
+        );
+        let code = if cut.shrunk { "window-shrunk" } else { "older-than-window" };
+        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
+        Ok(Plan::of(vec![Edit::Summarize { units: cut.units, summary, reason: Reason::new(code, detail) }], ""))
+    }
+}
+
+/// The units in front of the window.
+#[derive(Default)]
+struct Cut {
+    units: Vec<u32>,
+    messages: usize,
+    tokens: Tokens,
+    /// Whether some of them would have been in the window, had the goal allowed it.
+    shrunk: bool,
+}
+
+impl SlidingWindow {
+    fn share(&self, goal: &Goal) -> Tokens {
+        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
+        share.clamp(
+            self.settings.min_summary_tokens,
+            self.settings.max_summary_tokens.max(self.settings.min_summary_tokens),
+        )
+    }
+
+    /// Takes units from the oldest on: all in front of the window, or as many as the goal needs; units of the window only
+    /// when those in front of it are not enough.
+    fn cut(&self, view: &View<'_>, goal: &Goal) -> Option<Cut> {
+        let window = window_start(view, self.settings.window as usize);
+        let free = |unit: &usize| view.protection(*unit).may_leave();
+        let needed = goal.excess() + SUMMARY_OVERHEAD + self.share(goal);
+        let least = goal.excess() + SUMMARY_OVERHEAD + self.settings.min_summary_tokens;
+        let mut cut = Cut::default();
+        for unit in (0..window).filter(free) {
+            if self.settings.fill_target && cut.tokens >= needed {
+                break;
+            }
+            cut.take(view, unit);
+        }
+        for unit in (window..view.units().len()).filter(free) {
+            if cut.tokens >= least {
+                break;
+            }
+            cut.take(view, unit);
+            cut.shrunk = true;
+        }
+        // One old summary alone has nothing to be folded with.
+        let only_summaries = cut.units.iter().all(|unit| view.units()[*unit as usize].kind == UnitKind::Summary);
+        (!only_summaries).then_some(cut)
+    }
+}
+
+impl Cut {
+    fn take(&mut self, view: &View<'_>, unit: usize) {
+        self.units.push(unit as u32);
+        self.messages += view.units()[unit].entries.len();
+        self.tokens += view.unit_tokens(unit);
+    }
+}
+
+/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
+fn window_start(view: &View<'_>, messages: usize) -> usize {
+    let first = view.len().saturating_sub(messages);
+    view.units().partition_point(|unit| unit.entries.end <= first)
+}
+
+#[cfg(test)]
+mod tests;

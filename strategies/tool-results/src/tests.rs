@@ -91,7 +91,7 @@ result c1:
 fn a_cut_keeps_errors_the_focus_and_both_ends() {
     let case = |target| PlanCase::new::<ToolResults>(TEST_RUN, "min_kept_tokens=40").target(target);
     let planned = case(150).focus("what does the documentation say?").expect(
-        r#"excerpt m2.0 keep "running 300 tests⏎test number_…2 ... ok⏎test number_3 ... ok⏎" + "test tokenizer::nested ... FAILED⏎  at src/tokenizer.rs:41⏎" + "note: see the tokenizer's documentation⏎" + "test number_19 ... ok⏎test num…: FAILED. 299 passed; 1 failed" (large-tool-result)"#,
+        r#"excerpt m2.0 keep "running 300 tests⏎test number_…2 ... ok⏎test number_3 ... ok⏎" + "test tokenizer::nested ... FAILED⏎  at src/tokenizer.rs:41⏎" + "note: see the tokenizer's documentation⏎" + "test number_18 ... ok⏎test num…: FAILED. 299 passed; 1 failed" (large-tool-result)"#,
     );
     assert!((110..=150).contains(&planned.after), "{}", planned.after);
     // Without a question nothing but the error and the ends stays, and more of the ends.

@@ -9,7 +9,7 @@ use epitome_session::{Arguments, Change, Content, EntryKey, MediaSource, Message
 
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, drop_damaged_lines, shape};
+use crate::input::{Probe, Reader, shape};
 use crate::read::LoadedSession;
 
 /// The tables of this part of the crate, one behind the other.
@@ -37,16 +37,13 @@ pub(crate) struct Outcome {
 /// Runs the tables of this part of the crate over an input, as `read` does over all tables.
 pub(crate) fn outcome(bytes: &[u8]) -> Outcome {
     let mut warnings = Vec::new();
-    let mut probe = match shape(bytes) {
+    let probe = match shape(bytes, false, &mut warnings) {
         Ok(shape) => Probe::new(shape),
         Err(error) => return Outcome { fits: Vec::new(), sessions: Err(error), warnings },
     };
     let fitting: Vec<&Reader> = readers().filter(|reader| (reader.fits)(&probe)).collect();
     let sessions = match fitting.first() {
-        Some(reader) => {
-            drop_damaged_lines(&mut probe.shape, false, &mut warnings).unwrap();
-            (reader.read)(&probe, &mut warnings)
-        }
+        Some(reader) => (reader.read)(&probe, &mut warnings),
         None => Err(ReadError::Unrecognised { seen: "no reader fits".to_owned() }),
     };
     Outcome { fits: fitting.iter().map(|reader| reader.format).collect(), sessions, warnings }

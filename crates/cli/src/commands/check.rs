@@ -1,0 +1,127 @@
+//! `epitome check`: tokens, share, urgency.
+
+use std::process::ExitCode;
+
+use epitome::Session;
+use epitome::engine::{Check, Urgency};
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::CheckArgs;
+use crate::commands::compact::{counter_of, tool_tokens};
+use crate::failure::Failure;
+use crate::render::bar::bar;
+use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{number, percent, width};
+use crate::{input, output};
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Checked<'a> {
+    session: &'a str,
+    #[serde(flatten)]
+    check: Check,
+    window_tokens: u32,
+    reserve_output_tokens: u32,
+    tool_definition_tokens: u32,
+    counter: String,
+}
+
+pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
+    let registry = epitome::registry();
+    let mut config = input::config(args.config.as_deref(), &registry)?;
+    if let Some(window) = args.window {
+        config.set("budget.window", &window.into()).map_err(|problem| {
+            Failure::usage_text(format!("--window {problem}"))
+        })?;
+    }
+    let runtime = input::build(&config, &registry)?;
+    let loaded = input::load(&args.input, quiet)?;
+    let chosen: Vec<usize> = if args.all {
+        (0..loaded.sessions.len()).collect()
+    } else {
+        vec![input::choose(&loaded, &args.input, ", or check all with --all")?]
+    };
+    let check = |index: &usize| {
+        let loaded = &loaded.sessions[*index];
+        let session = input::viewed(&loaded.session, args.input.view);
+        checked(&loaded.name, &session, &runtime)
+    };
+    let all: Vec<Checked<'_>> = chosen.iter().map(check).collect();
+    if args.json {
+        let mut text = if args.all { serde_json::to_string_pretty(&all)? } else { one_json(&all)? };
+        text.push('\n');
+        output::standard(text.as_bytes())?;
+    } else {
+        let text = if let [one] = all.as_slice() { page(one) } else { list(&all) };
+        output::print(&text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one_json(all: &[Checked<'_>]) -> Result<String, serde_json::Error> {
+    all.first().map(serde_json::to_string_pretty).unwrap_or_else(|| Ok(String::new()))
+}
+
+fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> Checked<'a> {
+    let counter = counter_of(runtime, session);
+    let engine = epitome::engine_with_counter(runtime, counter);
+    let mut budget = runtime.budget.clone();
+    budget.tool_definitions = tool_tokens(&*engine.counter, session);
+    Checked {
+        session: name,
+        check: budget.check(engine.ledger(session).total()),
+        window_tokens: budget.window,
+        reserve_output_tokens: budget.reserve_output,
+        tool_definition_tokens: budget.tool_definitions,
+        counter: engine.counter.name().to_owned(),
+    }
+}
+
+fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
+    match urgency {
+        Urgency::None => ("no need to compact", GOOD),
+        Urgency::Soft => ("compaction suggested", WARN),
+        Urgency::Hard => ("compaction due", BAD),
+    }
+}
+
+fn page(one: &Checked<'_>) -> String {
+    let (word, style) = words(one.check.urgency);
+    let check = &one.check;
+    let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), 40, style);
+    let share = percent(check.current_tokens.into(), check.usable_tokens.into());
+    let tools = if one.tool_definition_tokens > 0 {
+        format!(" - {} tool definitions", number(one.tool_definition_tokens))
+    } else {
+        String::new()
+    };
+    format!(
+        "{style}{STRONG}{word}{STRONG:#}{style:#}\n  {drawn}  {share}\n\
+         \x20 {FAINT}tokens{FAINT:#}     {}  {FAINT}by {}{FAINT:#}\n\
+         \x20 {FAINT}usable{FAINT:#}     {}  {FAINT}window {} - reserve {}{tools}{FAINT:#}\n\
+         \x20 {FAINT}threshold{FAINT:#}  {}\n",
+        number(check.current_tokens),
+        one.counter,
+        number(check.usable_tokens),
+        number(one.window_tokens),
+        number(one.reserve_output_tokens),
+        number(check.threshold_tokens),
+    )
+}
+
+fn list(all: &[Checked<'_>]) -> String {
+    let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left];
+    let mut table = Table::new(&setting, &["session", "tokens", "share", ""]);
+    for one in all {
+        let (word, style) = words(one.check.urgency);
+        table.row([
+            one.session.into(),
+            number(one.check.current_tokens).into(),
+            percent(one.check.current_tokens.into(), one.check.usable_tokens.into()).into(),
+            Cell::styled(word, style),
+        ]);
+    }
+    table.render(width())
+}

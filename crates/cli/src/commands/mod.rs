@@ -1,0 +1,9 @@
+//! The subcommands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod compact;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod init;
+pub(crate) mod inspect;
+pub(crate) mod strategies;

@@ -1,0 +1,102 @@
+//! `epitome strategies`: the list, or the page and settings of one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use epitome::strategy::{Field, Lossiness, Registration, RegistryError};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::args::StrategiesArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{width, wrap};
+
+pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
+    let registry = epitome::registry();
+    match &args.name {
+        Some(name) => {
+            let registration = registry.get(name).map_err(|error| match error {
+                RegistryError::Unknown { id, known } => Failure::usage_text(format!("there is no strategy `{id}`"))
+                    .with_help(format!("there are {}", known.join(", "))),
+                RegistryError::Duplicate(_) => Failure::other(error),
+            })?;
+            if args.json { print_json(&described(registration))? } else { output::print(&page(registration))? }
+        }
+        None if args.json => print_json(&registry.iter().map(described).collect())?,
+        None => {
+            let mut table = Table::new(&[Column::Left, Column::Left, Column::Flexible], &["strategy", "loses", ""]);
+            for registration in registry.iter() {
+                let meta = &registration.meta;
+                table.row([
+                    Cell::styled(meta.id, NAME),
+                    Cell::styled(loses(meta.lossiness), FAINT),
+                    meta.summary.into(),
+                ]);
+            }
+            output::print(&table.render(width()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn loses(lossiness: Lossiness) -> &'static str {
+    match lossiness {
+        Lossiness::Redundant => "repetition",
+        Lossiness::Partial => "parts",
+        Lossiness::Whole => "messages",
+    }
+}
+
+fn page(registration: &Registration) -> String {
+    let mut out = registration.meta.docs.trim_end().to_owned();
+    if registration.fields.is_empty() {
+        out.push('\n');
+        return out;
+    }
+    let _ = write!(out, "\n\n{STRONG}Settings, in [strategies.{}]{STRONG:#}\n", registration.meta.id);
+    for field in registration.fields {
+        let _ = writeln!(out, "\n  {NAME}{}{NAME:#} = {}  {FAINT}{}{FAINT:#}", field.name, (field.default)(), bounds(field));
+        for line in wrap(field.doc, width().saturating_sub(4)) {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
+    out
+}
+
+fn bounds(field: &Field) -> String {
+    let range = field.bounds.map(|bounds| format!("{} to {}", bounds.least, bounds.most));
+    range.into_iter().chain((!field.unit.is_empty()).then(|| field.unit.to_owned())).collect::<Vec<_>>().join(" ")
+}
+
+fn described(registration: &Registration) -> Value {
+    let meta = &registration.meta;
+    let setting = |field: &Field| {
+        json!({
+            "name": field.name,
+            "kind": field.kind,
+            "default": (field.default)(),
+            "least": field.bounds.map(|bounds| bounds.least),
+            "most": field.bounds.map(|bounds| bounds.most),
+            "unit": field.unit,
+            "doc": field.doc.trim(),
+        })
+    };
+    json!({
+        "id": meta.id,
+        "summary": meta.summary,
+        "lossiness": meta.lossiness,
+        "needs": meta.needs,
+        "since": meta.since,
+        "settings": registration.fields.iter().map(setting).collect::<Vec<_>>(),
+        "docs": meta.docs,
+    })
+}
+
+fn print_json(value: &Value) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    Ok(output::standard(text.as_bytes())?)
+}

@@ -1,0 +1,294 @@
+//! The report of a compaction for a person.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use epitome::engine::{EditReport, Floor, Mode, Outcome, Report, Status};
+use epitome::session::{Content, EditKind, Entry, Role, Session};
+
+use crate::render::bar::bar;
+use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{columns, duration, first_words, number, percent, plural, wrap};
+
+/// How many of the largest savings are listed.
+const SAVINGS: usize = 8;
+
+/// Columns of the labels on the left.
+const LABEL: usize = 9;
+
+/// What a report is of, beside what it says itself.
+#[derive(Debug)]
+pub(crate) struct Subject<'a> {
+    /// The file, and the session in it.
+    pub(crate) name: &'a str,
+    /// The session as it was before.
+    pub(crate) session: &'a Session,
+    /// Whether nothing is written.
+    pub(crate) preview: bool,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+/// The report, in at most `width` columns.
+pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> String {
+    let mut out = String::new();
+    headline(&mut out, report, subject);
+    bars(&mut out, report, width);
+    if report.status == Status::NoChange {
+        return out;
+    }
+    out.push('\n');
+    circumstances(&mut out, report, width);
+    steps(&mut out, report, width);
+    if let Some(floor) = report.floor.as_ref().filter(|_| report.status == Status::Infeasible) {
+        infeasible(&mut out, report, floor, width);
+        return out;
+    }
+    savings(&mut out, report, subject.session, width);
+    receipts(&mut out, report, width);
+    out
+}
+
+/// One line on one session, for lists of many.
+pub(crate) fn line(report: &Report, name: &str) -> Vec<Cell> {
+    let (word, style) = match report.status {
+        Status::NoChange => ("fits", FAINT),
+        Status::Compacted => ("compacted", GOOD),
+        Status::Infeasible => ("cannot fit", BAD),
+    };
+    vec![
+        name.into(),
+        Cell::styled(word, style),
+        number(report.tokens_before).into(),
+        number(report.tokens_after).into(),
+        number(report.edits.len() as u64).into(),
+        report.task_kind().as_str().into(),
+    ]
+}
+
+fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
+    let (words, style) = match (report.status, subject.preview) {
+        (Status::NoChange, _) => ("fits, nothing to do", GOOD),
+        (Status::Compacted, false) => ("compacted", GOOD),
+        (Status::Compacted, true) => ("would be compacted", GOOD),
+        (Status::Infeasible, _) => ("cannot fit", BAD),
+    };
+    let took = duration(subject.elapsed);
+    let _ = writeln!(out, "{STRONG}{}{STRONG:#}: {style}{words}{style:#} {FAINT}in {took}{FAINT:#}", subject.name);
+}
+
+fn bars(out: &mut String, report: &Report, width: usize) {
+    let (before, after, budget) = (report.tokens_before, report.tokens_after, report.budget);
+    let whole = u64::from(before.max(budget));
+    let room = width.saturating_sub(LABEL + 34).clamp(20, 60);
+    let (before_figure, after_figure) = (number(before), number(after));
+    let figure_width = columns(&before_figure).max(columns(&after_figure));
+    let mut row = |label: &str, tokens: u32, figure: &str, style, note: String| {
+        let drawn = bar(tokens.into(), whole, room, style);
+        let _ = writeln!(out, "  {FAINT}{label:<7}{FAINT:#}  {drawn}  {figure:>figure_width$}  {note}");
+    };
+    let over = if before > budget { WARN } else { GOOD };
+    if report.status == Status::Compacted {
+        let saved = percent((before - after.min(before)).into(), before.into());
+        row("before", before, &before_figure, over, plural(report.messages_before as usize, "message"));
+        let note = format!("{}, {STRONG}{saved} saved{STRONG:#}", plural(report.messages_after as usize, "message"));
+        row("after", after, &after_figure, if after > budget { BAD } else { GOOD }, note);
+    } else {
+        row("tokens", before, &before_figure, over, plural(report.messages_before as usize, "message"));
+    }
+    row("budget", budget, &number(budget), FAINT, String::new());
+}
+
+fn circumstances(out: &mut String, report: &Report, width: usize) {
+    let task = &report.task;
+    let evidence = if task.evidence.is_empty() { String::new() } else { format!(": {}", task.evidence.join("; ")) };
+    labelled(out, "task", &format!("{} ({:.2}){evidence}", task.kind, task.confidence), width);
+    let mode = match report.mode {
+        Mode::Fixed => "fixed",
+        Mode::Adaptive => "adaptive",
+        Mode::Tournament => "tournament",
+    };
+    labelled(out, "chain", &format!("{} ({mode})", report.chain.join(" → ")), width);
+    let cycle = if report.cycle > 1 { format!(", compaction {} of this session", report.cycle) } else { String::new() };
+    labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
+    if let Some(first) = report.first_changed_message {
+        let loss = format!(
+            "message {first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
+            number(report.cache_loss_tokens)
+        );
+        labelled(out, "cache", &loss, width);
+    }
+    if let Some(summary) = &report.summary {
+        let fell_back = if report.summarizer.fell_back { ", in place of the model" } else { "" };
+        let words = first_words(summary, width.saturating_sub(LABEL + 30));
+        labelled(out, "summary", &format!("by {}{fell_back}: {words}", report.summarizer.kind), width);
+    }
+}
+
+fn labelled(out: &mut String, label: &str, text: &str, width: usize) {
+    for (index, line) in wrap(text, width.saturating_sub(LABEL + 2)).iter().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        let _ = writeln!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{line}");
+    }
+}
+
+fn steps(out: &mut String, report: &Report, width: usize) {
+    if report.steps.is_empty() {
+        return;
+    }
+    let setting = [
+        Column::Left,
+        Column::Right,
+        Column::Right,
+        Column::Right,
+        Column::Right,
+        Column::Right,
+        Column::Right,
+        Column::Flexible,
+    ];
+    let mut table = Table::new(&setting, &["step", "before", "after", "saved", "edits", "refused", "time", ""]);
+    for step in &report.steps {
+        let saved = step.tokens_before.saturating_sub(step.tokens_after);
+        let some = |count: u32| if count == 0 { Cell::styled("–", FAINT) } else { number(count).into() };
+        table.row([
+            Cell::styled(step.strategy.to_string(), NAME),
+            number(step.tokens_before).into(),
+            number(step.tokens_after).into(),
+            if saved == 0 { some(0) } else { Cell::styled(number(saved), GOOD) },
+            some(step.edits),
+            some(step.refused),
+            duration(Duration::from_micros(step.duration_us)).into(),
+            Cell::styled(step.declined.clone().unwrap_or_default(), FAINT),
+        ]);
+    }
+    out.push('\n');
+    out.push_str(&table.render(width));
+}
+
+fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
+    if report.edits.is_empty() {
+        return;
+    }
+    let mut edits: Vec<&EditReport> = report.edits.iter().collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.tokens_saved));
+    let names = Names::of(session);
+    let setting = [Column::Right, Column::Left, Column::Flexible, Column::Flexible, Column::Left];
+    let mut table = Table::new(&setting, &["saved", "edit", "message", "why", "recall"]);
+    for edit in edits.iter().take(SAVINGS) {
+        let kind = match edit.edit {
+            EditKind::Drop => "drop",
+            EditKind::Summarize => "summarize",
+            EditKind::Excerpt => "excerpt",
+            EditKind::Trim => "trim",
+        };
+        let detail = if edit.reason.detail.is_empty() { String::new() } else { format!(": {}", edit.reason.detail) };
+        table.row([
+            number(edit.tokens_saved).into(),
+            Cell::styled(kind, NAME),
+            names.describe(edit).into(),
+            format!("{}{detail}", edit.reason.code).into(),
+            Cell::styled(edit.recall.as_deref().unwrap_or(""), FAINT),
+        ]);
+    }
+    out.push('\n');
+    out.push_str(&table.render(width));
+    if edits.len() > SAVINGS {
+        let (rest, saved) = edits[SAVINGS..].iter().fold((0usize, 0u64), |(count, saved), edit| {
+            (count + 1, saved + u64::from(edit.tokens_saved))
+        });
+        let _ = writeln!(out, "  {FAINT}… and {}, {} tokens{FAINT:#}", plural(rest, "smaller edit"), number(saved));
+    }
+}
+
+/// Who said the messages of a view, for a reader who does not know their ids.
+struct Names<'a>(HashMap<&'a str, &'a Entry>);
+
+impl<'a> Names<'a> {
+    fn of(session: &'a Session) -> Self {
+        Self(session.view().iter().map(|entry| (entry.message.id.as_str(), entry)).collect())
+    }
+
+    fn describe(&self, edit: &EditReport) -> String {
+        let Some(first) = edit.messages.first() else { return String::new() };
+        if edit.messages.len() > 1 {
+            return format!("{} from {first}", plural(edit.messages.len(), "message"));
+        }
+        let who = self.0.get(first.as_str()).map(|entry| who(entry)).unwrap_or_default();
+        format!("{who} {first}").trim_start().to_owned()
+    }
+}
+
+/// The role of an entry, with the tool's name where there is one.
+pub(crate) fn who(entry: &Entry) -> String {
+    let message = &entry.message;
+    let tool = message.blocks.iter().find_map(|block| match &block.content {
+        Content::ToolResult(result) => result.name.clone(),
+        Content::ToolCall(call) => Some(call.name.clone()),
+        Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+    });
+    match (message.role, tool) {
+        (Role::Tool | Role::Assistant, Some(tool)) => format!("{} {tool}", message.role.as_str()),
+        (role, _) => role.as_str().to_owned(),
+    }
+}
+
+fn receipts(out: &mut String, report: &Report, width: usize) {
+    let counted = |outcome: Outcome| report.messages.iter().filter(|receipt| receipt.outcome == outcome).count();
+    let outcomes = [
+        (Outcome::Kept, "kept"),
+        (Outcome::Pinned, "pinned"),
+        (Outcome::Excerpted, "excerpted"),
+        (Outcome::Trimmed, "trimmed"),
+        (Outcome::Summarized, "summarized"),
+        (Outcome::Dropped, "dropped"),
+    ];
+    let words: Vec<String> = outcomes
+        .into_iter()
+        .map(|(outcome, word)| (counted(outcome), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{} {word}", number(count as u64)))
+        .collect();
+    out.push('\n');
+    labelled(out, "messages", &words.join(" · "), width);
+}
+
+fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
+    let over = format!(
+        "{} tokens must stay and the budget is {}. They are:",
+        number(floor.tokens),
+        number(report.budget)
+    );
+    let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
+    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
+    for part in &floor.parts {
+        table.row([
+            Cell::styled(part.part.clone(), NAME),
+            number(part.tokens).into(),
+            plural(part.messages as usize, "message").into(),
+            Cell::styled(way_out(&part.part), FAINT),
+        ]);
+    }
+    out.push_str(&table.render(width));
+    let _ = writeln!(
+        out,
+        "  {STRONG}help{STRONG:#}: give --budget {} or more, or let parts go as above; the session was not written",
+        floor.tokens
+    );
+}
+
+/// What would let a part of the floor go.
+fn way_out(part: &str) -> &'static str {
+    match part {
+        "system" => "the system prompt is never changed: shorten it in the agent",
+        "original-task" => "[pins] original_task = false lets it go",
+        "newest-user" => "the newest user message always stays",
+        "pinned" => "[pins] markers, or the host's own pins",
+        "protected-tool" => "[pins] protected_tools",
+        "recent-round" => "[pins] last_rounds = 0 lets it go",
+        "open" => "a call without a result always stays",
+        "newest-step" => "the newest step can be cut, not left out",
+        _ => "",
+    }
+}
