@@ -18,13 +18,26 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-providers", &["epitome-session", "epitome-strategy"]),
     (
         "epitome-config",
-        &["epitome-builtin", "epitome-engine", "epitome-providers", "epitome-session", "epitome-strategy", "epitome-tokens"],
+        &[
+            "epitome-builtin",
+            "epitome-engine",
+            "epitome-providers",
+            "epitome-session",
+            "epitome-strategy",
+            "epitome-tokens",
+        ],
     ),
     (
         "epitome",
         &[
-            "epitome-builtin", "epitome-config", "epitome-engine", "epitome-formats", "epitome-providers",
-            "epitome-session", "epitome-strategy", "epitome-tokens",
+            "epitome-builtin",
+            "epitome-config",
+            "epitome-engine",
+            "epitome-formats",
+            "epitome-providers",
+            "epitome-session",
+            "epitome-strategy",
+            "epitome-tokens",
         ],
     ),
     ("epitome-cli", &["epitome"]),
@@ -51,12 +64,16 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
         let manifest = package["manifest_path"].as_str().unwrap();
         manifest.contains("/strategies/") && package["name"] != "epitome-builtin"
     };
-    let strategies: Vec<&str> =
-        packages.iter().filter(|package| is_strategy(package)).map(|package| package["name"].as_str().unwrap()).collect();
+    let strategies: Vec<&str> = packages
+        .iter()
+        .filter(|package| is_strategy(package))
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
     let alias = |name: &str| if strategies.contains(&name) { "strategies/*".to_owned() } else { name.to_owned() };
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for package in packages {
-        let normal = package["dependencies"].as_array().unwrap().iter().filter(|dependency| dependency["kind"].is_null());
+        let normal =
+            package["dependencies"].as_array().unwrap().iter().filter(|dependency| dependency["kind"].is_null());
         let names = normal.map(|dependency| alias(dependency["name"].as_str().unwrap()));
         found.entry(alias(package["name"].as_str().unwrap())).or_default().extend(names);
     }

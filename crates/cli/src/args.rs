@@ -76,7 +76,7 @@ pub(crate) struct CompactArgs {
           required_unless_present = "config")]
     pub(crate) budget: Option<u32>,
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with_all = ["task", "mode"])]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
     pub(crate) chain: Option<Vec<String>>,
     /// The kind of task, where you know it better than the detector
     #[arg(long, value_name = "KIND", value_parser = task_parser())]
@@ -105,7 +105,7 @@ pub(crate) struct CompactArgs {
     /// Where the session goes [default: standard output]; a name that ends in .gz is compressed
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Allow -o to replace the input file
+    /// Allow -o to replace the input by what no longer holds all of it
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
     /// Where the report goes as JSON
@@ -156,7 +156,7 @@ pub(crate) struct ConvertArgs {
     /// Where the session goes [default: standard output]; a name that ends in .gz is compressed
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Allow -o to replace the input file
+    /// Allow -o to replace the input by what no longer holds all of it
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
     /// Convert every session of a file of several; writes JSON lines

@@ -19,39 +19,47 @@ pub(crate) enum Target {
     /// Standard output.
     Standard,
     /// A file.
-    File(PathBuf),
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Whether it is the input.
+        is_input: bool,
+    },
 }
 
 impl Target {
-    /// The target of `-o`, checked before any work is done: the folder must be there and the file must not be the input,
-    /// unless `force` is given.
-    pub(crate) fn new(output: Option<&Path>, input: Option<&Path>, force: bool) -> Result<Self, Failure> {
-        let Some(output) = output.filter(|output| !is_standard(output)) else { return Ok(Self::Standard) };
-        if output.is_dir() {
-            let failure = Failure::usage_text(format!("cannot write {}: it is a folder", output.display()));
+    /// The target of `-o`, checked before any work is done: what it names must not be a folder, and its folder must be
+    /// there.
+    pub(crate) fn new(output: Option<&Path>, input: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = output.filter(|output| !is_standard(output)) else { return Ok(Self::Standard) };
+        if path.is_dir() {
+            let failure = Failure::usage_text(format!("cannot write {}: it is a folder", path.display()));
             return Err(failure.with_help("name a file in it"));
         }
-        let folder = folder(output);
+        let folder = folder(path);
         if !folder.is_dir() {
-            let failure = Failure::usage_text(format!("cannot write {}: no such folder", output.display()));
+            let failure = Failure::usage_text(format!("cannot write {}: no such folder", path.display()));
             return Err(failure.with_help(format!("create {}, or name another file", folder.display())));
         }
-        let same = |input: &Path| matches!((fs::canonicalize(input), fs::canonicalize(output)), (Ok(a), Ok(b)) if a == b);
-        if !force && input.is_some_and(same) {
-            let failure = Failure::usage_text(format!("{} is the input", output.display()));
-            return Err(failure.with_help("name another file, or replace it with --force"));
-        }
-        Ok(Self::File(output.to_owned()))
+        let is_input = input.is_some_and(|input| {
+            matches!((fs::canonicalize(input), fs::canonicalize(path)), (Ok(input), Ok(path)) if input == path)
+        });
+        Ok(Self::File { path: path.to_owned(), is_input })
     }
 
     /// Writes all of `bytes`; a file appears whole or not at all, compressed when its name says so.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
-        match self {
-            Self::Standard => Ok(standard(bytes)?),
-            Self::File(path) => replace(path, bytes)
-                .with_context(|| format!("cannot write {}", path.display()))
-                .map_err(|error| Failure::usage(error).with_help("choose a folder that you may write to, with -o")),
+    ///
+    /// The input is replaced only by what begins with it: formats that append a compaction to the session's own records
+    /// lose nothing. `input` is its content; `None` allows any replacement.
+    pub(crate) fn write(&self, bytes: &[u8], input: Option<&[u8]>) -> Result<(), Failure> {
+        let Self::File { path, is_input } = self else { return Ok(standard(bytes)?) };
+        if *is_input && input.is_some_and(|input| !bytes.starts_with(input)) {
+            let failure = Failure::usage_text(format!("{} is the input, and would lose what left", path.display()));
+            return Err(failure.with_help("name another file, or replace it with --force"));
         }
+        replace(path, bytes)
+            .with_context(|| format!("cannot write {}", path.display()))
+            .map_err(|error| Failure::usage(error).with_help("name a file in a folder that you may write to"))
     }
 }
 
@@ -85,7 +93,7 @@ pub(crate) fn note(message: &str) {
 
 /// Tells of a file that was written.
 pub(crate) fn wrote(target: &Target, what: &str) {
-    if let Target::File(path) = target {
+    if let Target::File { path, .. } = target {
         tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", shown(path)));
     }
 }

@@ -21,8 +21,7 @@ fn budget(config: &Config) -> Vec<Problem> {
     // The place of the key that is most likely the wrong one: the first of these that the file sets.
     let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.place(&format!("budget.{key}")));
     if usable == 0 {
-        let message =
-            format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
+        let message = format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
         let problem = Problem::new(place(["reserve_output", "window"]), message);
         return vec![problem.with_help("lower `reserve_output` or raise `window`")];
     }
@@ -30,12 +29,10 @@ fn budget(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     for pair in thresholds.windows(2) {
         let [(lower, low), (upper, high)] = pair else { continue };
-        if low.tokens(usable) >= high.tokens(usable) && !(*upper == "hard" && low.tokens(usable) == high.tokens(usable)) {
-            let message = format!(
-                "`{lower}` ({}) is not below `{upper}` ({})",
-                describe(*low, usable),
-                describe(*high, usable)
-            );
+        if low.tokens(usable) >= high.tokens(usable) && !(*upper == "hard" && low.tokens(usable) == high.tokens(usable))
+        {
+            let message =
+                format!("`{lower}` ({}) is not below `{upper}` ({})", describe(*low, usable), describe(*high, usable));
             problems.push(Problem::new(place([lower, upper]), message).with_help("target < soft <= hard"));
         }
     }

@@ -196,8 +196,7 @@ impl Config {
             let value = self.value(key.section, key.field.name)?;
             Some(entry(format!("{}.{}", key.section, key.field.name), value))
         });
-        let chains =
-            self.chains.iter().map(|(name, chain)| entry(format!("chains.{name}"), chain.as_slice().into()));
+        let chains = self.chains.iter().map(|(name, chain)| entry(format!("chains.{name}"), chain.as_slice().into()));
         let settings = registry.iter().flat_map(|registration| {
             let id = registration.meta.id;
             let set = self.strategies.get(id);

@@ -40,9 +40,8 @@ impl Config {
     /// [`parse`](Self::parse) gave for the same registry.
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
         ConfigErrors::check(check(self, registry))?;
-        let counter = epitome_tokens::by_name(&self.counter.name.0).map_err(|error| {
-            ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string()))
-        })?;
+        let counter = epitome_tokens::by_name(&self.counter.name.0)
+            .map_err(|error| ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string())))?;
         let empty = BTreeMap::new();
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {

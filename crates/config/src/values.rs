@@ -12,7 +12,9 @@ impl SettingType for Limit {
 
     fn from_value(value: &Value) -> Result<Self, String> {
         let wrong = || {
-            format!("takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not {value}")
+            format!(
+                "takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not {value}"
+            )
         };
         if let Some(tokens) = value.as_u64() {
             return match u32::try_from(tokens) {
@@ -40,7 +42,8 @@ pub struct SelectMode(pub Mode);
 
 impl SelectMode {
     /// The modes by name.
-    pub const ALL: &[(&str, Mode)] = &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive), ("tournament", Mode::Tournament)];
+    pub const ALL: &[(&str, Mode)] =
+        &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive), ("tournament", Mode::Tournament)];
 }
 
 impl SettingType for SelectMode {

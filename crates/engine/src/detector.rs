@@ -15,8 +15,19 @@ const FEWEST_MESSAGES: usize = 4;
 const CALLS_PER_TURN: f64 = 3.0;
 
 /// Shell commands that change files.
-const CHANGING_COMMANDS: &[&str] =
-    &["sed -i", "cat >", "cat <<", "tee ", "apply_patch", "patch -p", "git apply", "> /", "str_replace", "edit ", "create "];
+const CHANGING_COMMANDS: &[&str] = &[
+    "sed -i",
+    "cat >",
+    "cat <<",
+    "tee ",
+    "apply_patch",
+    "patch -p",
+    "git apply",
+    "> /",
+    "str_replace",
+    "edit ",
+    "create ",
+];
 
 #[derive(Default)]
 struct Signals {
@@ -34,10 +45,12 @@ impl Signals {
     fn read(view: &View<'_>) -> Self {
         let mut signals = Self::default();
         for message in view.messages() {
-            let text = || message.blocks.iter().filter_map(|block| match &block.content {
-                Content::Text { text } => Some(text),
-                _ => None,
-            });
+            let text = || {
+                message.blocks.iter().filter_map(|block| match &block.content {
+                    Content::Text { text } => Some(text),
+                    _ => None,
+                })
+            };
             if message.is_typed() {
                 signals.typed += 1;
                 signals.typed_chars += text().map(|text| text.len()).sum::<usize>();

@@ -1,32 +1,24 @@
-//! The driver: chooses a chain, asks its strategies for plans, applies them, and ends in the floor.
+//! The engine: drafts a compaction, commits it, and reports it. How a chain runs is in `run.rs`.
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Poll, Wake, Waker};
-use std::time::Instant;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Position, Session, Unit};
-use epitome_strategy::{
-    Archive, Edit, EntryTokens, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText,
-    TaskDetector, TaskKind, TokenCounter, Tokens, Verdict,
-};
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
+use epitome_strategy::{Archive, EntryTokens, Goal, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict};
 use thiserror::Error;
 
 use crate::archive::MemoryArchive;
-use crate::floor::{FLOOR, floor_of, make_room};
-use crate::guard::{self, Guard, Guards, Refusal};
+use crate::block_on::block_on;
+use crate::floor::floor_of;
+use crate::guard::{self, Guard, Guards};
 use crate::language::language;
-use crate::ledger::Ledger;
-use crate::report::{Mode, Report, Status, Step, SummarizerReport};
+use crate::ledger::{Ledger, count_message};
+use crate::receipts;
+use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
-use crate::stages::{Before, REPAIR, THINKING, entail, repair};
+use crate::run::Run;
+use crate::stages::Before;
 use crate::tournament;
-use crate::working::{BlockEdit, Context, Layout, Working};
-use crate::{receipts, wording};
-
-/// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
-const MOST_PASSES: usize = 8;
+use crate::working::{Context, Working};
 
 /// Bytes of the newest user message that serve as focus where none is given.
 const FOCUS_BYTES: usize = 2_000;
@@ -56,7 +48,9 @@ pub enum EngineError {
     #[error("nothing was changed: {0}")]
     Refused(String),
     /// The draft was made from another state of the session.
-    #[error("the draft is stale: it was made from {made_from} messages and {epochs} compactions, the session has {now}")]
+    #[error(
+        "the draft is stale: it was made from {made_from} messages and {epochs} compactions, the session has {now}"
+    )]
     Stale {
         /// Messages then.
         made_from: usize,
@@ -168,14 +162,12 @@ impl Engine {
         let chain = match (&request.chain, mode) {
             (Some(chain), _) => chain.clone(),
             (None, Mode::Fixed | Mode::Adaptive) => self.chains.of(verdict.kind).clone(),
-            (None, Mode::Tournament) => {
-                tournament::best(self.candidates(verdict.kind), &start.entries, |chain| {
-                    let mut scratch = MemoryArchive::new();
-                    let goal = self.goal(session, &start, request, verdict.kind, language);
-                    let attempt = self.run(&context, start.clone(), &mut scratch, chain, goal, request.unsent_messages);
-                    block_on(attempt).map(|run| run.working)
-                })
-            }
+            (None, Mode::Tournament) => tournament::best(self.candidates(verdict.kind), &start.entries, |chain| {
+                let mut scratch = MemoryArchive::new();
+                let goal = self.goal(session, &start, request, verdict.kind, language);
+                let attempt = self.run(&context, start.clone(), &mut scratch, chain, goal, request.unsent_messages);
+                block_on(attempt).map(|run| run.working)
+            }),
         };
         let goal = self.goal(session, &start, request, verdict.kind, language);
         let limit = goal.limit;
@@ -214,14 +206,7 @@ impl Engine {
         chains
     }
 
-    fn goal(
-        &self,
-        session: &Session,
-        start: &Working,
-        request: &Request,
-        task: TaskKind,
-        language: Language,
-    ) -> Goal {
+    fn goal(&self, session: &Session, start: &Working, request: &Request, task: TaskKind, language: Language) -> Goal {
         let newest = || {
             let message = start.entries.iter().rev().map(|entry| &entry.message).find(|message| message.is_typed())?;
             let text = message.plain_text();
@@ -241,191 +226,6 @@ impl Engine {
         }
     }
 
-    /// Repair, the chain, the floor.
-    async fn run(
-        &self,
-        context: &Context<'_>,
-        start: Working,
-        archive: &mut dyn Archive,
-        chain: &Chain,
-        mut goal: Goal,
-        unsent_messages: u32,
-    ) -> Result<Run, Refusal> {
-        let before = Before::new(&start.entries);
-        let sent = start.entries.len().saturating_sub(unsent_messages as usize);
-        let first_unsent = start.entries.get(sent).map(|entry| entry.position);
-        let mut run = Run::new(start, self.summarizer.as_deref());
-        run.first_unsent = first_unsent;
-        run.stage(REPAIR, |working| repair(working, context, archive))?;
-        run.stage(THINKING, |working| entail(working, context, archive, &before))?;
-        for strategy in &chain.0 {
-            goal.current = run.working.total;
-            if goal.is_met() {
-                break;
-            }
-            self.ask(context, &mut run, archive, &**strategy, &mut goal, &before).await?;
-        }
-        if run.working.total > goal.target {
-            run.stage(FLOOR, |working| make_room(working, context, archive, &before, goal.target))?;
-        }
-        Ok(run)
-    }
-
-    /// Asks one strategy until the goal is met or it makes no more progress.
-    async fn ask(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        archive: &mut dyn Archive,
-        strategy: &dyn Strategy,
-        goal: &mut Goal,
-        before: &Before,
-    ) -> Result<(), Refusal> {
-        let started = Instant::now();
-        let mut step = Step {
-            strategy: Arc::from(strategy.meta().id),
-            tokens_before: run.working.total,
-            tokens_after: 0,
-            edits: 0,
-            refused: 0,
-            declined: None,
-            duration_us: 0,
-        };
-        for _ in 0..MOST_PASSES {
-            goal.current = run.working.total;
-            if goal.is_met() {
-                break;
-            }
-            let layout = run.working.layout(context.pins);
-            goal.first_unsent_unit = run.first_unsent.map(|unsent| {
-                let entries = &run.working.entries;
-                let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
-                layout.units.partition_point(sent) as u32
-            });
-            let planned = {
-                let view = run.working.view(&layout, context);
-                if self.guards.on(Guard::Failure) {
-                    guard::failure(strategy, &view, goal)
-                } else {
-                    Ok(strategy.plan(&view, goal).unwrap_or_else(|error| panic_for_mutant(&error.0)))
-                }
-            };
-            let plan = match planned {
-                Ok(plan) => plan,
-                Err(error) => {
-                    step.declined = Some(format!("failed: {error}"));
-                    break;
-                }
-            };
-            let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await;
-            entail(&mut run.working, context, archive, before)?;
-            if applied == 0 || run.working.total >= goal.current {
-                break;
-            }
-        }
-        if step.edits > 0 {
-            step.declined = None;
-        }
-        step.tokens_after = run.working.total;
-        step.duration_us = started.elapsed().as_micros() as u64;
-        run.steps.push(step);
-        Ok(())
-    }
-
-    /// Applies the edits of one plan until the goal is met; returns how many were accepted.
-    #[expect(clippy::too_many_arguments, reason = "one call site; a struct would only rename them")]
-    async fn apply(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        archive: &mut dyn Archive,
-        layout: &Layout,
-        strategy: &dyn Strategy,
-        plan: Plan,
-        goal: &Goal,
-        step: &mut Step,
-    ) -> u32 {
-        let mut applied = 0;
-        let mut first_refusal = None;
-        for edit in plan.edits {
-            if run.working.total <= goal.target {
-                break;
-            }
-            match self.apply_edit(context, run, archive, layout, strategy.meta().id, edit).await {
-                Ok(_) => applied += 1,
-                Err(refusal) => {
-                    step.refused += 1;
-                    first_refusal.get_or_insert(refusal);
-                }
-            }
-        }
-        step.edits += applied;
-        step.declined = plan.declined.or_else(|| first_refusal.map(|refusal| format!("an edit {refusal}")));
-        applied
-    }
-
-    async fn apply_edit(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        archive: &mut dyn Archive,
-        layout: &Layout,
-        strategy: &str,
-        edit: Edit,
-    ) -> Result<Tokens, Refusal> {
-        match edit {
-            Edit::Drop { units, reason } => {
-                let positions = run.working.leaving(context, layout, &units)?;
-                run.working.drop_messages(context, archive, strategy, &positions, reason)
-            }
-            Edit::Summarize { units, summary, reason } => {
-                let positions = run.working.leaving(context, layout, &units)?;
-                let text = match summary {
-                    SummaryText::Ready(text) => text,
-                    SummaryText::Request(request) => self.summarize(context, run, &positions, &request).await?,
-                };
-                if text.trim().is_empty() {
-                    return Err(Refusal::Summary("the text is empty".to_owned()));
-                }
-                let write = |handle: &str| {
-                    format!("{}\n{text}", wording::summary_heading(context.language, positions.len(), handle))
-                };
-                let saved =
-                    run.working.replace_messages(context, archive, strategy, &positions, reason, (None, &write))?;
-                run.summary = Some(text);
-                Ok(saved)
-            }
-            Edit::Excerpt { message, block, keep, reason } => {
-                let edit = BlockEdit::new(strategy, message, block, reason);
-                run.working.excerpt(context, archive, layout, edit, &keep)
-            }
-            Edit::Trim { message, block, max_chars, reason } => {
-                let edit = BlockEdit::new(strategy, message, block, reason);
-                run.working.trim(context, archive, layout, edit, max_chars)
-            }
-        }
-    }
-
-    async fn summarize(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        positions: &[usize],
-        request: &SummaryRequest,
-    ) -> Result<String, Refusal> {
-        let Some(summarizer) = &self.summarizer else {
-            return Err(Refusal::Summary("summaries are switched off".to_owned()));
-        };
-        let messages = run.working.messages(positions);
-        let task =
-            SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
-        let summary =
-            summarizer.summarize(&task).await.map_err(|error| Refusal::Summary(error.to_string()))?;
-        run.summarizer.input_tokens += summary.input_tokens;
-        run.summarizer.output_tokens += summary.output_tokens;
-        Ok(summary.text)
-    }
-
     /// Turns a run into a draft: the epoch, and the report with a receipt for every message.
     fn finish(
         &self,
@@ -442,9 +242,8 @@ impl Engine {
         let layout = start.layout(&self.pins);
         let first_changed = before.first_change(working).filter(|_| compacted);
         let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
-        let lost = first_changed.map_or(0, |first| {
-            start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum()
-        });
+        let lost = first_changed
+            .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
         let report = Report {
             status,
             budget: request.limit.max(request.target),
@@ -490,49 +289,6 @@ impl Engine {
     }
 }
 
-/// One run of a chain over a working view.
-struct Run {
-    working: Working,
-    steps: Vec<Step>,
-    summary: Option<String>,
-    summarizer: SummarizerReport,
-    /// The place of the first message that was never sent.
-    first_unsent: Option<Position>,
-}
-
-impl Run {
-    fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
-        let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
-        let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
-        Self { working, steps: Vec::new(), summary: None, summarizer, first_unsent: None }
-    }
-
-    /// Runs a stage of the engine and reports it where it did something.
-    fn stage(
-        &mut self,
-        name: &str,
-        stage: impl FnOnce(&mut Working) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        let started = Instant::now();
-        let (tokens_before, edits) = (self.working.total, self.working.edits.len());
-        let synthetics = self.working.synthetics.len();
-        stage(&mut self.working)?;
-        let done = self.working.edits.len() - edits;
-        if done > 0 || self.working.synthetics.len() > synthetics || name == FLOOR {
-            self.steps.push(Step {
-                strategy: Arc::from(name),
-                tokens_before,
-                tokens_after: self.working.total,
-                edits: done as u32,
-                refused: 0,
-                declined: None,
-                duration_us: started.elapsed().as_micros() as u64,
-            });
-        }
-        Ok(())
-    }
-}
-
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
 fn working(session: &Session, ledger: &Ledger) -> Working {
     let entries = session.view().to_vec();
@@ -540,35 +296,8 @@ fn working(session: &Session, ledger: &Ledger) -> Working {
         .iter()
         .map(|entry| match ledger.of(entry.key) {
             Some(tokens) => tokens.clone(),
-            None => crate::ledger::count_message(&**ledger.counter(), &entry.message),
+            None => count_message(&**ledger.counter(), &entry.message),
         })
         .collect();
     Working::new(entries, tokens)
-}
-
-#[expect(clippy::panic, reason = "only reached with the failure guard switched off, in tests of the tests")]
-fn panic_for_mutant(problem: &str) -> Plan {
-    panic!("{problem}")
-}
-
-struct ThreadWaker(std::thread::Thread);
-
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Runs a future to its end on this thread, for callers without a runtime. A summarizer that needs a runtime of its own
-/// has to be awaited on that.
-pub fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
-    let mut context = std::task::Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
-        }
-    }
 }

@@ -8,8 +8,8 @@ use epitome_strategy::{Archive, BlockRef, Protection, Tokens, text};
 use crate::guard::Refusal;
 use crate::report::{Floor, FloorPart};
 use crate::stages::{Before, entail};
-use crate::working::{BlockEdit, Context, NOTICE, Working};
 use crate::wording;
+use crate::working::{BlockEdit, Context, NOTICE, Working};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -79,7 +79,8 @@ fn cut_texts(
             let block = &working.entries[at.message as usize].message.blocks[at.block as usize];
             let Some(shown) = block.excerptable() else { break };
             let kept = if attempt == 3 { Vec::new() } else { ends(shown, keep, tokens) };
-            let detail = format!("{} of {} tokens stay", wording::grouped(keep.into()), wording::grouped(tokens.into()));
+            let detail =
+                format!("{} of {} tokens stay", wording::grouped(keep.into()), wording::grouped(tokens.into()));
             let reason = Reason::new("over-budget", detail);
             let edit = BlockEdit::new(FLOOR, at.message, at.block, reason);
             match working.excerpt(context, archive, &layout, edit, &kept) {

@@ -3,7 +3,7 @@
 //! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
 
 use epitome_session::{Entry, Role, Unit, UnitKind};
-use epitome_strategy::{EntryTokens, Protection, Strategy, Plan, PlanError, Tokens, View, Goal};
+use epitome_strategy::{EntryTokens, Goal, Plan, PlanError, Protection, Strategy, Tokens, View};
 
 use crate::report::Status;
 
@@ -102,7 +102,8 @@ impl std::fmt::Display for Refusal {
 pub fn pairing(entries: &[Entry], units: &[Unit]) -> Option<usize> {
     let dead = |(index, unit): (usize, &Unit)| {
         let orphan = unit.kind == UnitKind::Orphan;
-        let overtaken = !unit.closed && entries[unit.entries.end..].iter().any(|entry| entry.message.role != Role::System);
+        let overtaken =
+            !unit.closed && entries[unit.entries.end..].iter().any(|entry| entry.message.role != Role::System);
         (orphan || overtaken).then_some(units[index].entries.start)
     };
     units.iter().enumerate().find_map(dead)

@@ -3,6 +3,7 @@
 //! It knows no strategy and no file format, and does no IO. The one asynchronous thing in it is the summarizer's call.
 
 mod archive;
+mod block_on;
 mod budget;
 mod detector;
 mod engine;
@@ -14,6 +15,7 @@ mod protect;
 mod receipts;
 mod report;
 mod request;
+mod run;
 mod stages;
 mod tournament;
 mod trim;
@@ -21,11 +23,10 @@ mod wording;
 mod working;
 
 pub use archive::MemoryArchive;
-pub use detector::SignalDetector;
-pub use engine::{Draft, Engine, EngineError, block_on};
-pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, count_block, count_message};
+pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
-pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, Receipt, Report, Status, Step, SummarizerReport,
-};
+pub use detector::SignalDetector;
+pub use engine::{Draft, Engine, EngineError};
+pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, count_block, count_message};
+pub use report::{EditReport, Floor, FloorPart, Mode, Outcome, Receipt, Report, Status, Step, SummarizerReport};
 pub use request::{Chain, Chains, Pins, Request};

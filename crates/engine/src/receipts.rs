@@ -59,9 +59,11 @@ fn weight(outcome: Outcome) -> u8 {
 pub(crate) fn edits(start: &Working, working: &Working, epoch: u32) -> Vec<EditReport> {
     let id = |entry: &Entry| (entry.key, entry.message.id.clone());
     let mut ids: HashMap<EntryKey, MessageId> = start.entries.iter().map(id).collect();
-    ids.extend(working.synthetics.iter().enumerate().map(|(index, synthetic)| {
-        (EntryKey::Synthetic { epoch, index: index as u32 }, synthetic.message.id.clone())
-    }));
+    ids.extend(
+        working.synthetics.iter().enumerate().map(|(index, synthetic)| {
+            (EntryKey::Synthetic { epoch, index: index as u32 }, synthetic.message.id.clone())
+        }),
+    );
     working
         .edits
         .iter()

@@ -2,15 +2,13 @@
 
 use std::collections::HashSet;
 
-use epitome_session::{
-    Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind,
-};
+use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::Archive;
 
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_message;
-use crate::working::{BlockEdit, Context, Working};
 use crate::wording;
+use crate::working::{BlockEdit, Context, Working};
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
@@ -19,11 +17,7 @@ pub(crate) const THINKING: &str = "thinking";
 /// call that was never answered and is no longer open gets an answer.
 ///
 /// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
-pub(crate) fn repair(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-) -> Result<(), Refusal> {
+pub(crate) fn repair(working: &mut Working, context: &Context<'_>, archive: &mut dyn Archive) -> Result<(), Refusal> {
     if !context.guards.on(Guard::Pairing) {
         return Ok(());
     }
@@ -41,10 +35,9 @@ pub(crate) fn repair(
             empty.extend(unit.entries.clone());
         }
     }
-    for (positions, code, detail) in [
-        (orphans, "orphan-result", "a result without its call"),
-        (empty, "empty-message", "a message without content"),
-    ] {
+    for (positions, code, detail) in
+        [(orphans, "orphan-result", "a result without its call"), (empty, "empty-message", "a message without content")]
+    {
         if !positions.is_empty() {
             working.drop_messages(context, archive, REPAIR, &positions, Reason::new(code, detail))?;
         }

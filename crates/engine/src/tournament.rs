@@ -20,7 +20,8 @@ pub(crate) fn best(
     let wanted = words(before);
     let score = |chain: &Chain| attempt(chain).map_or(-1.0, |working| retained(&wanted, &working.entries));
     let scores: Vec<f64> = candidates.par_iter().map(score).collect();
-    let best = scores.iter().enumerate().fold(0, |best, (index, score)| if *score > scores[best] { index } else { best });
+    let best =
+        scores.iter().enumerate().fold(0, |best, (index, score)| if *score > scores[best] { index } else { best });
     candidates.into_iter().nth(best).unwrap_or_default()
 }
 
@@ -28,7 +29,8 @@ pub(crate) fn best(
 fn retained(wanted: &HashMap<u64, f64>, after: &[Entry]) -> f64 {
     let kept = words(after);
     let total: f64 = wanted.values().sum();
-    let mut held: Vec<(u64, f64)> = wanted.iter().filter(|(word, _)| kept.contains_key(word)).map(|(w, v)| (*w, *v)).collect();
+    let mut held: Vec<(u64, f64)> =
+        wanted.iter().filter(|(word, _)| kept.contains_key(word)).map(|(w, v)| (*w, *v)).collect();
     held.sort_by_key(|(word, _)| *word); // sums of floats depend on the order
     held.iter().map(|(_, weight)| weight).sum::<f64>() / total.max(f64::MIN_POSITIVE)
 }
@@ -46,7 +48,8 @@ fn words(entries: &[Entry]) -> HashMap<u64, f64> {
                 Content::ToolResult(result) => &result.text,
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
             };
-            let word_end = |char: char| !(char.is_alphanumeric() || matches!(char, '_' | '.' | '/' | '-' | ':' | '#' | '@'));
+            let word_end =
+                |char: char| !(char.is_alphanumeric() || matches!(char, '_' | '.' | '/' | '-' | ':' | '#' | '@'));
             for word in text.split(word_end).map(|word| word.trim_matches(['.', ':', '-'])) {
                 let marked = word.contains(['_', '.', '/']) || word.bytes().any(|byte| byte.is_ascii_digit());
                 if word.len() >= 4 && marked {

@@ -58,7 +58,9 @@ mod tests {
         check(json(r#"{"a":"abc","b":[1,null]}"#), None);
         check(
             json(r#"{"b":"日本語テ","a":{"c":["abcdef"]}}"#),
-            Some(r#"{"b":"日本語[… 1 characters elided · recall h]","a":{"c":["abc[… 3 characters elided · recall h]"]}}"#),
+            Some(
+                r#"{"b":"日本語[… 1 characters elided · recall h]","a":{"c":["abc[… 3 characters elided · recall h]"]}}"#,
+            ),
         );
         check(Arguments::Text("abcdef".into()), Some("abc[… 3 characters elided · recall h]"));
         check(json("not json at all"), None);

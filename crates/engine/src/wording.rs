@@ -62,7 +62,9 @@ pub(crate) fn summary_heading(language: Language, messages: usize, handle: &str)
 pub(crate) fn notice(language: Language, messages: usize, tokens: Tokens, handle: &str) -> String {
     let (messages, tokens) = (grouped(messages as u64), grouped(tokens.into()));
     match language {
-        Language::English => format!("[{messages} earlier messages, {tokens} tokens left the context · recall {handle}]"),
+        Language::English => {
+            format!("[{messages} earlier messages, {tokens} tokens left the context · recall {handle}]")
+        }
         Language::Chinese => format!("[此前 {messages} 条消息、{tokens} token 已移出上下文 · 可取回 {handle}]"),
     }
 }

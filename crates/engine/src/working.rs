@@ -88,14 +88,7 @@ impl Working {
     }
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
-        View::new(
-            &self.entries,
-            &layout.units,
-            &self.tokens,
-            &layout.protections,
-            context.counter,
-            context.language,
-        )
+        View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.
@@ -277,11 +270,8 @@ impl Working {
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_block, &handle), kept };
         let key = entry.key;
         let rendered = original.with_text(Arc::from(excerpt.render(&text)));
-        let after = if context.guards.on(Guard::Counting) {
-            count_block(context.counter, &rendered)
-        } else {
-            of_block / 2
-        };
+        let after =
+            if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_block / 2 };
         let change = Change::Excerpt { entry: key, block: at.block, excerpt };
         self.change_block(context, EditKind::Excerpt, edit, (after, handle), change)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use epitome_engine::guard::{Guard, Guards};
 use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Request, SignalDetector};
 use epitome_session::{Message, Origin, Role, Session};
-use epitome_strategy::{Archive, ArchiveError, Archived, BoxFuture, Summarizer, Summary, SummarizeError, SummaryTask};
+use epitome_strategy::{Archive, ArchiveError, Archived, BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
 use epitome_testkit::laws::{Broken, compact_and_check};
@@ -86,7 +86,11 @@ fn the_guarantees_hold_over_hostile_sessions_and_plans() {
     let seeds = std::env::var("EPITOME_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(1_500);
     for seed in 0..seeds {
         let broken = quietly(|| run(seed, 40, Guards::default()));
-        assert!(broken.is_empty(), "seed {seed}: {}", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+        assert!(
+            broken.is_empty(),
+            "seed {seed}: {}",
+            broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        );
     }
 }
 

@@ -22,7 +22,7 @@ fn case(settings: &str, target: Tokens) -> PlanCase {
 fn cheap_and_old_texts_give_first() {
     let settings = "tail_share=0.0";
     case(settings, 1900)
-        .expect(r#"excerpt m1.0 keep "I wonder about it. I wonder ab…bout it. I wonder about it." (long-text)"#);
+        .expect(r#"excerpt m1.0 keep "I wonder about it. I wonder ab…r about it. I wonder about it." (long-text)"#);
     let all = case(settings, 1).run();
     let touched: Vec<&str> = all.text.lines().map(|line| &line[8..12]).collect();
     assert_eq!(touched, ["m1.0", "m1.1", "m2.0", "m3.0", "m4.1", "m7.0"]);
@@ -41,7 +41,7 @@ fn what_is_kept_meets_the_goal_and_not_much_less() {
 fn both_ends_stay_in_whole_sentences() {
     let fixture = "user: go\nassistant: First. Second one. Middle sentence number {n} is here. … x1\n  Middle sentence {n}. … x90 lines\n  Last but one. The very last.\nuser: on";
     PlanCase::new::<MessageTruncation>(fixture, "min_kept_tokens=40 tail_share=0.4")
-        .expect(r#"excerpt m1.0 keep "First. Second one." + "Last but one. The very last." (long-text)"#);
+        .expect(r#"excerpt m1.0 keep "First. Second one. Middle sentence number 1 is here." + "Last but one. The very last." (long-text)"#);
     let fixture = "user: 开始\nassistant: 第一句话在这里。第二句话。中间的句子没有意义。 … x60\nuser: 继续";
     let planned = PlanCase::new::<MessageTruncation>(fixture, "").run();
     let Some(Edit::Excerpt { keep, .. }) = planned.plan.edits.first() else { unreachable!("{}", planned.text) };

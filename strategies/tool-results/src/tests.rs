@@ -96,7 +96,7 @@ fn a_cut_keeps_errors_the_focus_and_both_ends() {
     assert!((110..=150).contains(&planned.after), "{}", planned.after);
     // Without a question nothing but the error and the ends stays, and more of the ends.
     case(150).expect(
-        r#"excerpt m2.0 keep "running 300 tests⏎test number_…4 ... ok⏎test number_5 ... ok⏎" + "test tokenizer::nested ... FAILED⏎  at src/tokenizer.rs:41⏎" + "test number_17 ... ok⏎test num…: FAILED. 299 passed; 1 failed" (large-tool-result)"#,
+        r#"excerpt m2.0 keep "running 300 tests⏎test number_…4 ... ok⏎test number_5 ... ok⏎" + "test tokenizer::nested ... FAILED⏎  at src/tokenizer.rs:41⏎" + "test number_16 ... ok⏎test num…: FAILED. 299 passed; 1 failed" (large-tool-result)"#,
     );
 }
 
@@ -106,7 +106,11 @@ fn cuts_meet_the_goal_exactly_at_every_size() {
         let planned = PlanCase::new::<ToolResults>(TEST_RUN, "min_kept_tokens=1").target(target).run();
         assert!(planned.after <= target, "{} is over {target}", planned.after);
         // A line more or less, and what the counter rounds up line by line.
-        assert!(planned.after + 60 + target / 10 > target.min(planned.before), "{} throws away too much of {target}", planned.after);
+        assert!(
+            planned.after + 60 + target / 10 > target.min(planned.before),
+            "{} throws away too much of {target}",
+            planned.after
+        );
     }
 }
 

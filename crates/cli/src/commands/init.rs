@@ -9,16 +9,16 @@ use crate::output::{Target, tell, wrote};
 use crate::render::style::STRONG;
 
 pub(crate) fn run(args: &InitArgs, quiet: bool) -> Outcome {
-    let target = Target::new(Some(&args.output), None, false)?;
-    if let Target::File(path) = &target
+    let target = Target::new(Some(&args.output), None)?;
+    if let Target::File { path, .. } = &target
         && path.exists()
         && !args.force
     {
         let failure = Failure::usage_text(format!("{} is there already", path.display()));
         return Err(failure.with_help("name another file with -o, or replace it with --force"));
     }
-    target.write(epitome::config::template(&epitome::registry()).as_bytes())?;
-    if let (Target::File(path), false) = (&target, quiet) {
+    target.write(epitome::config::template(&epitome::registry()).as_bytes(), None)?;
+    if let (Target::File { path, .. }, false) = (&target, quiet) {
         wrote(&target, "every key with its default and what it does");
         tell(&format!("use it with {STRONG}--config {}{STRONG:#}\n", path.display()));
     }

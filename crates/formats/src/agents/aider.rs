@@ -47,7 +47,8 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
     }
     chats.extend(chat.finish());
     // A start without anything said is common and no loss: chats are numbered without them.
-    let numbered = chats.into_iter().enumerate().map(|(number, log)| (number.to_string(), log.finish(number.to_string())));
+    let numbered =
+        chats.into_iter().enumerate().map(|(number, log)| (number.to_string(), log.finish(number.to_string())));
     gather(Format::Aider, numbered, warnings)
 }
 

@@ -97,7 +97,8 @@ fn user(log: &mut Log, id: &str, data: &Value, at: Option<i64>) {
     for attachment in items(&data["attachments"]) {
         let mime = attachment["mimeType"].as_str().unwrap_or("");
         if attachment["type"] == "blob" || mime.starts_with("image/") {
-            let source = filled(&attachment["data"]).map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
+            let source =
+                filled(&attachment["data"]).map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
             blocks.push(Block::new(Content::Media(Media { mime: mime.into(), source })));
         }
     }

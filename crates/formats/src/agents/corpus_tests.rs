@@ -22,9 +22,8 @@ impl Counts {
         self.sessions += 1;
         for message in session.log() {
             self.calls += message.calls().count() + message.text_calls.len();
-            self.users += usize::from(
-                message.role == Role::User && matches!(message.origin, Origin::Typed | Origin::Injected),
-            );
+            self.users +=
+                usize::from(message.role == Role::User && matches!(message.origin, Origin::Typed | Origin::Injected));
         }
         self.compactions += session.journal().len();
     }

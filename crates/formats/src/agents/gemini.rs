@@ -92,13 +92,15 @@ fn model(log: &mut Log, message: &Value) {
 fn result(log: &mut Log, call: &Value) {
     let mut is_error = matches!(call["status"].as_str(), Some("error" | "cancelled"));
     let (mut texts, mut attachments) = (Vec::new(), Vec::new());
-    let recorded = if call["result"].is_array() { items(&call["result"]) } else { std::slice::from_ref(&call["result"]) };
+    let recorded =
+        if call["result"].is_array() { items(&call["result"]) } else { std::slice::from_ref(&call["result"]) };
     for part in recorded {
         let response = &part["functionResponse"]["response"];
         if let Some(media) = media(part) {
             attachments.push(media);
         } else if response["error"].is_null() {
-            let shown_part = [&response["output"], response, &part["text"], part].into_iter().find(|one| !one.is_null());
+            let shown_part =
+                [&response["output"], response, &part["text"], part].into_iter().find(|one| !one.is_null());
             texts.extend(shown_part.map(shown));
         } else {
             is_error = true;

@@ -95,10 +95,10 @@ fn model(log: &mut Log, id: &str, fields: &Value) {
     match &fields["content"] {
         // Calls among the parts are repeated in `tool_calls`.
         Value::Array(parts) => {
-            let is_call = |part: &Value| matches!(part["type"].as_str(), Some("tool_use" | "tool_call" | "function_call"));
-            blocks.extend(
-                parts.iter().filter(|part| !is_call(part)).filter_map(|part| block(part, Dialect::OpenaiChat)),
-            );
+            let is_call =
+                |part: &Value| matches!(part["type"].as_str(), Some("tool_use" | "tool_call" | "function_call"));
+            blocks
+                .extend(parts.iter().filter(|part| !is_call(part)).filter_map(|part| block(part, Dialect::OpenaiChat)));
         }
         other => blocks.extend(content(other, Dialect::OpenaiChat)),
     }

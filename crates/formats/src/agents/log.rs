@@ -100,7 +100,8 @@ impl Log {
             None => Position::at_end(self.session.log().len() as u32, epoch_number, 0),
         };
         let removed: Vec<EntryKey> = leaving.iter().map(|entry| entry.key).collect();
-        let synthetics = summary.map(|message| Synthetic { position, message: Arc::new(message) }).into_iter().collect();
+        let synthetics =
+            summary.map(|message| Synthetic { position, message: Arc::new(message) }).into_iter().collect();
         let mut epoch = Epoch::recorded(trigger, removed, synthetics);
         epoch.tokens_before = tokens_before;
         self.session.commit(epoch);

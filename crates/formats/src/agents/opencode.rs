@@ -38,9 +38,9 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
     reading.prune(i64::MAX);
     let name = if id.is_empty() { "0" } else { id };
     let session = reading.log.finish(name);
-    session.map(|session| vec![session]).ok_or_else(|| {
-        nothing_readable(Format::Opencode, "no element of `messages` has readable `parts`")
-    })
+    session
+        .map(|session| vec![session])
+        .ok_or_else(|| nothing_readable(Format::Opencode, "no element of `messages` has readable `parts`"))
 }
 
 struct Reading {
@@ -198,9 +198,7 @@ fn file(part: &Value) -> Option<Media> {
 /// The signature or the encrypted form of a reasoning part, whichever provider it came from.
 fn signature(metadata: &Value) -> Option<&str> {
     let providers = metadata.as_object()?.values();
-    providers
-        .flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]])
-        .find_map(filled)
+    providers.flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]]).find_map(filled)
 }
 
 /// Input is recorded without what the cache gave. Versions differ on whether output includes reasoning; the total tells.

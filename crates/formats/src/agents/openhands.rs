@@ -160,7 +160,8 @@ impl<'a> Reading<'a> {
         let answers_call = tool_call_id(event).is_some() || self.is_made_up(event, &cause);
         if !answers_call {
             // A failure to read the model's answer, or the output of a user's command.
-            let mut note = Message::new(message_id, Role::User, Origin::ToolOutput, text(&output).into_iter().collect());
+            let mut note =
+                Message::new(message_id, Role::User, Origin::ToolOutput, text(&output).into_iter().collect());
             note.name = Some(kind.into());
             note.timestamp = at;
             return self.log.push(note);
@@ -186,8 +187,11 @@ impl<'a> Reading<'a> {
     /// The condenser's record: which events left, and the summary that stands for them.
     fn condensation(&mut self, event: &Value) {
         let args = &event["args"];
-        let mut forgotten: HashSet<EntryKey> =
-            items(&args["forgotten_event_ids"]).iter().filter_map(|event| self.entries.get(&id(event))).copied().collect();
+        let mut forgotten: HashSet<EntryKey> = items(&args["forgotten_event_ids"])
+            .iter()
+            .filter_map(|event| self.entries.get(&id(event)))
+            .copied()
+            .collect();
         if let (Some(start), Some(end)) =
             (args["forgotten_events_start_id"].as_u64(), args["forgotten_events_end_id"].as_u64())
         {

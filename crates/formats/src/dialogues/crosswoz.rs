@@ -12,7 +12,9 @@ pub(super) const READER: Reader = Reader { format: Format::CrossWoz, fits, read 
 
 fn fits(probe: &Probe<'_>) -> bool {
     let first = first_entry(&probe.document).and_then(|dialogue| first_object(&dialogue["messages"]));
-    first.is_some_and(|message| matches!(message["role"].as_str(), Some("usr" | "sys")) && message["content"].is_string())
+    first.is_some_and(|message| {
+        matches!(message["role"].as_str(), Some("usr" | "sys")) && message["content"].is_string()
+    })
 }
 
 fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {

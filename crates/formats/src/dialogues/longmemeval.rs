@@ -35,9 +35,9 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
         }
     }
     let session = log.finish("0");
-    session
-        .map(|session| vec![session])
-        .ok_or_else(|| nothing_readable(Format::LongMemEval, "no `add_messages` step in `steps` has messages with content"))
+    session.map(|session| vec![session]).ok_or_else(|| {
+        nothing_readable(Format::LongMemEval, "no `add_messages` step in `steps` has messages with content")
+    })
 }
 
 /// The id names the chat: the set's evidence does too.

@@ -15,7 +15,10 @@ pub(super) const READER: Reader = Reader { format: Format::Madial, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     first_record(probe).is_some_and(|record| {
-        items(&record["dialogue"]).first().and_then(Value::as_str).is_some_and(|line| line.trim_start().starts_with('<'))
+        items(&record["dialogue"])
+            .first()
+            .and_then(Value::as_str)
+            .is_some_and(|line| line.trim_start().starts_with('<'))
     })
 }
 

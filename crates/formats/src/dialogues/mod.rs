@@ -12,14 +12,8 @@ mod madial;
 mod memorybank;
 
 /// The readers, in the order in which they are tried.
-pub(crate) const READERS: &[Reader] = &[
-    locomo::READER,
-    longmemeval::READER,
-    memorybank::READER,
-    madial::READER,
-    crosswoz::READER,
-    kdconv::READER,
-];
+pub(crate) const READERS: &[Reader] =
+    &[locomo::READER, longmemeval::READER, memorybank::READER, madial::READER, crosswoz::READER, kdconv::READER];
 
 /// One side's turn. The side that the set asks about is the user, the other one stands in the assistant's place.
 fn turn(id: impl Into<std::sync::Arc<str>>, is_user: bool, text: &str) -> Message {

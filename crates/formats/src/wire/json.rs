@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn objects_keep_their_values_as_text() {
-        let object = Object::parse(r#"{"a": {"x" : 1.50}, "b":"t\n", "c":null, "\u0064": [1, {"y":2}], "a": 7}"#).unwrap();
+        let object =
+            Object::parse(r#"{"a": {"x" : 1.50}, "b":"t\n", "c":null, "\u0064": [1, {"y":2}], "a": 7}"#).unwrap();
         assert_eq!(object.get("a"), Some("7"), "the last of two fields counts");
         assert_eq!(object.text("b").unwrap(), "t\n");
         assert_eq!((object.get("c"), object.has("c")), (None, true));

@@ -45,7 +45,9 @@ pub(crate) fn fits_anthropic(probe: &Probe<'_>) -> bool {
             ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"];
         let block = |block: &Value| {
             let kind = block["type"].as_str().unwrap_or_default();
-            KINDS.contains(&kind) || (kind == "image" && block["source"].is_object()) || block["cache_control"].is_object()
+            KINDS.contains(&kind)
+                || (kind == "image" && block["source"].is_object())
+                || block["cache_control"].is_object()
         };
         message["role"].is_string() && message["content"].as_array().is_some_and(|blocks| blocks.iter().any(block))
     };
@@ -64,7 +66,9 @@ pub(crate) fn fits_anthropic(probe: &Probe<'_>) -> bool {
         let of_request = request.is_some_and(|list| list.iter().all(is_chat_message))
             && (matches!(candidate["system"], Value::String(_) | Value::Array(_))
                 || candidate.get("anthropic_version").is_some()
-                || candidate["tools"].as_array().is_some_and(|tools| tools.iter().any(|it| it["input_schema"].is_object()))
+                || candidate["tools"]
+                    .as_array()
+                    .is_some_and(|tools| tools.iter().any(|it| it["input_schema"].is_object()))
                 || candidate["model"].as_str().is_some_and(|model| model.starts_with("claude")));
         marked |= of_request || messages.iter().any(of_anthropic);
     }

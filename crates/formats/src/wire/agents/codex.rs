@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{
-    Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger, Usage,
-};
+use epitome_session::{Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger, Usage};
 
 use super::mark::{FIELD, Mark};
 use super::{heads, records, span};
@@ -42,7 +40,8 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
 
 /// The ids that an output answers: of the agent's own tools some are recorded without one.
 fn answered(lines: &[(Line<'_>, Object<'_>)]) -> HashSet<String> {
-    let items = lines.iter().filter(|(line, _)| line.json.contains("_call_output\"") || line.json.contains("_search_output\""));
+    let items =
+        lines.iter().filter(|(line, _)| line.json.contains("_call_output\"") || line.json.contains("_search_output\""));
     items.filter_map(|(_, record)| responses::answers(&payload(record)?.1)).collect()
 }
 

@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Epoch, Message, MessageId, Origin, Position, Role, Session, Synthetic, Trigger};
+use epitome_session::{
+    Entry, EntryKey, Epoch, Message, MessageId, Origin, Position, Role, Session, Synthetic, Trigger,
+};
 
 use super::mark::{FIELD, Mark, replace_view, summary_position};
 use super::{heads, records, span};

@@ -54,7 +54,9 @@ fn block(json: &str) -> Block {
         "redacted_thinking" => redacted(&object),
         "tool_use" => tool_use(&object),
         "tool_result" => Some(tool_result(&object)),
-        "image" | "document" => media(&object).map(|media| (Content::Media(media), object.has_only(&["type", "source"]))),
+        "image" | "document" => {
+            media(&object).map(|media| (Content::Media(media), object.has_only(&["type", "source"])))
+        }
         _ => None,
     };
     match read {

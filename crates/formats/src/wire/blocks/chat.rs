@@ -87,10 +87,7 @@ fn result(content: &str, call_id: &str) -> Message {
         }
     }
     let text = if texts.len() == 1 { texts.swap_remove(0) } else { Arc::from(texts.join("\n")) };
-    Message::result(
-        "",
-        ToolResult { call_id: Arc::from(call_id), name: None, text, attachments, is_error: false },
-    )
+    Message::result("", ToolResult { call_id: Arc::from(call_id), name: None, text, attachments, is_error: false })
 }
 
 /// The blocks of a message's content: a string, or a list of parts.

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use epitome_session::{
-    Arguments, Block, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult,
-};
+use epitome_session::{Arguments, Block, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult};
 
 use super::{media_of_url, opaque, user_message, with_raw};
 use crate::wire::json::{self, Object};

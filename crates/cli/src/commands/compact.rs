@@ -1,0 +1,238 @@
+//! `epitome compact`: fits a session into a budget.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use epitome::config::{Config, Source};
+use epitome::engine::{Budget, Mode, Trigger, block_on};
+use epitome::formats::{Format, Loaded, write};
+use epitome::strategy::{Registry, TokenCounter};
+use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};
+use serde_json::json;
+
+use crate::args::{CompactArgs, ViewArg};
+use crate::failure::Failure;
+use crate::output::Target;
+use crate::render::report::{self, Subject};
+use crate::render::table::{Column, Table};
+use crate::render::text::{number, width};
+use crate::{INFEASIBLE, Outcome, input, lines, output};
+
+/// Everything that is settled before the input is read.
+struct Job<'a> {
+    args: &'a CompactArgs,
+    runtime: Runtime,
+    request: Request,
+    /// Whether `request` is to be filled in from the configured budget, session by session.
+    by_config: bool,
+    quiet: bool,
+}
+
+/// One session after its compaction.
+struct Done {
+    report: Report,
+    /// The human report; empty where it is not wanted.
+    page: String,
+    session: Session,
+}
+
+pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
+    let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
+    let report_target = args.report.as_deref().map(|path| report_target(path, args)).transpose()?;
+    let registry = epitome::registry();
+    let job = job(args, &registry, quiet)?;
+    let loaded = input::load(&args.input, quiet)?;
+    if args.all {
+        return all(&job, &loaded, &target, report_target.as_ref());
+    }
+    let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
+    let done = job.compact(&loaded, index)?;
+    if let Some(report_target) = &report_target {
+        report_target.write(&line(&done.report)?, None)?;
+    }
+    if args.json {
+        output::standard(&line(&done.report)?)?;
+    }
+    let infeasible = done.report.status == Status::Infeasible;
+    if !args.preview && !infeasible {
+        target.write(&rendered(args, &loaded, index, &done)?, input_bytes(args, &loaded))?;
+    }
+    output::tell(&done.page);
+    if infeasible && quiet {
+        output::note(&format!("cannot fit {} tokens: the session was not written", number(done.report.budget)));
+    }
+    Ok(if infeasible { ExitCode::from(INFEASIBLE) } else { ExitCode::SUCCESS })
+}
+
+fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, Failure> {
+    if input::is_standard(path) {
+        let failure = Failure::usage_text("--report takes a file, standard output is for the session");
+        return Err(failure.with_help("--preview --json prints the report and no session"));
+    }
+    Target::new(Some(path), Some(&args.input.file))
+}
+
+/// The bytes that `-o` may replace by more of the same, or `None` where it may replace anything.
+fn input_bytes<'a>(args: &CompactArgs, loaded: &'a Loaded) -> Option<&'a [u8]> {
+    (!args.force).then_some(&*loaded.bytes)
+}
+
+fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Job<'a>, Failure> {
+    let mut config = input::config(args.config.as_deref(), registry)?;
+    if let Some(summarizer) = args.summarizer {
+        config.set("summary.summarizer", &summarizer.into()).map_err(Failure::usage_text)?;
+    }
+    let runtime = input::build(&config, registry)?;
+    let request = request(args, &config, &runtime, registry)?;
+    Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet })
+}
+
+fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Registry) -> Result<Request, Failure> {
+    let mut request = Request::to_budget(args.budget.unwrap_or(0));
+    request.trigger = Trigger::Manual;
+    request.task = args.task;
+    request.focus = args.focus.clone();
+    if config.source("budget.window") != Source::Default {
+        request.window = Some(runtime.budget.window);
+    }
+    request.mode = args.mode.unwrap_or(if args.task.is_some() { Mode::Adaptive } else { runtime.mode });
+    if let Some(names) = &args.chain {
+        if args.mode.is_some_and(|mode| mode != Mode::Fixed) {
+            let failure = Failure::usage_text("--chain names the chain: no other --mode than fixed goes with it");
+            return Err(failure.with_help("leave one of them out"));
+        }
+        let chain = runtime.chain(names, registry).map_err(|problem| {
+            Failure::usage_text(format!("--chain: {problem}")).with_help("`epitome strategies` lists them")
+        })?;
+        request.chain = Some(chain);
+        request.mode = Mode::Fixed;
+    } else if request.mode == Mode::Fixed {
+        request.chain = Some(runtime.fixed.clone().ok_or_else(|| {
+            Failure::usage_text("--mode fixed needs a chain")
+                .with_help("name one with --chain a,b,c, or with [select] chain in the configuration")
+        })?);
+    }
+    Ok(request)
+}
+
+impl Job<'_> {
+    /// Compacts one session of a file; with `--preview` it stays as it was.
+    fn compact(&self, loaded: &Loaded, index: usize) -> Result<Done, Failure> {
+        let started = Instant::now();
+        let source = &loaded.sessions[index];
+        let mut session = input::viewed(&source.session, self.args.input.view);
+        let counter = counter_of(&self.runtime, &session);
+        let engine = epitome::engine_with_counter(&self.runtime, counter);
+        let request = self.request(tool_tokens(&*engine.counter, &session));
+        let mut ledger = engine.ledger(&session);
+        let mut archive = MemoryArchive::new();
+        let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+        let report = draft.report.clone();
+        let page = if self.quiet || self.args.json || self.args.all {
+            String::new()
+        } else {
+            let name = name(self.args, loaded, index);
+            let subject = Subject {
+                name: &name,
+                session: &session,
+                preview: self.args.preview,
+                elapsed: started.elapsed(),
+            };
+            report::render(&report, &subject, width())
+        };
+        if !self.args.preview {
+            engine.commit(&mut session, &mut ledger, draft).map_err(Failure::other)?;
+        }
+        Ok(Done { report, page, session })
+    }
+
+    /// The request for a session whose tool definitions take `tool_definitions` tokens.
+    fn request(&self, tool_definitions: u32) -> Request {
+        let mut request = self.request.clone();
+        if self.by_config {
+            let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };
+            let usable = budget.usable();
+            request.limit = budget.hard.tokens(usable).min(usable);
+            request.target = budget.target.tokens(usable).min(request.limit);
+            request.window = Some(budget.window);
+        }
+        request
+    }
+}
+
+/// The counter for a session: the configured one, corrected by the session's usage records where that is asked for.
+pub(crate) fn counter_of(runtime: &Runtime, session: &Session) -> Arc<dyn TokenCounter> {
+    let counter = Arc::clone(&runtime.counter);
+    if runtime.calibrate { epitome::config::calibrated(counter, session) } else { counter }
+}
+
+/// Tokens of a session's tool definitions.
+pub(crate) fn tool_tokens(counter: &dyn TokenCounter, session: &Session) -> u32 {
+    session.tools.as_deref().map_or(0, |tools| counter.count(tools))
+}
+
+/// How the report calls a session.
+fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
+    let file = input::shown(&args.input.file);
+    let session = if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
+    format!("{file}{session} ({})", loaded.format)
+}
+
+/// The session as bytes: the input's own where nothing was changed.
+fn rendered(args: &CompactArgs, loaded: &Loaded, index: usize, done: &Done) -> Result<Vec<u8>, Failure> {
+    let as_it_was = args.to.is_none_or(|format| format == loaded.format)
+        && args.input.view == ViewArg::Compacted
+        && loaded.sessions.len() == 1
+        && done.report.status == Status::NoChange;
+    if as_it_was {
+        return Ok(loaded.bytes.to_vec());
+    }
+    let format = args.to.unwrap_or(if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat });
+    write(loaded, index, &done.session, format).map_err(Failure::other)
+}
+
+fn line(report: &Report) -> Result<Vec<u8>, Failure> {
+    let mut json = serde_json::to_vec(report)?;
+    json.push(b'\n');
+    Ok(json)
+}
+
+/// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3.
+fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&Target>) -> Outcome {
+    let format = lines::format(job.args.to)?;
+    let mut written = Vec::new();
+    let mut reports = Vec::new();
+    let setting = [Column::Flexible, Column::Left, Column::Right, Column::Right, Column::Right, Column::Left];
+    let mut table = Table::new(&setting, &["session", "", "before", "after", "edits", "task"]);
+    let mut infeasible = 0;
+    for (index, source) in loaded.sessions.iter().enumerate() {
+        let done = job.compact(loaded, index)?;
+        table.row(report::line(&done.report, &source.name));
+        reports.push(json!({ "session": source.name, "report": done.report }));
+        if done.report.status == Status::Infeasible {
+            infeasible += 1;
+        } else if !job.args.preview {
+            lines::push(&mut written, loaded, index, &done.session, format)?;
+        }
+    }
+    let mut json = serde_json::to_vec(&reports)?;
+    json.push(b'\n');
+    if let Some(report_target) = report_target {
+        report_target.write(&json, None)?;
+    }
+    if job.args.json {
+        output::standard(&json)?;
+    }
+    if !job.args.preview {
+        target.write(&written, input_bytes(job.args, loaded))?;
+    }
+    if !job.quiet && !job.args.json {
+        output::tell(&table.render(width()));
+    }
+    if infeasible == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::note(&format!("{infeasible} of {} sessions cannot fit and were left out", loaded.sessions.len()));
+    Ok(ExitCode::from(INFEASIBLE))
+}

@@ -1,0 +1,250 @@
+//! One run of a chain: plans are asked for, edits applied, until the target is met.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use epitome_session::{Position, Unit};
+use epitome_strategy::{
+    Archive, Edit, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText, Tokens,
+};
+
+use crate::engine::Engine;
+use crate::floor::{FLOOR, make_room};
+use crate::guard::{self, Guard, Refusal};
+use crate::report::{Step, SummarizerReport};
+use crate::request::Chain;
+use crate::stages::{Before, REPAIR, THINKING, entail, repair};
+use crate::wording;
+use crate::working::{BlockEdit, Context, Layout, Working};
+
+/// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
+const MOST_PASSES: usize = 8;
+
+/// One run of a chain over a working view.
+pub(crate) struct Run {
+    pub working: Working,
+    pub steps: Vec<Step>,
+    pub summary: Option<String>,
+    pub summarizer: SummarizerReport,
+    /// The place of the first message that was never sent.
+    first_unsent: Option<Position>,
+}
+
+impl Run {
+    pub(crate) fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
+        let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
+        let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
+        Self { working, steps: Vec::new(), summary: None, summarizer, first_unsent: None }
+    }
+
+    /// Runs a stage of the engine and reports it where it did something.
+    fn stage(&mut self, name: &str, stage: impl FnOnce(&mut Working) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let started = Instant::now();
+        let (tokens_before, edits) = (self.working.total, self.working.edits.len());
+        let synthetics = self.working.synthetics.len();
+        stage(&mut self.working)?;
+        let done = self.working.edits.len() - edits;
+        if done > 0 || self.working.synthetics.len() > synthetics || name == FLOOR {
+            self.steps.push(Step {
+                strategy: Arc::from(name),
+                tokens_before,
+                tokens_after: self.working.total,
+                edits: done as u32,
+                refused: 0,
+                declined: None,
+                duration_us: started.elapsed().as_micros() as u64,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Repair, the chain, the floor.
+    pub(crate) async fn run(
+        &self,
+        context: &Context<'_>,
+        start: Working,
+        archive: &mut dyn Archive,
+        chain: &Chain,
+        mut goal: Goal,
+        unsent_messages: u32,
+    ) -> Result<Run, Refusal> {
+        let before = Before::new(&start.entries);
+        let sent = start.entries.len().saturating_sub(unsent_messages as usize);
+        let first_unsent = start.entries.get(sent).map(|entry| entry.position);
+        let mut run = Run::new(start, self.summarizer.as_deref());
+        run.first_unsent = first_unsent;
+        run.stage(REPAIR, |working| repair(working, context, archive))?;
+        run.stage(THINKING, |working| entail(working, context, archive, &before))?;
+        for strategy in &chain.0 {
+            goal.current = run.working.total;
+            if goal.is_met() {
+                break;
+            }
+            self.ask(context, &mut run, archive, &**strategy, &mut goal, &before).await?;
+        }
+        if run.working.total > goal.target {
+            run.stage(FLOOR, |working| make_room(working, context, archive, &before, goal.target))?;
+        }
+        Ok(run)
+    }
+
+    /// Asks one strategy until the goal is met or it makes no more progress.
+    async fn ask(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        strategy: &dyn Strategy,
+        goal: &mut Goal,
+        before: &Before,
+    ) -> Result<(), Refusal> {
+        let started = Instant::now();
+        let mut step = Step {
+            strategy: Arc::from(strategy.meta().id),
+            tokens_before: run.working.total,
+            tokens_after: 0,
+            edits: 0,
+            refused: 0,
+            declined: None,
+            duration_us: 0,
+        };
+        for _ in 0..MOST_PASSES {
+            goal.current = run.working.total;
+            if goal.is_met() {
+                break;
+            }
+            let layout = run.working.layout(context.pins);
+            goal.first_unsent_unit = run.first_unsent.map(|unsent| {
+                let entries = &run.working.entries;
+                let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
+                layout.units.partition_point(sent) as u32
+            });
+            let planned = {
+                let view = run.working.view(&layout, context);
+                if self.guards.on(Guard::Failure) {
+                    guard::failure(strategy, &view, goal)
+                } else {
+                    Ok(strategy.plan(&view, goal).unwrap_or_else(|error| panic_for_mutant(&error.0)))
+                }
+            };
+            let plan = match planned {
+                Ok(plan) => plan,
+                Err(error) => {
+                    step.declined = Some(format!("failed: {error}"));
+                    break;
+                }
+            };
+            let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await;
+            entail(&mut run.working, context, archive, before)?;
+            if applied == 0 || run.working.total >= goal.current {
+                break;
+            }
+        }
+        if step.edits > 0 {
+            step.declined = None;
+        }
+        step.tokens_after = run.working.total;
+        step.duration_us = started.elapsed().as_micros() as u64;
+        run.steps.push(step);
+        Ok(())
+    }
+
+    /// Applies the edits of one plan until the goal is met; returns how many were accepted.
+    #[expect(clippy::too_many_arguments, reason = "one call site; a struct would only rename them")]
+    async fn apply(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        strategy: &dyn Strategy,
+        plan: Plan,
+        goal: &Goal,
+        step: &mut Step,
+    ) -> u32 {
+        let mut applied = 0;
+        let mut first_refusal = None;
+        for edit in plan.edits {
+            if run.working.total <= goal.target {
+                break;
+            }
+            match self.apply_edit(context, run, archive, layout, strategy.meta().id, edit).await {
+                Ok(_) => applied += 1,
+                Err(refusal) => {
+                    step.refused += 1;
+                    first_refusal.get_or_insert(refusal);
+                }
+            }
+        }
+        step.edits += applied;
+        step.declined = plan.declined.or_else(|| first_refusal.map(|refusal| format!("an edit {refusal}")));
+        applied
+    }
+
+    async fn apply_edit(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        strategy: &str,
+        edit: Edit,
+    ) -> Result<Tokens, Refusal> {
+        match edit {
+            Edit::Drop { units, reason } => {
+                let positions = run.working.leaving(context, layout, &units)?;
+                run.working.drop_messages(context, archive, strategy, &positions, reason)
+            }
+            Edit::Summarize { units, summary, reason } => {
+                let positions = run.working.leaving(context, layout, &units)?;
+                let text = match summary {
+                    SummaryText::Ready(text) => text,
+                    SummaryText::Request(request) => self.summarize(context, run, &positions, &request).await?,
+                };
+                if text.trim().is_empty() {
+                    return Err(Refusal::Summary("the text is empty".to_owned()));
+                }
+                let write = |handle: &str| {
+                    format!("{}\n{text}", wording::summary_heading(context.language, positions.len(), handle))
+                };
+                let saved =
+                    run.working.replace_messages(context, archive, strategy, &positions, reason, (None, &write))?;
+                run.summary = Some(text);
+                Ok(saved)
+            }
+            Edit::Excerpt { message, block, keep, reason } => {
+                let edit = BlockEdit::new(strategy, message, block, reason);
+                run.working.excerpt(context, archive, layout, edit, &keep)
+            }
+            Edit::Trim { message, block, max_chars, reason } => {
+                let edit = BlockEdit::new(strategy, message, block, reason);
+                run.working.trim(context, archive, layout, edit, max_chars)
+            }
+        }
+    }
+
+    async fn summarize(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        positions: &[usize],
+        request: &SummaryRequest,
+    ) -> Result<String, Refusal> {
+        let Some(summarizer) = &self.summarizer else {
+            return Err(Refusal::Summary("summaries are switched off".to_owned()));
+        };
+        let messages = run.working.messages(positions);
+        let task = SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
+        let summary = summarizer.summarize(&task).await.map_err(|error| Refusal::Summary(error.to_string()))?;
+        run.summarizer.input_tokens += summary.input_tokens;
+        run.summarizer.output_tokens += summary.output_tokens;
+        Ok(summary.text)
+    }
+}
+
+#[expect(clippy::panic, reason = "only reached with the failure guard switched off, in tests of the tests")]
+fn panic_for_mutant(problem: &str) -> Plan {
+    panic!("{problem}")
+}
