@@ -106,8 +106,7 @@ impl TaskDetector for SignalDetector {
         if signals.edit_blocks > 0 {
             evidence.push(format!("{} answers hold edit blocks", signals.edit_blocks));
         }
-        if signals.typed > 0 {
-            let mean = signals.typed_chars / signals.typed;
+        if let Some(mean) = signals.typed_chars.checked_div(signals.typed) {
             evidence.push(format!("{} answers; a user turn has {mean} bytes on average", signals.answers));
         }
         Verdict { kind, confidence, evidence }

@@ -9,7 +9,7 @@ use crate::guard::Refusal;
 use crate::report::{Floor, FloorPart};
 use crate::stages::{Before, entail};
 use crate::wording;
-use crate::working::{BlockEdit, Context, NOTICE, Working};
+use crate::working::{BlockEdit, Context, NOTICE, Replacement, Working};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -143,9 +143,8 @@ fn trim_arguments(
     for (_, at) in editable(working, &layout.protections, &layout.units, |block| block.as_call().is_some()) {
         let reason = Reason::new("over-budget", format!("arguments longer than {max_chars} characters"));
         let edit = BlockEdit::new(FLOOR, at.message, at.block, reason);
-        match working.trim(context, archive, &layout, edit, max_chars) {
-            Err(Refusal::Archive(problem)) => return Err(Refusal::Archive(problem)),
-            Ok(_) | Err(_) => {}
+        if let Err(refusal @ Refusal::Archive(_)) = working.trim(context, archive, &layout, edit, max_chars) {
+            return Err(refusal);
         }
     }
     Ok(())
@@ -191,7 +190,8 @@ fn leave_oldest(
     let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
     let messages = positions.len();
     let write = |handle: &str| wording::notice(context.language, messages, freed, handle);
-    match working.replace_messages(context, archive, FLOOR, &positions, reason.clone(), (Some(NOTICE), &write)) {
+    let replacement = Replacement { name: Some(NOTICE), write: &write };
+    match working.replace_messages(context, archive, FLOOR, &positions, reason.clone(), replacement) {
         Err(Refusal::NoGain) => working.drop_messages(context, archive, FLOOR, &positions, reason).map(drop),
         other => other.map(drop),
     }

@@ -15,7 +15,7 @@ use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
 use crate::stages::{Before, REPAIR, THINKING, entail, repair};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Layout, Working};
+use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
 
 /// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
 const MOST_PASSES: usize = 8;
@@ -209,8 +209,9 @@ impl Engine {
                 let write = |handle: &str| {
                     format!("{}\n{text}", wording::summary_heading(context.language, positions.len(), handle))
                 };
+                let replacement = Replacement { name: None, write: &write };
                 let saved =
-                    run.working.replace_messages(context, archive, strategy, &positions, reason, (None, &write))?;
+                    run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;
                 run.summary = Some(text);
                 Ok(saved)
             }

@@ -47,6 +47,14 @@ pub(crate) struct Working {
     touched: HashSet<BlockRef>,
 }
 
+/// What stands for messages that leave.
+pub(crate) struct Replacement<'a> {
+    /// The name of the message, [`NOTICE`] or none.
+    pub name: Option<&'a str>,
+    /// Turns the archive's handle into its text.
+    pub write: &'a dyn Fn(&str) -> String,
+}
+
 /// An edit of one block: who makes it, where, and why.
 pub(crate) struct BlockEdit<'a> {
     strategy: &'a str,
@@ -169,8 +177,7 @@ impl Working {
         Ok(saved)
     }
 
-    /// Replaces the messages at `positions` by one user message, which stands where the first of them stood. `write`
-    /// turns the archive's handle into its text.
+    /// Replaces the messages at `positions` by one user message, which stands where the first of them stood.
     pub(crate) fn replace_messages(
         &mut self,
         context: &Context<'_>,
@@ -178,12 +185,12 @@ impl Working {
         strategy: &str,
         positions: &[usize],
         reason: Reason,
-        (name, write): (Option<&str>, &dyn Fn(&str) -> String),
+        replacement: Replacement<'_>,
     ) -> Result<Tokens, Refusal> {
         let recall = self.archive_messages(context, archive, positions)?;
         let id = format!("epitome-{}-{}", context.epoch, self.synthetics.len());
-        let mut message = Message::text(id, Role::User, Origin::Summary, write(&recall));
-        message.name = name.map(Arc::from);
+        let mut message = Message::text(id, Role::User, Origin::Summary, (replacement.write)(&recall));
+        message.name = replacement.name.map(Arc::from);
         let tokens = count_message(context.counter, &message);
         let before = self.tokens_of(positions);
         let saved = if context.guards.on(Guard::Progress) {

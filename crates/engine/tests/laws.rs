@@ -38,7 +38,7 @@ fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
     engine.summarizer = Some(Arc::new(FickleSummarizer));
     engine.guards = guards;
-    let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed % 3 == 0 });
+    let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });
     (engine, Chain(vec![chaos(0), chaos(1 << 32), chaos(1 << 33)]))
 }
 

@@ -29,9 +29,53 @@ impl Counts {
     }
 }
 
-/// Where we count otherwise than the manifest, and why.
-fn differences(file: &str, counts: &mut Counts) {
-    let _ = (file, counts);
+/// Where we count otherwise than the manifest: user messages, compactions, and why.
+const DIFFERENCES: &[(&str, i64, i64, &str)] = &[
+    ("cline_sdk/cline-agentic", -1, 0, "the summary is no user's message"),
+    ("cline_sdk/cline-basic", -4, 0, "notices of the compaction are no user's messages"),
+    ("cline_sdk/cline-session", -1, 0, "an attached file is a block of its message"),
+    ("copilot_cli/StarCar", 2, 0, "notifications of finished sub-agents are in the context"),
+    ("madial/", -35, 0, "lines with a space in front have a speaker too"),
+    ("mini_swe_agent/django__django", -1, 0, "the submitted patch is the last command's output"),
+    ("mini_swe_agent/psf__requests", -1, 0, "the same"),
+    ("mini_swe_agent/sphinx", -1, 0, "the same"),
+    ("mini_swe_agent/pylint", -5, 0, "the same, and 4 notices that a command ran out of time"),
+    ("mini_swe_agent/sympy__sympy-13091", -1, 0, "the submitted patch is the last command's output"),
+    ("mini_swe_agent/sympy__sympy-19040", -5, 0, "the same, and 4 notices that a command ran out of time"),
+    ("opencode/nimbus", 6, 3, "commands run as sub-tasks are in the context; outputs were dropped three times"),
+];
+
+fn with_differences(file: &str, counts: Counts) -> Counts {
+    let mut counts = counts;
+    for (_, users, compactions, _) in DIFFERENCES.iter().filter(|(start, ..)| file.starts_with(start)) {
+        counts.users = counts.users.saturating_add_signed(*users as isize);
+        counts.compactions = counts.compactions.saturating_add_signed(*compactions as isize);
+    }
+    counts
+}
+
+/// What holds for every session that is read: results answer a call, marked calls lie in their text, nothing is empty.
+fn unsound(session: &Session) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for message in session.log() {
+        if message.blocks.is_empty() {
+            return Some(format!("{} is empty", message.id));
+        }
+        open.extend(message.calls().map(|(_, call)| call.id.as_ref()));
+        for result in message.blocks.iter().filter_map(|block| block.as_result()) {
+            match open.iter().rposition(|id| *id == result.call_id.as_ref()) {
+                Some(place) if !result.call_id.is_empty() => drop(open.remove(place)),
+                _ => return Some(format!("{} answers no call", message.id)),
+            }
+        }
+        for call in &message.text_calls {
+            let text = message.blocks.get(call.block as usize).and_then(|block| block.excerptable());
+            if text.and_then(|text| text.get(call.start as usize..call.end as usize)).is_none_or(str::is_empty) {
+                return Some(format!("{}: a marked call lies outside its text", message.id));
+            }
+        }
+    }
+    None
 }
 
 fn folder() -> Option<PathBuf> {
@@ -86,8 +130,8 @@ fn every_file_is_read_by_one_reader() {
         };
         let mut counts = Counts::default();
         sessions.iter().for_each(|loaded| counts.add(&loaded.session));
-        let mut expect = *expect;
-        differences(file, &mut expect);
+        wrong.extend(sessions.iter().filter_map(|loaded| Some(format!("{file}: {}", unsound(&loaded.session)?))));
+        let expect = with_differences(file, *expect);
         if counts != expect || !read.warnings.is_empty() {
             wrong.push(format!("{file}: {counts:?}, expected {expect:?}, warnings {:?}", read.warnings));
         }
