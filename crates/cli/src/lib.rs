@@ -4,6 +4,7 @@
 //! reports, `input` and `output` are the files in and out, `failure` is what goes wrong and the exit code it has.
 
 mod args;
+mod census;
 mod commands;
 mod failure;
 mod input;

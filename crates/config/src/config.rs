@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use epitome_engine::{Budget, Threshold};
-use epitome_strategy::{Registry, SettingType, SettingsTable, TaskKind, Value};
+use epitome_strategy::{Registration, Registry, SettingType, SettingsTable, TaskKind, Value};
 
 use crate::check;
 use crate::error::{ConfigErrors, Place};
@@ -12,6 +12,9 @@ use crate::keys::keys;
 use crate::preset::Preset;
 use crate::read;
 use crate::tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
+
+/// The setting by which strategies bound their summaries.
+pub(crate) const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
 
 /// Where an effective value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,13 +202,23 @@ impl Config {
         let chains = self.chains.iter().map(|(name, chain)| entry(format!("chains.{name}"), chain.as_slice().into()));
         let settings = registry.iter().flat_map(|registration| {
             let id = registration.meta.id;
-            let set = self.strategies.get(id);
+            let settings = self.settings(registration);
             registration.fields.iter().map(move |field| {
-                let value = set.and_then(|set| set.get(field.name)).cloned().unwrap_or_else(field.default);
+                let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
                 entry(format!("strategies.{id}.{}", field.name), value)
             })
         });
         fixed.chain(chains).chain(settings).collect()
+    }
+
+    /// The settings of a strategy that differ from its own defaults; `[summary] max_tokens` among them, where the
+    /// strategy has such a setting and no value of its own for it.
+    pub(crate) fn settings(&self, registration: &Registration) -> BTreeMap<String, Value> {
+        let mut settings = self.strategies.get(registration.meta.id).cloned().unwrap_or_default();
+        if registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS) {
+            settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.summary.max_tokens.into());
+        }
+        settings
     }
 
     fn value(&self, section: &str, name: &str) -> Option<Value> {

@@ -42,12 +42,11 @@ impl Config {
         ConfigErrors::check(check(self, registry))?;
         let counter = epitome_tokens::by_name(&self.counter.name.0)
             .map_err(|error| ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string())))?;
-        let empty = BTreeMap::new();
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {
             let id = registration.meta.id;
             // Settings that a strategy refuses were refused above.
-            if let Ok(strategy) = registration.build(self.strategies.get(id).unwrap_or(&empty)) {
+            if let Ok(strategy) = registration.build(&self.settings(registration)) {
                 strategies.insert(id, Chain(vec![strategy]));
             }
         }

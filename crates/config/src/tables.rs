@@ -66,5 +66,7 @@ settings! {
         /// `rules` writes them without a model; with `off` a strategy that asks for one is refused, and the chain goes
         /// on.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
+        /// Tokens that one summary may take at most: the default of every strategy's `max_summary_tokens`.
+        max_tokens: u32 = 4_000, in 1..=1_000_000, unit "tokens";
     }
 }

@@ -1,1 +1,127 @@
-//! The diff-truncation strategy.
+#![doc = include_str!("../README.md")]
+
+mod diff;
+mod rank;
+
+use epitome_strategy::cut::{Focus, fit};
+use epitome_strategy::{
+    BlockRef, Configurable, Content, Edit, Goal, Lossiness, Meta, Needs, Origin, Plan, PlanError, Reason, Role,
+    Strategy, Tokens, View, settings,
+};
+
+use crate::diff::Diff;
+
+settings! {
+    /// Settings of `diff-truncation`.
+    pub struct Settings {
+        /// Share of the model's window that one text with a diff may take.
+        max_share: f64 = 0.1, in 0.0..=1.0;
+        /// Diffs of fewer tokens are left alone.
+        min_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
+        /// Files that go last: paths that end in one of these, or, where it ends in `/`, that lie in such a folder.
+        minor_files: Vec<String> = rank::MINOR_FILES.iter().map(|name| (*name).to_owned()).collect();
+    }
+}
+
+/// Long diffs keep their headers and the changes that matter: see the crate's page.
+#[derive(Debug)]
+pub struct DiffTruncation {
+    settings: Settings,
+}
+
+impl Configurable for DiffTruncation {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "diff-truncation",
+        summary: "Long diffs are cut by lines: headers stay, changes that matter go before context.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Partial,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for DiffTruncation {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let most = ((self.settings.max_share * f64::from(goal.window)) as Tokens).max(self.settings.min_tokens);
+        let focus = Focus::new(goal.focus.as_deref());
+        let mut edits = Vec::new();
+        let mut saved = 0;
+        for at in long_texts(view, most) {
+            let need = goal.excess().saturating_sub(saved);
+            if need == 0 {
+                break;
+            }
+            let tokens = view.block_tokens(at);
+            let budget = most.max(tokens.saturating_sub(need));
+            if let Some(edit) = self.cut(view, at, tokens, budget, &focus) {
+                saved += tokens - budget;
+                edits.push(edit);
+            }
+        }
+        Ok(Plan::of(edits, format!("no diff takes more than {most} tokens")))
+    }
+}
+
+impl DiffTruncation {
+    fn cut(&self, view: &View<'_>, at: BlockRef, tokens: Tokens, budget: Tokens, focus: &Focus) -> Option<Edit> {
+        let text = view.block(at)?.excerptable()?;
+        let diff = Diff::parse(text)?;
+        let pieces: Vec<_> = diff.lines.iter().map(|line| line.range.clone()).collect();
+        let ranked = rank::ranked(text, &diff, focus, &self.settings.minor_files);
+        let keep = fit(view, text, &pieces, ranked, budget);
+        let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
+        if is_whole || budget >= tokens {
+            return None;
+        }
+        let (all, left) = (diff.totals(|_| true), diff.totals(|line| is_kept(&keep, line)));
+        let detail = format!(
+            "{} files, +{} −{} lines; kept +{} −{}; {tokens} tokens cut to {budget}",
+            all.files, all.added, all.removed, left.added, left.removed
+        );
+        let reason = Reason::new("long-diff", detail);
+        Some(Edit::Excerpt { message: at.message, block: at.block, keep, reason })
+    }
+}
+
+fn is_kept(keep: &[std::ops::Range<u32>], line: &std::ops::Range<usize>) -> bool {
+    let next = keep.partition_point(|range| (range.end as usize) < line.end);
+    keep.get(next).is_some_and(|range| range.start as usize <= line.start)
+}
+
+/// Blocks of more than `least` tokens in which a diff may stand, oldest first: tool output, and the texts of users and
+/// the model.
+fn long_texts(view: &View<'_>, least: Tokens) -> Vec<BlockRef> {
+    let mut found = Vec::new();
+    for (position, message) in view.messages().enumerate() {
+        if message.role == Role::System
+            || message.origin == Origin::Summary
+            || !view.protection(view.unit_of(position)).may_edit()
+        {
+            continue;
+        }
+        for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
+            let at = BlockRef { message: position as u32, block: block as u32 };
+            let holds_call = message.text_calls.iter().any(|call| call.block as usize == block);
+            let is_text = matches!(content, Content::Text { .. } | Content::ToolResult(_));
+            if is_text && !holds_call && view.block_tokens(at) > least {
+                found.push(at);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

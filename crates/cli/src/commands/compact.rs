@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, Trigger, block_on};
+use epitome::engine::{Budget, Mode, block_on};
+use epitome::session::Trigger;
 use epitome::formats::{Format, Loaded, write};
 use epitome::strategy::{Registry, TokenCounter};
 use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};

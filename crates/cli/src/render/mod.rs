@@ -1,6 +1,7 @@
 //! Tables, bars and texts for a terminal.
 
 pub(crate) mod bar;
+pub(crate) mod census;
 pub(crate) mod report;
 pub(crate) mod style;
 pub(crate) mod table;

@@ -76,7 +76,7 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
         (Status::Infeasible, _) => ("cannot fit", BAD),
     };
     let took = duration(subject.elapsed);
-    let _ = writeln!(out, "{STRONG}{}{STRONG:#}: {style}{words}{style:#} {FAINT}in {took}{FAINT:#}", subject.name);
+    let _ = writeln!(out, "{STRONG}{}{STRONG:#}: {style}{words}{style:#} {FAINT}· {took}{FAINT:#}", subject.name);
 }
 
 fn bars(out: &mut String, report: &Report, width: usize) {
@@ -87,7 +87,8 @@ fn bars(out: &mut String, report: &Report, width: usize) {
     let figure_width = columns(&before_figure).max(columns(&after_figure));
     let mut row = |label: &str, tokens: u32, figure: &str, style, note: String| {
         let drawn = bar(tokens.into(), whole, room, style);
-        let _ = writeln!(out, "  {FAINT}{label:<7}{FAINT:#}  {drawn}  {figure:>figure_width$}  {note}");
+        let gap = if note.is_empty() { "" } else { "  " };
+        let _ = writeln!(out, "  {FAINT}{label:<7}{FAINT:#}  {drawn}  {figure:>figure_width$}{gap}{note}");
     };
     let over = if before > budget { WARN } else { GOOD };
     if report.status == Status::Compacted {
@@ -115,7 +116,7 @@ fn circumstances(out: &mut String, report: &Report, width: usize) {
     labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
     if let Some(first) = report.first_changed_message {
         let loss = format!(
-            "message {first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
+            "message #{first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
             number(report.cache_loss_tokens)
         );
         labelled(out, "cache", &loss, width);
@@ -202,26 +203,29 @@ fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
     }
 }
 
-/// Who said the messages of a view, for a reader who does not know their ids.
-struct Names<'a>(HashMap<&'a str, &'a Entry>);
+/// The messages of a view by id: their numbers, and who said them. Ids are long and mean little to a person.
+struct Names<'a>(HashMap<&'a str, (usize, &'a Entry)>);
 
 impl<'a> Names<'a> {
     fn of(session: &'a Session) -> Self {
-        Self(session.view().iter().map(|entry| (entry.message.id.as_str(), entry)).collect())
+        let entries = session.view().iter().enumerate();
+        Self(entries.map(|(number, entry)| (entry.message.id.as_str(), (number, entry))).collect())
     }
 
     fn describe(&self, edit: &EditReport) -> String {
         let Some(first) = edit.messages.first() else { return String::new() };
-        if edit.messages.len() > 1 {
-            return format!("{} from {first}", plural(edit.messages.len(), "message"));
+        let found = self.0.get(first.as_str());
+        let number = found.map_or_else(|| first.to_string(), |(number, _)| format!("#{number}"));
+        match found {
+            Some((_, entry)) if edit.messages.len() == 1 => format!("{number} {}", who(entry)),
+            _ if edit.messages.len() == 1 => number,
+            _ => format!("{} from {number}", plural(edit.messages.len(), "message")),
         }
-        let who = self.0.get(first.as_str()).map(|entry| who(entry)).unwrap_or_default();
-        format!("{who} {first}").trim_start().to_owned()
     }
 }
 
 /// The role of an entry, with the tool's name where there is one.
-pub(crate) fn who(entry: &Entry) -> String {
+fn who(entry: &Entry) -> String {
     let message = &entry.message;
     let tool = message.blocks.iter().find_map(|block| match &block.content {
         Content::ToolResult(result) => result.name.clone(),
@@ -273,8 +277,8 @@ fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
     out.push_str(&table.render(width));
     let _ = writeln!(
         out,
-        "  {STRONG}help{STRONG:#}: give --budget {} or more, or let parts go as above; the session was not written",
-        floor.tokens
+        "  {STRONG}help{STRONG:#}: raise the budget to {} or more, or let parts go as said above; no session was written",
+        number(floor.tokens)
     );
 }
 

@@ -74,7 +74,7 @@ fn a_summary_replaces_what_came_before() {
             {{"info": {{"id": "a1", "role": "assistant"}}, "parts": [{{"type": "text", "text": "y"}}]}},
             {{"info": {{"id": "u2", "role": "user"}}, "parts": [{{"type": "compaction", "auto": true}}]}},
             {{"info": {{"id": "a2", "role": "assistant", "summary": true, "tokens": {{"input": 7, "output": 1}}{tail}}},
-              "parts": [{{"type": "text", "text": "## Goal"}}]}},
+              "parts": [{{"type": "text", "text": "Goal: x"}}]}},
             {{"info": {{"id": "a0", "role": "assistant", "summary": true}}, "parts": []}},
             {{"info": {{"id": "u3", "role": "user"}}, "parts": [{{"type": "text", "text": "z"}}]}}]}}"#
         )
@@ -85,7 +85,7 @@ fn a_summary_replaces_what_came_before() {
         = s
         u1 user/typed: x
         a1 assistant/model: y
-        -- Recorded from 7 -u1 -a1 + a2 user/summary: ## Goal
+        -- Recorded from 7 -u1 -a1 + a2 user/summary: Goal: x
         u3 user/typed: z
         view: a2 u3",
     );
@@ -95,7 +95,7 @@ fn a_summary_replaces_what_came_before() {
         = s
         u1 user/typed: x
         a1 assistant/model: y
-        -- Recorded from 7 -u1 + a2 user/summary: ## Goal
+        -- Recorded from 7 -u1 + a2 user/summary: Goal: x
         u3 user/typed: z
         view: a2 a1 u3",
     );

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use epitome_session::{Content, EditKind, Epoch, Origin, Role};
 
-use crate::{Format, Loaded, ReadOptions, read};
+use crate::{Format, Loaded, LoadedSession, Profile, ReadOptions, Source, read, render, validate};
 
 /// The folder of recorded sessions, or `None` with a note where there is none.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -76,4 +76,21 @@ fn counts_of_the_recorded_sessions() {
 
 fn is_call_without_result(content: &Content) -> bool {
     matches!(content, Content::Opaque(opaque) if opaque.kind.ends_with("_call"))
+}
+
+#[test]
+fn views_of_the_recorded_sessions_are_valid_for_every_provider() {
+    for (name, loaded) in files() {
+        for (index, LoadedSession { session, .. }) in loaded.sessions.iter().enumerate() {
+            let source = Source::new(&loaded, index).unwrap();
+            for profile in Profile::ALL {
+                for view in [session.view().to_vec(), session.full_view()] {
+                    let rendered = render(&view, profile, session.tools.as_deref(), Some(&source));
+                    let violations = validate(&rendered.json, profile);
+                    let shown: Vec<String> = violations.iter().take(5).map(ToString::to_string).collect();
+                    assert!(violations.is_empty(), "{name} {index} {profile:?}: {shown:#?}");
+                }
+            }
+        }
+    }
 }

@@ -5,11 +5,16 @@ mod blocks;
 mod documents;
 mod group;
 mod json;
+mod render;
 mod requests;
 mod time;
+mod validate;
 
 #[cfg(test)]
 mod corpus_tests;
+
+pub use render::{Profile, Rendered, Source, render};
+pub use validate::{Violation, validate};
 
 use agents::{claude_code, codex, pi};
 

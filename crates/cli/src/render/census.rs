@@ -1,0 +1,251 @@
+//! The census of a session for a person.
+
+use std::fmt::Write;
+
+use epitome::session::{Trigger, UnitKind};
+
+use crate::census::{Census, Round, UnitShare};
+use crate::commands::inspect::Inspected;
+use crate::render::bar::bar;
+use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{bytes, number, percent, plural, wrap};
+
+/// Tools listed.
+const TOOLS: usize = 12;
+
+/// Rounds listed: the newest.
+const ROUNDS: usize = 24;
+
+/// Sessions listed.
+const SESSIONS: usize = 30;
+
+/// Columns of a bar.
+const BAR: usize = 24;
+
+/// The page of one session, in at most `width` columns.
+pub(crate) fn page(name: &str, inspected: &Inspected<'_>, census: &Census, width: usize) -> String {
+    let mut out = String::new();
+    head(&mut out, name, inspected, census);
+    task(&mut out, census, width);
+    roles(&mut out, census, width);
+    tools(&mut out, census, width);
+    largest(&mut out, census, width);
+    timeline(&mut out, census, width);
+    compactions(&mut out, census, width);
+    usage(&mut out, census);
+    out
+}
+
+/// The sessions of a file of several.
+pub(crate) fn overview(name: &str, inspected: &Inspected<'_>, width: usize) -> String {
+    let sessions = &inspected.sessions;
+    let tokens: u64 = sessions.iter().map(|session| u64::from(session.sizes.tokens)).sum();
+    let mut out = format!(
+        "{STRONG}{name}{STRONG:#}  {FAINT}{}, {}{FAINT:#}\n  {} of {} tokens in all; --session N|ID shows one\n\n",
+        inspected.format,
+        bytes(inspected.bytes),
+        plural(sessions.len(), "session"),
+        number(tokens),
+    );
+    let setting = [Column::Right, Column::Flexible, Column::Right, Column::Right];
+    let mut table = Table::new(&setting, &["n", "session", "messages", "tokens"]);
+    for (index, session) in sessions.iter().take(SESSIONS).enumerate() {
+        table.row([
+            Cell::styled(index.to_string(), FAINT),
+            session.id.into(),
+            number(session.sizes.messages as u64).into(),
+            number(session.sizes.tokens).into(),
+        ]);
+    }
+    out.push_str(&table.render(width));
+    if sessions.len() > SESSIONS {
+        let _ = writeln!(out, "  {FAINT}… and {} more; --json lists all{FAINT:#}", sessions.len() - SESSIONS);
+    }
+    out
+}
+
+fn head(out: &mut String, name: &str, inspected: &Inspected<'_>, census: &Census) {
+    let id = census.id.as_deref().map(|id| format!(", session {id}")).unwrap_or_default();
+    let size = bytes(inspected.bytes);
+    let _ = writeln!(out, "{STRONG}{name}{STRONG:#}  {FAINT}{}{id}, {size}{FAINT:#}", inspected.format);
+    let _ = write!(
+        out,
+        "  {STRONG}{}{STRONG:#} tokens in {}, {}",
+        number(census.sizes.tokens),
+        plural(census.sizes.messages, "message"),
+        plural(census.rounds as usize, "round"),
+    );
+    if census.log_messages != census.sizes.messages {
+        let _ = write!(out, " {FAINT}(recorded: {}){FAINT:#}", plural(census.log_messages, "message"));
+    }
+    let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", census.counter);
+    if census.tool_definition_tokens > 0 {
+        let _ = writeln!(out, "  tool definitions take another {} tokens", number(census.tool_definition_tokens));
+    }
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n{STRONG}{text}{STRONG:#}");
+}
+
+fn task(out: &mut String, census: &Census, width: usize) {
+    let verdict = &census.task;
+    heading(out, "Task");
+    let _ = writeln!(out, "  {NAME}{}{NAME:#}, confidence {:.2}", verdict.kind, verdict.confidence);
+    for evidence in &verdict.evidence {
+        for line in wrap(evidence, width.saturating_sub(4)) {
+            let _ = writeln!(out, "    {FAINT}{line}{FAINT:#}");
+        }
+    }
+}
+
+fn roles(out: &mut String, census: &Census, width: usize) {
+    let whole = census.sizes.tokens.into();
+    heading(out, "Tokens by role");
+    // The bar has style codes of its own, so it stands behind the table's rows.
+    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Right], &[]);
+    for share in &census.roles {
+        table.row([
+            Cell::styled(share.role, NAME),
+            number(share.tokens).into(),
+            percent(share.tokens.into(), whole).into(),
+            plural(share.messages, "message").into(),
+        ]);
+    }
+    let rows = table.render(width);
+    for (row, share) in rows.lines().zip(&census.roles) {
+        let _ = writeln!(out, "{row}  {}", bar(share.tokens.into(), whole, BAR, NAME));
+    }
+}
+
+fn tools(out: &mut String, census: &Census, width: usize) {
+    if census.tools.is_empty() {
+        return;
+    }
+    let whole = census.sizes.tokens.into();
+    heading(out, "Tokens by tool");
+    let setting = [Column::Flexible, Column::Right, Column::Right, Column::Right, Column::Right];
+    let mut table = Table::new(&setting, &["tool", "calls", "in calls", "in results", "share"]);
+    for share in census.tools.iter().take(TOOLS) {
+        table.row([
+            Cell::styled(share.tool.clone(), NAME),
+            number(share.calls as u64).into(),
+            number(share.call_tokens).into(),
+            number(share.result_tokens).into(),
+            percent(share.tokens().into(), whole).into(),
+        ]);
+    }
+    out.push_str(&table.render(width));
+    if census.tools.len() > TOOLS {
+        let _ = writeln!(out, "  {FAINT}… and {} more{FAINT:#}", plural(census.tools.len() - TOOLS, "tool"));
+    }
+}
+
+fn largest(out: &mut String, census: &Census, width: usize) {
+    let whole = census.sizes.tokens.into();
+    heading(out, "Largest units");
+    let setting = [Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
+    let mut table = Table::new(&setting, &["tokens", "share", "round", "unit", "first words"]);
+    for unit in &census.largest_units {
+        table.row([
+            number(unit.tokens).into(),
+            percent(unit.tokens.into(), whole).into(),
+            unit.round.to_string().into(),
+            Cell::styled(unit_name(unit), NAME),
+            unit.words.clone().into(),
+        ]);
+    }
+    out.push_str(&table.render(width));
+}
+
+fn unit_name(unit: &UnitShare) -> String {
+    let kind = match unit.kind {
+        UnitKind::System => "system",
+        UnitKind::User => "user",
+        UnitKind::Injected => "injected",
+        UnitKind::Step => "step",
+        UnitKind::Summary => "summary",
+        UnitKind::Orphan => "orphan",
+    };
+    if unit.tools.is_empty() { kind.to_owned() } else { format!("{kind}: {}", unit.tools.join(", ")) }
+}
+
+fn timeline(out: &mut String, census: &Census, width: usize) {
+    heading(out, "Timeline");
+    let left_out = census.timeline.len().saturating_sub(ROUNDS);
+    if left_out > 0 {
+        let _ = writeln!(out, "  {FAINT}{} before these; --json has all{FAINT:#}", plural(left_out, "round"));
+    }
+    let setting = [Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
+    let mut table = Table::new(&setting, &["round", "tokens", "messages", "tools", "user"]);
+    for round in &census.timeline[left_out..] {
+        table.row([
+            Cell::styled(round.round.to_string(), FAINT),
+            number(round.tokens).into(),
+            number(round.messages as u64).into(),
+            Cell::styled(called(round), NAME),
+            round.words.clone().into(),
+        ]);
+    }
+    out.push_str(&table.render(width));
+}
+
+/// The tools of a round, the most called first.
+fn called(round: &Round) -> String {
+    let mut words: Vec<String> = round
+        .tools
+        .iter()
+        .take(4)
+        .map(|(tool, count)| if *count == 1 { tool.clone() } else { format!("{tool} ×{count}") })
+        .collect();
+    if round.tools.len() > words.len() {
+        words.push(format!("+{}", round.tools.len() - words.len()));
+    }
+    words.join(" ")
+}
+
+fn compactions(out: &mut String, census: &Census, width: usize) {
+    if census.compactions.is_empty() {
+        return;
+    }
+    heading(out, "Compactions");
+    let setting = [Column::Right, Column::Left, Column::Left, Column::Right, Column::Right, Column::Right];
+    let mut table = Table::new(&setting, &["n", "by", "trigger", "after message", "tokens before", "after"]);
+    let tokens = |tokens: Option<u32>| tokens.map_or_else(|| Cell::styled("?", FAINT), |tokens| number(tokens).into());
+    for compaction in &census.compactions {
+        let trigger = match compaction.trigger {
+            Trigger::Manual => "manual",
+            Trigger::Soft => "soft threshold",
+            Trigger::Hard => "hard threshold",
+            Trigger::RemainingShare => "share left",
+            Trigger::Rounds => "rounds",
+            Trigger::Marker => "marker",
+            Trigger::Overflow => "overflow",
+            Trigger::Recorded => "recorded",
+        };
+        table.row([
+            Cell::styled(compaction.number.to_string(), FAINT),
+            if compaction.recorded { "the agent" } else { "epitome" }.into(),
+            trigger.into(),
+            number(compaction.after_message).into(),
+            tokens(compaction.tokens_before),
+            tokens(compaction.tokens_after),
+        ]);
+    }
+    out.push_str(&table.render(width));
+}
+
+fn usage(out: &mut String, census: &Census) {
+    let Some(usage) = &census.usage else { return };
+    heading(out, "Reported by the provider");
+    let _ = writeln!(
+        out,
+        "  {}, {} input tokens, {} of them from the prompt cache; {} output tokens; largest request {} tokens",
+        plural(usage.requests, "request"),
+        number(usage.input),
+        percent(usage.cache_read, usage.input),
+        number(usage.output),
+        number(usage.largest_input),
+    );
+}

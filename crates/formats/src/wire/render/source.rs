@@ -1,0 +1,59 @@
+//! The file that a session was read from, for untouched messages to come out as the bytes that they were.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_session::{Entry, EntryKey};
+
+use crate::wire::json::Object;
+use crate::{Format, Loaded};
+
+/// Where a session was read from.
+#[derive(Debug)]
+pub struct Source<'a> {
+    pub(crate) format: Format,
+    bytes: &'a [u8],
+    records: &'a [Range<usize>],
+    /// How many messages of the log each record holds.
+    members: HashMap<u32, u32>,
+}
+
+impl<'a> Source<'a> {
+    /// The source of a file's session number `index`; `None` where there is no such session. Linear in its log.
+    pub fn new(loaded: &'a Loaded, index: usize) -> Option<Self> {
+        let session = loaded.sessions.get(index)?;
+        let mut members: HashMap<u32, u32> = HashMap::new();
+        for record in session.session.log().iter().flat_map(|message| &message.records) {
+            *members.entry(*record).or_default() += 1;
+        }
+        Some(Self { format: loaded.format, bytes: &loaded.bytes, records: &session.records, members })
+    }
+
+    /// A record's text.
+    pub(crate) fn record(&self, number: u32) -> Option<&'a str> {
+        let span = self.records.get(number as usize)?.clone();
+        std::str::from_utf8(self.bytes.get(span)?).ok()
+    }
+
+    /// Where a record stands in the file.
+    pub(crate) fn span(&self, number: u32) -> Option<Range<usize>> {
+        self.records.get(number as usize).cloned()
+    }
+
+    /// How many messages of the log a record holds.
+    pub(crate) fn members(&self, number: u32) -> u32 {
+        self.members.get(&number).copied().unwrap_or(0)
+    }
+
+    /// The records of an entry that is as it was read.
+    pub(crate) fn untouched<'e>(&self, entry: &'e Entry) -> Option<&'e [u32]> {
+        let recorded = matches!(entry.key, EntryKey::Log(_)) && !entry.is_edited();
+        (recorded && !entry.message.records.is_empty()).then_some(&entry.message.records[..])
+    }
+
+    /// The object that an entry was read from, edited or not, where it has a record of its own.
+    pub(crate) fn object(&self, entry: &Entry) -> Option<Object<'a>> {
+        let [record] = entry.original.records[..] else { return None };
+        matches!(entry.key, EntryKey::Log(_)).then(|| self.record(record)).flatten().and_then(Object::parse)
+    }
+}

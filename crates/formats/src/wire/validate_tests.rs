@@ -1,0 +1,92 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+/// The rules that a request breaks, in order.
+fn check(profile: Profile, json: &str, expect: &[&str]) {
+    let found = validate(json, profile);
+    let rules: Vec<&str> = found.iter().map(|violation| violation.rule).collect();
+    assert_eq!(rules, expect, "{json}\n{found:?}");
+}
+
+#[test]
+fn openai_chat() {
+    let check = |json: &str, expect: &[&str]| check(Profile::OpenaiChat, json, expect);
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"run","arguments":"{}"}}]}"#;
+    let user = r#"{"role":"user","content":"hi"}"#;
+    let result = r#"{"role":"tool","tool_call_id":"1","content":""}"#;
+    check(&format!(r#"{{"messages":[{{"role":"system","content":"s"}},{user},{call},{result},{user}]}}"#), &[]);
+    check(&format!("{user}\n{call}\n{result}\n"), &[]);
+    check(&format!("[{user},{call}]"), &[]);
+    check("[{]", &["json"]);
+    check("", &["json"]);
+    check("{}", &["messages"]);
+    check(&format!("[{user},{call},{user}]"), &["call-without-result"]);
+    check(&format!("[{user},{call},{result},{result}]"), &["result-without-call"]);
+    check(&format!("[{user},{result}]"), &["result-without-call"]);
+    check(&format!("[{call},{result}]"), &["first-user"]);
+    check(r#"[{"role":"human","content":"x"}]"#, &["first-user", "role"]);
+    check(r#"[{"role":"user","content":""}]"#, &["content"]);
+    check(r#"[{"role":"user","content":[]}]"#, &["content"]);
+    check(r#"[{"role":"user","content":[{"type":"text","text":""}]}]"#, &["content"]);
+    check(&format!(r#"[{user},{{"role":"assistant","content":null}}]"#), &["content"]);
+    let bad = call.replace(r#""{}""#, r#""{""#);
+    check(&format!("[{user},{bad}]"), &["arguments"]);
+    let bad = call.replace(r#""id":"1""#, r#""id":"""#);
+    check(&format!("[{user},{bad}]"), &["call-id"]);
+    check(&format!(r#"[{user},{{"role":"assistant","content":"x","tool_calls":"run()"}}]"#), &["content"]);
+    check(
+        &format!(r#"[{user},{{"role":"assistant","content":null,"function_call":{{"name":"f","arguments":"{{}}"}}}},{{"role":"function","name":"f","content":"x"}}]"#),
+        &[],
+    );
+    check(r#"{"messages":[{"role":"user","content":"x"}],"tools":[{"name":"f","input_schema":{}}]}"#, &["tools"]);
+}
+
+#[test]
+fn openai_responses() {
+    let check = |json: &str, expect: &[&str]| check(Profile::OpenaiResponses, json, expect);
+    let user = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}"#;
+    let call = r#"{"type":"function_call","call_id":"1","name":"run","arguments":"{}"}"#;
+    let output = r#"{"type":"function_call_output","call_id":"1","output":""}"#;
+    let reasoning = r#"{"type":"reasoning","summary":[]}"#;
+    check(&format!(r#"{{"instructions":"x","input":[{user},{reasoning},{call},{output}]}}"#), &[]);
+    check(r#"{"input":"hello"}"#, &[]);
+    check(&format!("[{user},{call},{reasoning},{output}]"), &[]);
+    check(&format!("[{user},{call},{user}]"), &["call-without-result"]);
+    check(&format!("[{user},{output}]"), &["result-without-call"]);
+    check(&format!("[{call},{output}]"), &["first-user"]);
+    let two = call.replace('1', "2");
+    check(&format!("[{user},{call},{two},{output},{reasoning}]"), &["call-without-result"]);
+    check(&format!(r#"[{user},{call},{{"type":"custom_tool_call_output","call_id":"1","output":"x"}}]"#), &["result-without-call"]);
+    check(&format!(r#"[{user},{{"type":"custom_tool_call","call_id":"3","name":"p"}}]"#), &["arguments"]);
+    check(&format!("[{user},{}]", call.replace("{}", "[]")), &["arguments"]);
+    check(&format!("[{user},{}]", call.replace(r#""1""#, r#""""#)), &["call-id"]);
+    check(&user.replace("input_text", "output_text"), &["part-type"]);
+    check(&user.replace("hi", ""), &["content"]);
+    check(&format!("[{user},{{}}]"), &["role"]);
+}
+
+#[test]
+fn anthropic() {
+    let check = |json: &str, expect: &[&str]| check(Profile::Anthropic, json, expect);
+    let user = r#"{"role":"user","content":"hi"}"#;
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"run","input":{}}]}"#;
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text","text":"go on"}]}"#;
+    check(&format!(r#"{{"system":"s","messages":[{user},{call},{result}]}}"#), &[]);
+    check(&format!("[{user},{call}]"), &[]);
+    check("[]", &["messages"]);
+    check(&format!("[{user},{user}]"), &["alternation"]);
+    check(&format!("[{call},{result}]"), &["first-user"]);
+    check(&format!("[{user},{call},{user}]"), &["call-without-result"]);
+    check(result, &["result-without-call"]);
+    check(&format!("[{user},{}]", call.replace("t1", "a|b")), &["call-id"]);
+    check(&format!("[{user},{call},{result},{call}]"), &["call-id"]);
+    check(&format!("[{user},{}]", call.replace("{}", "[]")), &["arguments"]);
+    check(&format!(r#"[{user},{{"role":"system","content":"x"}}]"#), &["system-in-messages"]);
+    check(r#"[{"role":"user","content":"  "}]"#, &["content"]);
+    check(r#"[{"role":"user","content":[]}]"#, &["content"]);
+    check(&format!(r#"[{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x"}}]}}]"#), &["content"]);
+    let late = r#"{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"t1"}]}"#;
+    check(&format!("[{user},{call},{late}]"), &["results-first"]);
+    check(r#"{"system":[{"type":"image"}],"messages":[{"role":"user","content":"x"}]}"#, &["content"]);
+    check(r#"[{"role":"tool","content":"x"}]"#, &["role", "first-user"]);
+}
