@@ -18,7 +18,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Print no report and no warnings, only what was asked for
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 1000)]
     pub(crate) quiet: bool,
 }
 
@@ -46,7 +46,8 @@ pub(crate) struct InputArgs {
     /// The session's file, plain or gzipped; `-` is standard input
     pub(crate) file: PathBuf,
     /// The file's format; recognised from the content without it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true,
+          long_help = every_format())]
     pub(crate) from: Option<Format>,
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
@@ -198,6 +199,11 @@ fn format_parser(filter: fn(Format) -> bool) -> impl TypedValueParser<Value = Fo
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
 }
 
+fn every_format() -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
+    format!("The file's format; recognised from the content without it. One of {}", names.join(", "))
+}
+
 fn task_parser() -> impl TypedValueParser<Value = TaskKind> {
     PossibleValuesParser::new(TaskKind::ALL.map(TaskKind::as_str)).try_map(|name| name.parse::<TaskKind>())
 }
@@ -218,16 +224,15 @@ fn tokens(text: &str) -> Result<u32, String> {
     };
     let digits = digits.replace(['_', ','], "");
     let wrong = || "takes a whole number of tokens, such as 32000 or 32k".to_owned();
-    let negative = digits.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok());
-    if negative {
-        return Err("a budget is at least 1 token".to_owned());
+    if digits.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok()) {
+        return Err("takes 1 token or more".to_owned());
     }
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong());
     }
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match number.map(u32::try_from) {
-        Some(Ok(0)) => Err("a budget is at least 1 token".to_owned()),
+        Some(Ok(0)) => Err("takes 1 token or more".to_owned()),
         Some(Ok(tokens)) => Ok(tokens),
         Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
     }

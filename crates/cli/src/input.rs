@@ -97,12 +97,23 @@ fn listing(sessions: &[LoadedSession]) -> String {
     lines.join("\n")
 }
 
-/// The session in the view that the arguments ask for.
+/// The session in the view that the arguments ask for. For the full one every compaction is undone, the newest first:
+/// the journal still knows them, and the session is still the file's.
 pub(crate) fn viewed(session: &Session, view: ViewArg) -> Session {
-    match view {
-        ViewArg::Compacted => session.clone(),
-        ViewArg::Full => session.without_journal(),
+    let mut viewed = session.clone();
+    if view == ViewArg::Full {
+        let in_force: Vec<u32> = session.journal().iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();
+        if in_force.into_iter().rev().any(|epoch| viewed.undo(epoch).is_err()) {
+            return session.without_journal();
+        }
     }
+    viewed
+}
+
+/// Tells of something that did not stop the command, and of which session it is.
+pub(crate) fn warn(session: Option<&str>, message: &str) {
+    let session = session.map(|session| format!("session {session}: ")).unwrap_or_default();
+    output::note(&format!("{session}{message}"));
 }
 
 /// The configuration in force: the file's, or the defaults.

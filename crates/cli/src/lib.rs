@@ -1,14 +1,14 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `input` and `output` are the files in and out, `failure` is what goes wrong and the exit code it has.
+//! reports, `input` and `output` are the files in and out, `emit` makes bytes of sessions, `failure` is what goes wrong and the exit code it has.
 
 mod args;
 mod census;
 mod commands;
+mod emit;
 mod failure;
 mod input;
-mod lines;
 mod output;
 mod render;
 

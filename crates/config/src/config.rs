@@ -188,8 +188,16 @@ impl Config {
 
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
-        let BudgetTable { window, reserve_output, soft, hard, target } = self.budget.clone();
-        Budget { window, reserve_output, tool_definitions: 0, soft: soft.0, hard: hard.0, target: target.0 }
+        let BudgetTable { window, reserve_output: _, soft, hard, target } = self.budget.clone();
+        Budget { window, reserve_output: self.reserve_output(), tool_definitions: 0, soft: soft.0, hard: hard.0, target: target.0 }
+    }
+
+    /// The reserve for the answer. The default is made for large windows: in a small one it is a quarter.
+    fn reserve_output(&self) -> u32 {
+        match self.source("budget.reserve_output") {
+            Source::Default => self.budget.reserve_output.min(self.budget.window / 4),
+            Source::Preset(_) | Source::File(_) | Source::Host => self.budget.reserve_output,
+        }
     }
 
     /// Every effective value, in the order of the template: what is really in force, for a person to see.
@@ -223,6 +231,7 @@ impl Config {
 
     fn value(&self, section: &str, name: &str) -> Option<Value> {
         match section {
+            "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
             "budget" => self.budget.get(name),
             "counter" => self.counter.get(name),
             "pins" => self.pins.get(name),

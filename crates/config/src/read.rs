@@ -16,8 +16,9 @@ type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'
 /// The configuration that `text` gives, as far as it can be read, and what is wrong with it.
 pub(crate) fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { text, file: Arc::from(file), config: Config::default(), problems: Vec::new() };
-    reader.table(table.get_ref());
+    let root = table.get_ref();
+    let mut reader = Reader { text, root, file: Arc::from(file), config: Config::default(), problems: Vec::new() };
+    reader.read();
     // What was made of a line that is no TOML says nothing about what was meant.
     let syntax: Vec<Problem> = errors
         .iter()
@@ -32,19 +33,21 @@ pub(crate) fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
     (reader.config, reader.problems)
 }
 
-struct Reader<'t> {
+struct Reader<'t, 'i> {
     text: &'t str,
+    root: &'t DeTable<'i>,
     file: Arc<str>,
     config: Config,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_> {
-    fn table(&mut self, table: &DeTable<'_>) {
-        if let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "preset") {
+impl Reader<'_, '_> {
+    fn read(&mut self) {
+        let root = self.root;
+        if let Some((key, value)) = root.iter().find(|(key, _)| key.get_ref() == "preset") {
             self.preset((key, value));
         }
-        for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "preset") {
+        for (key, value) in root.iter().filter(|(key, _)| key.get_ref() != "preset") {
             let name = key.get_ref().as_ref();
             if !TOP_LEVEL.contains(&name) {
                 self.unknown_top_level(name, key.span().start);
@@ -98,7 +101,7 @@ impl Reader<'_> {
             if known.contains(&name) {
                 self.assign(&format!("{section}.{name}"), name, (key, value));
             } else if let Some(alias) = ALIASES.iter().find(|alias| section == "budget" && alias.name == name) {
-                self.alias(alias.key, entries, (key, value));
+                self.alias(alias.key, (key, value));
             } else {
                 let aliases = ALIASES.iter().filter(|_| section == "budget").map(|alias| alias.name);
                 let help = match keys().find(|key| key.field.name == name) {
@@ -112,11 +115,10 @@ impl Reader<'_> {
     }
 
     /// A second name of a key: the same value, unless both names are there.
-    fn alias(&mut self, target: &str, entries: &DeTable<'_>, (key, value): Entry<'_, '_>) {
+    fn alias(&mut self, target: &str, (key, value): Entry<'_, '_>) {
         let name = key.get_ref().as_ref();
-        let twin = target.strip_prefix("budget.").filter(|twin| entries.contains_key(*twin));
-        if let Some(twin) = twin {
-            let problem = format!("`{name}` is a second name of `{twin}`, which is set too");
+        if self.is_set(target) {
+            let problem = format!("`{name}` is a second name of `{target}`, which is set too");
             self.problem(key.span().start, problem, Some("keep one of them".to_owned()));
         } else if value.get_ref().is_integer() {
             self.assign(target, name, (key, value));
@@ -124,6 +126,13 @@ impl Reader<'_> {
             let problem = format!("`{name}` takes whole tokens or messages, not {}", value.get_ref().type_str());
             self.problem(value.span().start, problem, None);
         }
+    }
+
+    /// Whether the file has a value at a path of keys.
+    fn is_set(&self, path: &str) -> bool {
+        let mut keys = path.split('.');
+        let first = keys.next().and_then(|key| self.root.get(key)).map(Spanned::get_ref);
+        keys.fold(first, |value, key| value?.as_table()?.get(key).map(Spanned::get_ref)).is_some()
     }
 
     fn chain(&mut self, (key, value): Entry<'_, '_>) {

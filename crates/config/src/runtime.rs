@@ -89,12 +89,12 @@ impl Runtime {
             match self.strategies.get(name.as_str()) {
                 Some(_) if names[..index].contains(name) => return Err(format!("`{name}` is in the chain twice")),
                 Some(one) => chain.0.extend(one.0.iter().cloned()),
-                None if names.len() == 1 => {
+                None => {
                     let chains: Vec<&str> = self.named.keys().map(String::as_str).collect();
                     let problem = unknown_strategy(name, registry);
-                    return Err(format!("{problem}; chains by name: {}", chains.join(", ")));
+                    let chains = if names.len() > 1 { String::new() } else { format!("; chains: {}", chains.join(", ")) };
+                    return Err(format!("{problem}{chains}"));
                 }
-                None => return Err(unknown_strategy(name, registry).to_string()),
             }
         }
         Ok(chain)

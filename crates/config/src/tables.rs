@@ -10,8 +10,8 @@ settings! {
     pub struct BudgetTable {
         /// The model's context window.
         window: u32 = 200_000, in 100..=1_000_000_000, unit "tokens";
-        /// Kept free for the model's answer. What is left of the window beside it and the tool definitions is the
-        /// usable window, which shares refer to.
+        /// Kept free for the model's answer; without this key at most a quarter of the window. What is left of the window
+        /// beside it and the tool definitions is the usable window, which shares refer to.
         reserve_output: u32 = 16_000, in 0..=1_000_000_000, unit "tokens";
         /// From here on a compaction is suggested.
         soft: Limit = Limit(Threshold::Share(0.8)), unit "share of the usable window, or tokens";

@@ -22,14 +22,15 @@ pub(crate) fn repair(working: &mut Working, context: &Context<'_>, archive: &mut
         return Ok(());
     }
     let layout = working.layout(context.pins);
+    let paired = guard::pairing(&working.entries, &layout.units).is_none();
     let mut orphans = Vec::new();
     let mut empty = Vec::new();
     let mut dead: Vec<(Position, Vec<ToolResult>)> = Vec::new();
     let last = layout.units.iter().rposition(|unit| unit.kind != UnitKind::System);
     for (index, unit) in layout.units.iter().enumerate() {
-        if unit.kind == UnitKind::Orphan {
+        if !paired && unit.kind == UnitKind::Orphan {
             orphans.extend(unit.entries.clone());
-        } else if !unit.closed && Some(index) != last {
+        } else if !paired && !unit.closed && Some(index) != last {
             dead.push((working.entries[unit.entries.start].position, unanswered(&working.entries, unit, context)));
         } else if unit.entries.len() == 1 && is_empty(&working.entries[unit.entries.start].message) {
             empty.extend(unit.entries.clone());

@@ -70,7 +70,7 @@ pub fn engine_of(runtime: &Runtime) -> Engine {
 /// The same with another counter, such as one corrected by [`config::calibrated`].
 pub fn engine_with_counter(runtime: &Runtime, counter: Arc<dyn TokenCounter>) -> Engine {
     let summarizer: Option<Arc<dyn Summarizer>> = match runtime.summarizer {
-        SummarizerChoice::Rules => Some(Arc::new(RuleSummarizer::default())),
+        SummarizerChoice::Rules => Some(Arc::new(RuleSummarizer)),
         SummarizerChoice::Off => None,
     };
     runtime.engine(counter, summarizer)

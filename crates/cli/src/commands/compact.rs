@@ -7,9 +7,10 @@ use std::time::Instant;
 use epitome::config::{Config, Source};
 use epitome::engine::{Budget, Mode, block_on};
 use epitome::session::Trigger;
-use epitome::formats::{Format, Loaded, write};
+use epitome::formats::{Format, Loaded};
 use epitome::strategy::{Registry, TokenCounter};
 use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::args::{CompactArgs, ViewArg};
@@ -18,7 +19,7 @@ use crate::output::Target;
 use crate::render::report::{self, Subject};
 use crate::render::table::{Column, Table};
 use crate::render::text::{number, width};
-use crate::{INFEASIBLE, Outcome, input, lines, output};
+use crate::{INFEASIBLE, Outcome, emit, input, output};
 
 /// Everything that is settled before the input is read.
 struct Job<'a> {
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     }
     let infeasible = done.report.status == Status::Infeasible;
     if !args.preview && !infeasible {
-        target.write(&rendered(args, &loaded, index, &done)?, input_bytes(args, &loaded))?;
+        target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
     }
     output::tell(&done.page);
     if infeasible && quiet {
@@ -103,7 +104,8 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
             let failure = Failure::usage_text("--chain names the chain: no other --mode than fixed goes with it");
             return Err(failure.with_help("leave one of them out"));
         }
-        let chain = runtime.chain(names, registry).map_err(|problem| {
+        let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let chain = runtime.chain(&names, registry).map_err(|problem| {
             Failure::usage_text(format!("--chain: {problem}")).with_help("`epitome strategies` lists them")
         })?;
         request.chain = Some(chain);
@@ -181,7 +183,8 @@ fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
 }
 
 /// The session as bytes: the input's own where nothing was changed.
-fn rendered(args: &CompactArgs, loaded: &Loaded, index: usize, done: &Done) -> Result<Vec<u8>, Failure> {
+fn rendered(job: &Job<'_>, loaded: &Loaded, index: usize, done: &Done) -> Result<Vec<u8>, Failure> {
+    let args = job.args;
     let as_it_was = args.to.is_none_or(|format| format == loaded.format)
         && args.input.view == ViewArg::Compacted
         && loaded.sessions.len() == 1
@@ -190,10 +193,10 @@ fn rendered(args: &CompactArgs, loaded: &Loaded, index: usize, done: &Done) -> R
         return Ok(loaded.bytes.to_vec());
     }
     let format = args.to.unwrap_or(if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat });
-    write(loaded, index, &done.session, format).map_err(Failure::other)
+    emit::one(loaded, index, &done.session, format, job.quiet)
 }
 
-fn line(report: &Report) -> Result<Vec<u8>, Failure> {
+fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let mut json = serde_json::to_vec(report)?;
     json.push(b'\n');
     Ok(json)
@@ -201,7 +204,7 @@ fn line(report: &Report) -> Result<Vec<u8>, Failure> {
 
 /// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3.
 fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&Target>) -> Outcome {
-    let format = lines::format(job.args.to)?;
+    let profile = emit::profile_of_lines(job.args.to)?;
     let mut written = Vec::new();
     let mut reports = Vec::new();
     let setting = [Column::Flexible, Column::Left, Column::Right, Column::Right, Column::Right, Column::Left];
@@ -214,11 +217,10 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
         if done.report.status == Status::Infeasible {
             infeasible += 1;
         } else if !job.args.preview {
-            lines::push(&mut written, loaded, index, &done.session, format)?;
+            emit::line(&mut written, loaded, index, &done.session, profile, job.quiet)?;
         }
     }
-    let mut json = serde_json::to_vec(&reports)?;
-    json.push(b'\n');
+    let json = line(&reports)?;
     if let Some(report_target) = report_target {
         report_target.write(&json, None)?;
     }

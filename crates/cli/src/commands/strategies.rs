@@ -10,9 +10,9 @@ use crate::Outcome;
 use crate::args::StrategiesArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::style::{FAINT, NAME};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{width, wrap};
+use crate::render::text::{number, width, wrap};
 
 pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
     let registry = epitome::registry();
@@ -50,25 +50,38 @@ fn loses(lossiness: Lossiness) -> &'static str {
     }
 }
 
+/// The strategy's page, its section on settings replaced by what the settings declare.
 fn page(registration: &Registration) -> String {
-    let mut out = registration.meta.docs.trim_end().to_owned();
-    if registration.fields.is_empty() {
-        out.push('\n');
-        return out;
+    const HEADING: &str = "## Settings\n";
+    let docs = registration.meta.docs;
+    let (before, rest) = docs.split_once(HEADING).unwrap_or((docs, ""));
+    let after = rest.find("\n## ").map_or("", |next| &rest[next..]);
+    let mut out = format!("{}\n", before.trim_end());
+    if !registration.fields.is_empty() {
+        let _ = writeln!(out, "\n{HEADING}\nIn `[strategies.{}]`:", registration.meta.id);
     }
-    let _ = write!(out, "\n\n{STRONG}Settings, in [strategies.{}]{STRONG:#}\n", registration.meta.id);
     for field in registration.fields {
-        let _ = writeln!(out, "\n  {NAME}{}{NAME:#} = {}  {FAINT}{}{FAINT:#}", field.name, (field.default)(), bounds(field));
+        let takes = bounds(field);
+        let gap = if takes.is_empty() { "" } else { "  " };
+        let default = (field.default)();
+        let _ = writeln!(out, "\n  {NAME}{}{NAME:#} = {default}{gap}{FAINT}{takes}{FAINT:#}", field.name);
         for line in wrap(field.doc, width().saturating_sub(4)) {
             let _ = writeln!(out, "    {line}");
         }
     }
+    out.push_str(after.trim_end());
+    out.push('\n');
     out
 }
 
 fn bounds(field: &Field) -> String {
-    let range = field.bounds.map(|bounds| format!("{} to {}", bounds.least, bounds.most));
+    let range = field.bounds.map(|bounds| format!("{} to {}", figure(bounds.least), figure(bounds.most)));
     range.into_iter().chain((!field.unit.is_empty()).then(|| field.unit.to_owned())).collect::<Vec<_>>().join(" ")
+}
+
+/// A bound as people write it.
+fn figure(bound: f64) -> String {
+    if bound.fract() == 0.0 && bound >= 0.0 { number(bound as u64) } else { bound.to_string() }
 }
 
 fn described(registration: &Registration) -> Value {

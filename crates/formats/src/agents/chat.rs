@@ -90,11 +90,14 @@ pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     })
 }
 
-/// Marks `range` of a block's text as the arguments of a call; nothing for texts beyond 4 GiB.
+/// Marks `range` of a block's text as the arguments of a call, unless it is empty or beyond 4 GiB.
 pub(crate) fn mark_call(message: &mut Message, name: &str, block: usize, range: std::ops::Range<usize>) {
     let (Ok(block), Ok(start), Ok(end)) = (u32::try_from(block), u32::try_from(range.start), u32::try_from(range.end))
     else {
         return;
     };
+    if start == end {
+        return;
+    }
     message.text_calls.push(TextCall { name: Arc::from(name), block, start, end });
 }

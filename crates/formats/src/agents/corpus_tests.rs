@@ -109,7 +109,8 @@ fn every_file_is_read_by_one_reader() {
     let mut wrong = Vec::new();
     for (file, expect) in &manifest {
         let Ok(bytes) = std::fs::read(folder.join(file)) else { continue };
-        let read = outcome(&decompressed(bytes));
+        let bytes = decompressed(bytes);
+        let read = outcome(&bytes);
         let elsewhere = ["claude_code/", "codex_rollout/", "pi/"].iter().any(|other| file.starts_with(other));
         if elsewhere || expect.sessions == 0 {
             if !read.fits.is_empty() {
@@ -128,6 +129,10 @@ fn every_file_is_read_by_one_reader() {
                 continue;
             }
         };
+        match crate::read(bytes, crate::ReadOptions::default()) {
+            Ok(loaded) if loaded.format == read.fits[0] => {}
+            other => wrong.push(format!("{file}: recognised as {:?}", other.map(|loaded| loaded.format))),
+        }
         let mut counts = Counts::default();
         sessions.iter().for_each(|loaded| counts.add(&loaded.session));
         wrong.extend(sessions.iter().filter_map(|loaded| Some(format!("{file}: {}", unsound(&loaded.session)?))));

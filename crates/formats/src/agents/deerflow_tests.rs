@@ -58,6 +58,28 @@ data:  "content": "Please review."}"#,
 }
 
 #[test]
+fn pieces_without_an_id_belong_to_the_message_before() {
+    check(
+        r#"event: message_chunk
+data: {"id": "", "agent": "planner", "content": "a"}
+
+event: message_chunk
+data: {"id": "", "content": "b"}
+
+event: tool_call_result
+data: {"content": "r", "tool_call_id": "x"}
+
+event: message_chunk
+data: {"content": "c"}"#,
+        "deer-flow
+        = 0
+        m0 assistant/model (planner): ab
+        m1 tool/tool: ?#x → r
+        m2 assistant/model: c",
+    );
+}
+
+#[test]
 fn nothing_readable() {
     check(
         "event: message_chunk\ndata: {\"id\": 4, \"content\": 5}\n\nevent: tool_calls\ndata: []\n",

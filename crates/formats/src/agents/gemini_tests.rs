@@ -14,15 +14,17 @@ fn turns_calls_and_results() {
                {"id": "c2", "name": "write", "args": {}, "status": "cancelled",
                 "result": [{"functionResponse": {"response": {"error": "denied"}}}]},
                {"id": "c3", "name": "web", "args": {}, "status": "success", "result": [{"functionResponse": {"response": {"a": 1}}}, {"text": "t"}]},
+               {"id": "c5", "name": "web", "status": "success", "result": [{"functionResponse": {"response": {"error": "late"}}}]},
                {"id": "c4", "name": "never", "args": {}, "status": "executing"}]},
             {"id": "4", "type": "user", "content": "<session_context>\ntoday"}]}"#,
         "gemini-cli
         = s1
         1 user/typed @1000: look ⏐ <image/png base64 AA>
-        3 assistant/model: (think A: b) ⏐ (think c) ⏐ I look. ⏐ read_file#c1 {\"p\":\"x\"} ⏐ write#c2 {} ⏐ web#c3 {} ⏐ never#c4 {} [10/4/0→5]
+        3 assistant/model: (think A: b) ⏐ (think c) ⏐ I look. ⏐ read_file#c1 {\"p\":\"x\"} ⏐ write#c2 {} ⏐ web#c3 {} ⏐ web#c5 {} ⏐ never#c4 {} [10/4/0→5]
         m2 tool/tool @2000: read_file#c1 → one
         m3 tool/tool: write#c2 error → denied
         m4 tool/tool: web#c3 → {\"a\":1}↵t
+        m5 tool/tool: web#c5 error → late
         4 user/injected: <session_context>↵today",
     );
 }

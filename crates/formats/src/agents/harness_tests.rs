@@ -65,7 +65,7 @@ fn webdancer_calls_in_tags() {
         = 0 tools [{\"name\":\"search\"}]
         m0 system/instructions: S
         m1 user/typed: q
-        m2 assistant/model: <think>é</think>↵<tool_call>↵{\"name\": \"search\", \"arguments\": {}}↵</tool_call> <tool_call>broken</tool_call><tool_call>open {search: \"{\\\"name\\\": \\\"search\\\", \\\"arguments\\\": {}}\"} {tool_call: \"broken\"}
+        m2 assistant/model: <think>é</think>↵<tool_call>↵{\"name\": \"search\", \"arguments\": {}}↵</tool_call> <tool_call>broken</tool_call><tool_call>open {search@30: \"{\\\"name\\\": \\\"search\\\", \\\"arguments\\\": {}}\"} {tool_call@90: \"broken\"}
         m3 user/tool-output (tool_call): <tool_response>↵found
         m4 user/tool-output: <tool_response>more
         m5 assistant/model: <answer>a</answer>",

@@ -25,6 +25,8 @@ mod who_and_when;
 #[cfg(test)]
 mod corpus_tests;
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 pub(crate) mod testing;
 
 /// The readers, in the order in which they are tried. No file fits two of them, so the order only decides what is

@@ -1,6 +1,6 @@
 //! OpenCode exports: one document; a call and its result are one part.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn fits(probe: &Probe<'_>) -> bool {
 fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let document = &probe.document;
     let id = document["info"]["id"].as_str().unwrap_or("");
-    let mut reading = Reading { log: Log::new(id), pruned: Vec::new(), first_of: HashMap::new() };
+    let mut reading = Reading { log: Log::new(id), pruned: BTreeMap::new(), first_of: HashMap::new() };
     for message in items(&document["messages"]) {
         reading.message(message);
     }
@@ -45,8 +45,8 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
 
 struct Reading {
     log: Log,
-    /// Tool results whose output OpenCode dropped, with the time at which it did.
-    pruned: Vec<(i64, EntryKey)>,
+    /// Tool results whose output OpenCode dropped, by the time at which it did.
+    pruned: BTreeMap<i64, Vec<EntryKey>>,
     /// The first entry of each message, by the message's id.
     first_of: HashMap<String, EntryKey>,
 }
@@ -74,10 +74,8 @@ impl Reading {
 
     /// Clears the results that were dropped up to `until`.
     fn prune(&mut self, until: i64) {
-        let (due, later) = std::mem::take(&mut self.pruned).into_iter().partition(|(time, _)| *time <= until);
-        self.pruned = later;
-        let due: Vec<(i64, EntryKey)> = due;
-        let due: Vec<EntryKey> = due.into_iter().map(|(_, key)| key).collect();
+        let later = self.pruned.split_off(&until.saturating_add(1));
+        let due = std::mem::replace(&mut self.pruned, later).into_values().flatten().collect::<Vec<EntryKey>>();
         self.log.clear_results(&due, CLEARED);
     }
 
@@ -176,7 +174,7 @@ impl Reading {
         let message = self.log.answer(tool["id"].as_str().unwrap_or(""), answer, millis(&state["time"]["end"]));
         let key = self.log.push(message);
         if let (Some(key), Some(time)) = (key, millis(&state["time"]["compacted"])) {
-            self.pruned.push((time, key));
+            self.pruned.entry(time).or_default().push(key);
         }
     }
 }

@@ -39,11 +39,11 @@ fn commands_in_plain_text() {
         "swe-agent
         = 0
         m0 user/typed: task
-        m1 assistant/model: I ls.↵```↵ls↵``` {bash: \"ls\"}
+        m1 assistant/model: I ls.↵```↵ls↵``` {bash@10: \"ls\"}
         m2 user/tool-output (bash): a.py
         m3 assistant/model: now open
         m4 user/tool-output (open): text of a.py
-        m5 assistant/model: submit {submit: \"submit\"}",
+        m5 assistant/model: submit {submit@0: \"submit\"}",
     );
 }
 

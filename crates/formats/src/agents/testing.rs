@@ -117,7 +117,7 @@ fn render_epoch(text: &mut String, session: &Session, epoch: &epitome_session::E
     writeln!(text).unwrap();
 }
 
-/// `id role/origin (name) @time: block ⏐ block {marked calls} [usage]`.
+/// `id role/origin (name) @time: block ⏐ block {marked call@start} [usage]`.
 fn line(message: &Message) -> String {
     let mut text = format!("{} {}/{}", message.id, message.role.as_str(), kebab(&message.origin));
     if let Some(name) = &message.name {
@@ -130,7 +130,8 @@ fn line(message: &Message) -> String {
     write!(text, ": {}", blocks.join(" ⏐ ")).unwrap();
     for call in &message.text_calls {
         let block = message.blocks[call.block as usize].excerptable().unwrap();
-        write!(text, " {{{}: {:?}}}", call.name, &block[call.start as usize..call.end as usize]).unwrap();
+        write!(text, " {{{}@{}: {:?}}}", call.name, call.start, &block[call.start as usize..call.end as usize])
+            .unwrap();
     }
     if let Some(usage) = message.usage {
         write!(text, " [{}/{}/{}→{}]", usage.input, usage.cache_read, usage.cache_write, usage.output).unwrap();

@@ -9,12 +9,16 @@ mod render;
 mod requests;
 mod time;
 mod validate;
+mod write;
 
 #[cfg(test)]
 mod corpus_tests;
+#[cfg(test)]
+mod reader_tests;
 
 pub use render::{Profile, Rendered, Source, render};
 pub use validate::{Violation, validate};
+pub use write::{WriteError, write};
 
 use agents::{claude_code, codex, pi};
 

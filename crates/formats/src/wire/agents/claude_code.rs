@@ -254,15 +254,25 @@ impl<'a> Reader<'a> {
         let Some(Copies::Collect(messages)) = &mut self.copies else { return };
         let Some(message) = record.object("message") else { return };
         let role = message.text("role").unwrap_or_default();
-        let mut read = anthropic::messages(&role, message.get("content").unwrap_or_default());
-        if record.is_true("isCompactSummary") {
-            read.iter_mut().for_each(|message| message.origin = Origin::Summary);
+        let id = message.text("id").filter(|_| role == "assistant");
+        for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
+            if let Some(index) = id.as_ref().and_then(|id| self.by_message_id.get(id)) {
+                messages[*index].blocks.append(&mut read.blocks);
+                continue;
+            }
+            if record.is_true("isCompactSummary") {
+                read.origin = Origin::Summary;
+            }
+            if let Some(id) = &id {
+                self.by_message_id.insert(id.clone(), messages.len());
+            }
+            messages.push(read);
         }
-        messages.append(&mut read);
     }
 
     fn settle_copies(&mut self) {
         if let Some(Copies::Collect(messages)) = self.copies.take() {
+            self.by_message_id.clear();
             replace_view(&mut self.session, Trigger::Recorded, messages);
         }
     }

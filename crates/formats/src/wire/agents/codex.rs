@@ -145,17 +145,18 @@ impl Reader {
     }
 
     /// What leaves the view, and what is new to it, for it to read as `wanted`. Messages that stay are told by what they
-    /// hold, in order.
+    /// hold, in order; what an earlier compaction added is added anew, for nothing can be placed in front of it.
     fn difference(&self, wanted: Vec<Message>) -> (Vec<EntryKey>, Vec<Synthetic>) {
         let view = self.session.view();
         let epoch = self.session.next_epoch();
         let is_head = |entry: &Entry| Some(entry.key) == self.head;
+        let may_stay = |entry: &Entry| matches!(entry.key, EntryKey::Log(_)) && !is_head(entry);
         let mut staying: Vec<EntryKey> = Vec::new();
         let mut synthetics: Vec<Synthetic> = Vec::new();
         let mut waiting: Vec<Message> = Vec::new();
         let mut at = 0;
         for message in wanted {
-            let found = (at..view.len()).find(|index| !is_head(&view[*index]) && same(&view[*index].message, &message));
+            let found = (at..view.len()).find(|index| may_stay(&view[*index]) && same(&view[*index].message, &message));
             let Some(index) = found else {
                 waiting.push(message);
                 continue;

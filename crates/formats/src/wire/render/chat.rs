@@ -3,7 +3,7 @@
 use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
 
 use super::plan::{Plan, Turn};
-use super::{Part, Parts, Source};
+use super::{Part, Parts, Profile, Source};
 use crate::wire::json::{self, Object, ObjectWriter, quote};
 
 pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
@@ -22,7 +22,7 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
             parts.items.push(Part { json: json.to_owned(), record: Some(*record) });
             continue;
         }
-        let recorded = turn.entry.zip(source).filter(|(_, source)| source.format == crate::Format::OpenaiChat);
+        let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Profile::OpenaiChat));
         let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
         let results = turn.message.blocks.iter().filter_map(Block::as_result);
         images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
@@ -184,7 +184,7 @@ fn function(call: &ToolCall) -> String {
 }
 
 /// The arguments as the JSON object that providers ask for: anything else stands in its field `input`.
-pub(super) fn arguments_object(arguments: &Arguments) -> String {
+pub(crate) fn arguments_object(arguments: &Arguments) -> String {
     let text = arguments.text();
     match arguments {
         Arguments::Json(_) if text.trim_start().starts_with('{') => text.to_string(),

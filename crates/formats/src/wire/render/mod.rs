@@ -7,8 +7,10 @@ mod responses;
 mod source;
 mod tools;
 
-use epitome_session::Entry;
+use epitome_session::{Entry, Message};
 
+pub(crate) use anthropic::block as anthropic_block;
+pub(crate) use chat::arguments_object;
 pub use source::Source;
 
 use crate::Format;
@@ -117,6 +119,11 @@ pub(crate) fn parts(entries: &[Entry], profile: Profile, source: Option<&Source<
         Profile::OpenaiResponses => responses::render(plan, source),
         Profile::Anthropic => anthropic::render(plan, source),
     }
+}
+
+/// The Responses items of a message that is no answer to a custom tool's call.
+pub(crate) fn response_items(message: &Message) -> Vec<String> {
+    responses::items(message, false)
 }
 
 /// Whether every call of the view has its results directly behind it and every result its call; open calls at the end

@@ -232,7 +232,7 @@ impl<'a> Planner<'a, '_> {
         }
         let is_as_read = matches!(message, Cow::Borrowed(_))
             && self.source.is_some_and(|source| {
-                source.format == self.profile.format() && source.untouched(entry).is_some() && is_valid(&message)
+                source.is_own(self.profile) && source.untouched(entry).is_some() && is_valid(&message)
             });
         self.turns.push(Turn { message, entry: Some(entry), of_custom_call: false, is_as_read });
     }
@@ -276,7 +276,7 @@ impl<'a> Planner<'a, '_> {
             Profile::OpenaiChat => read_from == Some(Format::OpenaiChat),
             Profile::OpenaiResponses => {
                 recorded_in == Some(Dialect::OpenaiResponses)
-                    && (is_signed || read_from == Some(Format::OpenaiResponses))
+                    && (is_signed || self.source.is_some_and(|source| source.is_own(self.profile)))
             }
             Profile::Anthropic => {
                 let own_format = matches!(read_from, None | Some(Format::Anthropic | Format::ClaudeCode | Format::Pi));
@@ -365,7 +365,7 @@ impl Ids {
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
         Self {
             profile,
-            same_format: source.is_some_and(|source| source.format == profile.format()),
+            same_format: source.is_some_and(|source| source.is_own(profile)),
             used: HashSet::new(),
             taken: calls.map(|(_, call)| Arc::clone(&call.id)).collect(),
         }

@@ -30,7 +30,7 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
 /// The bytes of an entry's records, one for each item.
 fn recorded(entry: &Entry, source: &Source<'_>) -> Option<Vec<Part>> {
     let part = |record: &u32| {
-        let json = source.record(*record).filter(|json| json.starts_with('{'))?;
+        let json = source.item(*record).filter(|json| json.starts_with('{'))?;
         Some(Part { json: json.to_owned(), record: Some(*record) })
     };
     entry.message.records.iter().map(part).collect()

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use epitome_session::{Entry, EntryKey};
 
+use super::Profile;
+use crate::wire::agents::codex::item_of;
 use crate::wire::json::Object;
 use crate::{Format, Loaded};
 
@@ -16,6 +18,8 @@ pub struct Source<'a> {
     records: &'a [Range<usize>],
     /// How many messages of the log each record holds.
     members: HashMap<u32, u32>,
+    /// Whether it is rendered for the agent's own file, whose items are to stay as they are.
+    for_own_file: bool,
 }
 
 impl<'a> Source<'a> {
@@ -26,7 +30,24 @@ impl<'a> Source<'a> {
         for record in session.session.log().iter().flat_map(|message| &message.records) {
             *members.entry(*record).or_default() += 1;
         }
-        Some(Self { format: loaded.format, bytes: &loaded.bytes, records: &session.records, members })
+        Some(Self { format: loaded.format, bytes: &loaded.bytes, records: &session.records, members, for_own_file: false })
+    }
+
+    /// The same source for records that go back into the agent's file.
+    pub(crate) fn for_own_file(&self) -> Self {
+        Self { members: self.members.clone(), for_own_file: true, ..*self }
+    }
+
+    /// Whether the source's messages are as `profile` takes them.
+    pub(crate) fn is_own(&self, profile: Profile) -> bool {
+        let codex = self.for_own_file && self.format == Format::Codex && profile == Profile::OpenaiResponses;
+        codex || self.format == profile.format()
+    }
+
+    /// The message or item that a record is, or holds.
+    pub(crate) fn item(&self, number: u32) -> Option<&'a str> {
+        let record = self.record(number)?;
+        if self.format == Format::Codex { item_of(record) } else { Some(record) }
     }
 
     /// A record's text.

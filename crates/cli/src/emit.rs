@@ -1,0 +1,58 @@
+//! Sessions as bytes: one in its format, or several as JSON lines.
+
+use epitome::Session;
+use epitome::formats::{Format, Loaded, Profile, Source, render, write};
+
+use crate::failure::Failure;
+use crate::input::warn;
+
+/// One session of `loaded`, after any further compactions, in the format `to`. Says what that format cannot hold.
+pub(crate) fn one(
+    loaded: &Loaded,
+    index: usize,
+    session: &Session,
+    to: Format,
+    quiet: bool,
+) -> Result<Vec<u8>, Failure> {
+    match Profile::of(to) {
+        // As `write` would, but with the warnings.
+        Some(profile) if to != loaded.format => Ok(rendered(loaded, index, session, profile, quiet).into_bytes()),
+        Some(_) | None => write(loaded, index, session, to).map_err(Failure::other),
+    }
+}
+
+fn rendered(loaded: &Loaded, index: usize, session: &Session, profile: Profile, quiet: bool) -> String {
+    let source = Source::new(loaded, index);
+    let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
+    let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
+    for warning in rendered.warnings.iter().filter(|_| !quiet) {
+        warn(name, warning);
+    }
+    rendered.json
+}
+
+/// The profile of sessions in lines: each must be a single JSON value.
+pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Profile, Failure> {
+    let format = asked.unwrap_or(Format::OpenaiChat);
+    Profile::of(format).ok_or_else(|| {
+        Failure::usage_text(format!("{format} cannot hold several sessions in one file"))
+            .with_help("with --all use --to openai-chat, openai-responses or anthropic")
+    })
+}
+
+/// Appends one session as a line: the request with an `id` in front.
+pub(crate) fn line(
+    out: &mut Vec<u8>,
+    loaded: &Loaded,
+    index: usize,
+    session: &Session,
+    profile: Profile,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let json = rendered(loaded, index, session, profile, quiet);
+    let id = serde_json::to_string(&loaded.sessions[index].name)?;
+    // A line feed in JSON stands between its parts only: within strings it is escaped.
+    let fields = json.trim().trim_start_matches('{').replace(['\n', '\r'], " ");
+    out.extend_from_slice(format!("{{\"id\":{id},{fields}\n").as_bytes());
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! What the agents' files have in common: lines behind lines, times that go on, ids made from what is written.
+
+use epitome_session::{Epoch, Session, Trigger};
+
+/// Lines behind a file, each with a time of its own.
+pub(super) struct Lines {
+    bytes: Vec<u8>,
+    time: i64,
+    hasher: blake3::Hasher,
+}
+
+impl Lines {
+    /// Goes on behind `bytes`, whose last record was written at `time`, in milliseconds. Ids made from here on depend on
+    /// the file.
+    pub(super) fn after(bytes: &[u8], time: i64) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(bytes);
+        let mut bytes = bytes.to_vec();
+        if !bytes.is_empty() && bytes.last() != Some(&b'\n') {
+            bytes.push(b'\n');
+        }
+        Self { bytes, time, hasher }
+    }
+
+    /// Lets the ids depend on `content` too.
+    pub(super) fn mix(&mut self, content: &str) {
+        self.hasher.update(content.as_bytes());
+    }
+
+    /// The next time: one millisecond on.
+    pub(super) fn next_time(&mut self) -> i64 {
+        self.time += 1;
+        self.time
+    }
+
+    /// 32 hexadecimal digits that no other call gives.
+    pub(super) fn next_id(&mut self) -> String {
+        self.hasher.update(b"\0next");
+        self.hasher.finalize().to_hex()[..32].to_owned()
+    }
+
+    /// An id in the form of a UUID (version 8: of its maker's own making).
+    pub(super) fn next_uuid(&mut self) -> String {
+        let id = self.next_id();
+        format!("{}-{}-8{}-a{}-{}", &id[..8], &id[8..12], &id[13..16], &id[17..20], &id[20..])
+    }
+
+    /// Appends a record. Line breaks in recorded JSON are white space between its tokens.
+    pub(super) fn push(&mut self, record: &str) {
+        self.bytes.extend(record.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+        self.bytes.push(b'\n');
+    }
+
+    /// The file.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// The newest compaction in force.
+pub(super) fn newest(session: &Session) -> Option<&Epoch> {
+    session.journal().iter().rev().find(|epoch| !epoch.undone)
+}
+
+/// Whether the newest compaction was asked for by a person.
+pub(super) fn is_manual(session: &Session) -> bool {
+    newest(session).is_none_or(|epoch| epoch.trigger == Trigger::Manual)
+}
+
+/// The first time of a session, or the beginning of 2026 where it holds none: a new file needs one.
+pub(super) fn first_time(session: &Session) -> i64 {
+    const UNKNOWN: i64 = 1_767_225_600_000;
+    session.log().iter().find_map(|message| message.timestamp).unwrap_or(UNKNOWN)
+}

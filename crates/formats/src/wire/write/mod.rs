@@ -1,0 +1,112 @@
+//! Writing a session: as a provider's request, or into an agent's own file.
+
+mod agent;
+mod claude_code;
+mod codex;
+mod pi;
+mod request;
+
+use epitome_session::{Entry, EntryKey, Origin, Role, Session};
+use thiserror::Error;
+
+use super::render::{Profile, Source, render};
+use crate::{Format, Loaded};
+
+/// Why a session could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum WriteError {
+    /// The file has no such session.
+    #[error("there is no session {index}: the file holds {count}")]
+    NoSuchSession {
+        /// The session asked for, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The format is read and not written.
+    #[error("`{0}` is read and not written; openai-chat, openai-responses, anthropic, claude-code, codex and pi are written")]
+    NotWritable(Format),
+}
+
+/// Writes `session`, which is session number `index` of `loaded` after any further epochs, as a file of the format `to`.
+/// Deterministic: nothing in the output comes from the clock. Linear in the file.
+///
+/// - In the file's own format with nothing changed: the same bytes, unless a provider's pairing of calls and results is
+///   broken in it; that is repaired.
+/// - A provider's format: the compacted view as a request, as [`render`] makes it. When the file is of that format, the
+///   request's other fields, the separators and every untouched message stay byte for byte. Of a file with several
+///   sessions only this one is written.
+/// - An agent's file of the same format: the file as it is, and behind it the compaction in the agent's own records, from
+///   which it resumes; the whole history stays in the file. [`read`](crate::read) brings the result back to the same full
+///   view and the same compacted one.
+/// - An agent's format for a session from elsewhere: the compacted view as a new file with a made-up head.
+pub fn write(loaded: &Loaded, index: usize, session: &Session, to: Format) -> Result<Vec<u8>, WriteError> {
+    let count = loaded.sessions.len();
+    let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
+    let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
+    let target = Target { loaded, index, original: &original.session, session, source: &source };
+    if let Some(profile) = Profile::of(to) {
+        if to == loaded.format {
+            return Ok(request::write(&target, profile));
+        }
+        let rendered = render(session.view(), profile, session.tools.as_deref(), Some(&source));
+        return Ok(rendered.json.into_bytes());
+    }
+    let own = to == loaded.format;
+    match to {
+        _ if own && to.is_writable() && target.is_unchanged() => Ok(loaded.bytes.to_vec()),
+        Format::ClaudeCode if own => Ok(claude_code::append(&target)),
+        Format::ClaudeCode => Ok(claude_code::create(&target)),
+        Format::Codex if own => Ok(codex::append(&target)),
+        Format::Codex => Ok(codex::create(&target)),
+        Format::Pi if own => Ok(pi::append(&target)),
+        Format::Pi => Ok(pi::create(&target)),
+        other => Err(WriteError::NotWritable(other)),
+    }
+}
+
+/// What is to be written.
+struct Target<'a> {
+    loaded: &'a Loaded,
+    index: usize,
+    /// The session as it was read.
+    original: &'a Session,
+    session: &'a Session,
+    source: &'a Source<'a>,
+}
+
+impl Target<'_> {
+    /// Whether the session is as it was read.
+    fn is_unchanged(&self) -> bool {
+        self.session.log().len() == self.original.log().len() && !self.is_compacted()
+    }
+
+    /// Whether epochs were committed or undone since it was read.
+    fn is_compacted(&self) -> bool {
+        let (before, after) = (self.original.journal(), self.session.journal());
+        before.len() != after.len() || before.iter().zip(after).any(|(old, new)| old.undone != new.undone)
+    }
+
+    /// The messages that arrived since it was read.
+    fn new_messages(&self) -> impl Iterator<Item = Entry> {
+        let known = self.original.log().len();
+        self.session.full_view().into_iter().filter(move |entry| match entry.key {
+            EntryKey::Log(index) => index as usize >= known,
+            EntryKey::Synthetic { .. } => false,
+        })
+    }
+}
+
+/// Splits a leading summary off a view.
+fn split_summary(view: &[Entry]) -> (Option<&Entry>, &[Entry]) {
+    match view.split_first() {
+        Some((first, rest)) if first.message.role == Role::User && first.message.origin == Origin::Summary => {
+            (Some(first), rest)
+        }
+        _ => (None, view),
+    }
+}
+
+#[cfg(test)]
+#[path = "../write_tests.rs"]
+mod tests;

@@ -1,0 +1,114 @@
+//! A provider's request in place of the one that was read.
+
+use super::Target;
+use crate::input;
+use crate::wire::documents::{Envelope, envelopes};
+use crate::wire::json::quote;
+use crate::wire::render::{self, Part, Parts, Profile};
+use crate::wire::requests;
+
+pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
+    let bytes = &*target.loaded.bytes;
+    let shape = input::split(bytes);
+    let mut found = shape.map(|shape| envelopes(&shape, requests::keys(profile.format()))).unwrap_or_default();
+    let whole = found.len() == 1;
+    let view = target.session.view();
+    if target.is_unchanged() && render::is_paired(view) {
+        return match found.get(target.index) {
+            Some(envelope) if !whole => [&bytes[envelope.span.clone()], b"\n"].concat(),
+            _ => bytes.to_vec(),
+        };
+    }
+    let parts = render::parts(view, profile, Some(target.source));
+    let envelope = if target.index < found.len() { found.swap_remove(target.index) } else { Envelope::default() };
+    let mut out = Vec::with_capacity(envelope.span.len());
+    match &envelope.list {
+        Some(list) => {
+            let (lead, tail) = if whole { (0, bytes.len()) } else { (envelope.span.start, envelope.span.end) };
+            let extra = missing_system(&envelope, &parts, profile);
+            match (&envelope.wrapper, extra) {
+                (Some(_), Some((name, system))) => {
+                    // The new field goes first in the object.
+                    let open = envelope.span.start + 1;
+                    out.extend_from_slice(&bytes[lead..open]);
+                    out.extend_from_slice(format!("{}:{system},", quote(name)).as_bytes());
+                    out.extend_from_slice(&bytes[open..list.start]);
+                }
+                (None, Some((name, system))) => {
+                    out.extend_from_slice(&bytes[lead..list.start]);
+                    out.extend_from_slice(format!("{{{}:{system},\"messages\":", quote(name)).as_bytes());
+                }
+                (_, None) => out.extend_from_slice(&bytes[lead..list.start]),
+            }
+            out.extend(listed(&parts, &envelope, target));
+            if envelope.wrapper.is_none() && extra.is_some() {
+                out.push(b'}');
+            }
+            out.extend_from_slice(&bytes[list.end..tail]);
+            if !whole {
+                out.push(b'\n');
+            }
+        }
+        None => {
+            for part in &parts.items {
+                out.extend_from_slice(part.json.as_bytes());
+                out.push(b'\n');
+            }
+        }
+    }
+    out
+}
+
+/// The system prompt where it must stand beside the messages and the request has no place for it yet.
+fn missing_system<'p>(envelope: &Envelope<'_>, parts: &'p Parts, profile: Profile) -> Option<(&'static str, &'p str)> {
+    let name = match profile {
+        Profile::OpenaiChat => return None,
+        Profile::OpenaiResponses => "instructions",
+        Profile::Anthropic => "system",
+    };
+    let has_place = envelope.wrapper.as_ref().is_some_and(|wrapper| wrapper.get(name).is_some());
+    parts.system.as_deref().filter(|_| !has_place).map(|system| (name, system))
+}
+
+/// The list of messages with the white space of the one that was read.
+fn listed(parts: &Parts, envelope: &Envelope<'_>, target: &Target<'_>) -> Vec<u8> {
+    let bytes = &*target.loaded.bytes;
+    let spans: Vec<_> = envelope.items.iter().map(|(span, _)| span.clone()).collect();
+    let (Some(list), Some(first), Some(last)) = (&envelope.list, spans.first(), spans.last()) else {
+        return fresh(parts);
+    };
+    if bytes.get(list.start) != Some(&b'[') {
+        return fresh(parts);
+    }
+    let between = match &spans[..] {
+        [first, second, ..] => &bytes[first.end..second.start],
+        _ => b",\n".as_slice(),
+    };
+    let mut out = bytes[list.start..first.start].to_vec();
+    for (index, part) in parts.items.iter().enumerate() {
+        if index > 0 {
+            out.extend_from_slice(separator(part, target, &spans, bytes).unwrap_or(between));
+        }
+        out.extend_from_slice(part.json.as_bytes());
+    }
+    out.extend_from_slice(&bytes[last.end..list.end]);
+    out
+}
+
+/// What stood in front of a message that is as it was read.
+fn separator<'b>(
+    part: &Part,
+    target: &Target<'_>,
+    spans: &[std::ops::Range<usize>],
+    bytes: &'b [u8],
+) -> Option<&'b [u8]> {
+    let span = target.source.span(part.record?)?;
+    let at = spans.binary_search_by_key(&span.start, |span| span.start).ok()?;
+    let before = spans.get(at.checked_sub(1)?)?;
+    bytes.get(before.end..span.start)
+}
+
+fn fresh(parts: &Parts) -> Vec<u8> {
+    let items: Vec<&str> = parts.items.iter().map(|part| part.json.as_str()).collect();
+    format!("[\n{}\n]", items.join(",\n")).into_bytes()
+}

@@ -1,0 +1,246 @@
+//! Walks the messages and collects lines.
+
+use std::collections::HashMap;
+
+use epitome_strategy::cut::Focus;
+use epitome_strategy::session::{Position, units};
+use epitome_strategy::{
+    Content, Entry, EntryKey, EntryTokens, Language, Message, Origin, Protection, Role, SummaryTask, UnitKind, View,
+};
+
+use super::earlier::{self, Earlier};
+use super::lines::{Line, Lines, Section, clip, columns, exact_words};
+use super::speech::{conversational, exactness, is_boilerplate, is_finding, is_imperative, is_standing, sentences};
+use super::wording::pick;
+use super::{tasks, work};
+
+/// The most columns of a quoted sentence.
+const QUOTE: usize = 300;
+/// Sentences of one typed message that are looked at; a pasted document has more.
+const MOST_TYPED: usize = 40;
+/// The newest messages count most: what recency adds at most to a line's value.
+const RECENCY: f32 = 1.5;
+
+/// Every line that a summary of `task` could have.
+pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
+    let entries: Vec<Entry> = task
+        .messages
+        .iter()
+        .enumerate()
+        .map(|(index, message)| {
+            Entry::new(EntryKey::Log(index as u32), Position::log(index as u32), std::sync::Arc::clone(message))
+        })
+        .collect();
+    let units = units(&entries);
+    let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+    let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
+    let protections = vec![Protection::Free; units.len()];
+    let view = View::new(&entries, &units, &tokens, &protections, task.counter, task.language);
+
+    let earlier = earlier::read(task.messages);
+    let mut collector = Collector {
+        lines: Lines::new(Focus::new(task.request.focus.as_deref()), earlier.lines.len()),
+        language: task.language,
+        count: entries.len().max(1) as f32,
+        is_conversation: view.facts().calls().is_empty(),
+        earlier,
+    };
+    // Lines of files and commands first: of two equal texts the first one stays.
+    work::collect(&view, &mut collector);
+    let has_tasks = tasks::collect(&view, &mut collector);
+    collector.speech(&view);
+    collector.carry_over(has_tasks);
+    collector.context(&view);
+    collector.lines.into_vec()
+}
+
+/// Lines in the making.
+pub(crate) struct Collector {
+    pub(crate) lines: Lines,
+    pub(crate) language: Language,
+    count: f32,
+    /// Whether nobody calls a tool: then what people tell each other is the content.
+    is_conversation: bool,
+    pub(crate) earlier: Earlier,
+}
+
+impl Collector {
+    /// What the place of a message adds to a line's value: 0 for the oldest, [`RECENCY`] for the newest.
+    pub(crate) fn recency(&self, message: u32) -> f32 {
+        RECENCY * (message as f32 + 1.0) / self.count
+    }
+
+    /// One of two wordings.
+    pub(crate) fn pick(&self, english: &'static str, chinese: &'static str) -> &'static str {
+        pick(self.language, english, chinese)
+    }
+
+    fn speech(&mut self, view: &View<'_>) {
+        let mut first = true;
+        for (index, unit) in view.units().iter().enumerate() {
+            let position = unit.entries.start;
+            let message = view.message(position);
+            match unit.kind {
+                UnitKind::User => {
+                    let has_answer = view.units()[index + 1..].iter().any(|later| later.kind == UnitKind::Step);
+                    self.typed(message, position as u32, first, has_answer);
+                    first = false;
+                }
+                UnitKind::Step => {
+                    // A text after which a person speaks, or nobody, closes a turn; one with calls is on its way.
+                    let next = view.units().get(index + 1).map(|next| next.kind);
+                    let closes = unit.entries.len() == 1 && message.calls().next().is_none();
+                    let is_last = next.is_none();
+                    self.said(message, position as u32, closes && next != Some(UnitKind::Step), is_last);
+                }
+                UnitKind::System | UnitKind::Injected | UnitKind::Summary | UnitKind::Orphan => {}
+            }
+        }
+    }
+
+    /// What a person typed: what was asked for, and what holds from then on.
+    fn typed(&mut self, message: &Message, at: u32, is_first: bool, has_answer: bool) {
+        let text = message.plain_text();
+        // `yes`, `go on`: an answer to something that is no longer there says nothing; what ends in a colon introduces.
+        let says_nothing =
+            |sentence: &&str| (columns(sentence) < 12 && exactness(sentence) == 0.0) || sentence.ends_with([':', '：']);
+        let sentences: Vec<&str> =
+            sentences(&text).into_iter().filter(|sentence| !says_nothing(sentence)).take(MOST_TYPED).collect();
+        let last = sentences.len().saturating_sub(1);
+        for (index, sentence) in sentences.iter().enumerate() {
+            let Some(quote) = clip(sentence, QUOTE) else { continue };
+            let quote = named(message, quote);
+            if is_standing(sentence) && (!self.is_conversation || is_imperative(sentence)) {
+                self.lines.add(Section::Instructions, quote, 7.5 + self.recency(at), at);
+                continue;
+            }
+            let place = match index {
+                _ if self.is_conversation => conversational(sentence),
+                0 => 3.5 + if is_first { 2.0 } else { 0.0 },
+                _ if index == last => 3.0,
+                1 | 2 => 1.5,
+                _ => 0.0,
+            };
+            let value = 1.0 + place + 0.6 * exactness(sentence) + self.recency(at);
+            let is_open = !has_answer && (index == last || index == 0);
+            let section = if is_open { Section::Open } else { Section::Requests };
+            self.lines.add(section, quote, value + if is_open { 2.0 } else { 0.0 }, at);
+        }
+    }
+
+    /// What the model said: what it found, decided, did.
+    fn said(&mut self, message: &Message, at: u32, closes: bool, is_last: bool) {
+        let mut text = String::new();
+        for (index, block) in message.blocks.iter().enumerate() {
+            let holds_call = message.text_calls.iter().any(|call| call.block as usize == index);
+            if let Content::Text { text: said } = &block.content {
+                // Around a call in plain text stands what the model thought of it; the call itself is fenced.
+                text.push_str(if holds_call { said.split("```").next().unwrap_or("") } else { said });
+                text.push('\n');
+            }
+        }
+        let sentences = sentences(&text);
+        let last = sentences.len().saturating_sub(1);
+        // What it was about to do when the summarised part ends is where the work goes on.
+        let about_to = is_last && !closes;
+        for (index, sentence) in sentences.iter().enumerate() {
+            if about_to
+                && index == last
+                && let Some(next) = clip(sentence, QUOTE)
+            {
+                self.lines.add(Section::Open, format!("{}{next}", self.pick("in progress: ", "进行中：")), 4.5, at);
+                break;
+            }
+            let hits = self.lines.hits(sentence);
+            let asks = closes && index == last && sentence.ends_with(['?', '？']);
+            // A question of the model's that is not the last word was answered, or was none.
+            let says_nothing = is_boilerplate(sentence) || sentence.ends_with(['?', '？']);
+            if says_nothing && hits == 0 && !(asks && is_last) {
+                continue;
+            }
+            let (finding, exact) = (is_finding(sentence), exactness(sentence));
+            if !closes && !finding && hits == 0 && exact < 1.5 {
+                continue;
+            }
+            let Some(quote) = clip(sentence, QUOTE) else { continue };
+            let place = if index == 0 || index == last { 0.7 } else { 0.0 };
+            let value = 1.5 + if closes { 1.2 + place } else { 0.0 } + if finding { 1.2 } else { 0.0 }
+                // An item of a list that lost what stood around it.
+                - if columns(sentence) < 40 { if exact == 0.0 { 1.5 } else { 0.8 } } else { 0.0 }
+                + 0.5 * exact
+                + self.recency(at);
+            let (section, value) =
+                if asks && is_last { (Section::Open, value + 2.0) } else { (Section::Findings, value) };
+            self.lines.add(section, named(message, quote), value, at);
+        }
+    }
+
+    /// The lines of earlier summaries, less what newer messages replace.
+    fn carry_over(&mut self, has_tasks: bool) {
+        let carried = std::mem::take(&mut self.earlier.lines);
+        let count = carried.len().max(1) as f32;
+        for (index, line) in carried.into_iter().enumerate() {
+            if line.section == Section::Open && has_tasks {
+                continue;
+            }
+            // A summary has its lines in order of the conversation: newer ones count more, as they did.
+            let value = line.value + index as f32 / count;
+            self.lines.carry(line.section, line.text, value, index as u32);
+        }
+    }
+
+    fn context(&mut self, view: &View<'_>) {
+        let mut counts = self.earlier.counts;
+        for message in view.messages() {
+            match (message.role, message.origin) {
+                (Role::Tool, _) | (_, Origin::ToolOutput) => counts.tool += 1,
+                (Role::User, Origin::Typed) => counts.user += 1,
+                (Role::Assistant, _) => counts.assistant += 1,
+                (Role::User | Role::System, _) => {}
+            }
+        }
+        let last = view.len() as u32;
+        self.lines.add(Section::Context, counts.line(self.language), 4.0, last);
+        let identifiers = self.identifiers(view);
+        if identifiers.len() >= 3 {
+            let names = identifiers.join(", ");
+            self.lines.add(Section::Context, format!("{}{names}", self.pick("often named: ", "常用标识：")), 2.0, last);
+        }
+    }
+
+    /// The identifiers that the most messages of people and the model name, at least three each, at most ten.
+    fn identifiers<'t>(&self, view: &View<'t>) -> Vec<&'t str> {
+        let mut found: HashMap<&str, (u32, u32)> = HashMap::new(); // (messages, last message)
+        for (position, message) in view.messages().enumerate() {
+            if message.origin != Origin::Typed && message.origin != Origin::Model {
+                continue;
+            }
+            for block in &message.blocks {
+                let Content::Text { text } = &block.content else { continue };
+                for word in exact_words(text).filter(|word| (4..=60).contains(&word.len()) && is_name(word)) {
+                    let known = found.entry(word).or_insert((0, u32::MAX));
+                    if known.1 != position as u32 {
+                        *known = (known.0 + 1, position as u32);
+                    }
+                }
+            }
+        }
+        let mut names: Vec<(&str, u32)> =
+            found.into_iter().filter(|(_, (count, _))| *count >= 3).map(|(word, (count, _))| (word, count)).collect();
+        names.sort_by(|(a, times), (b, more)| more.cmp(times).then(a.cmp(b)));
+        names.into_iter().take(10).map(|(word, _)| word).collect()
+    }
+}
+
+/// Whether a word is a name in code; paths stand in the files' lines, numbers bind nothing on their own.
+fn is_name(word: &str) -> bool {
+    !word.contains('/') && word.bytes().any(|byte| byte.is_ascii_alphabetic()) && !word.starts_with("http")
+}
+
+/// A quote with the speaker's name in front, where there are several of one role.
+fn named(message: &Message, quote: String) -> String {
+    match &message.name {
+        Some(name) => format!("{name}: {quote}"),
+        None => quote,
+    }
+}

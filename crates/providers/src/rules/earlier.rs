@@ -1,0 +1,132 @@
+//! Earlier summaries among the messages: their lines, taken apart again so that they merge and do not nest.
+
+use std::sync::Arc;
+
+use epitome_strategy::{Message, Origin};
+
+use super::lines::{Section, clip};
+use super::speech::{exactness, is_finding, is_standing, sentences};
+use super::wording::{Counts, FILE_VERBS, section_of};
+
+/// The most lines that are carried over from summaries of another making.
+const MOST_FOREIGN: usize = 60;
+
+/// What earlier summaries say.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    pub(crate) lines: Vec<Carried>,
+    /// Files with the times they were written, edited, read, and what was defined in them.
+    pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
+    pub(crate) counts: Counts,
+}
+
+/// A line of an earlier summary.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    pub(crate) section: Section,
+    pub(crate) text: String,
+    pub(crate) value: f32,
+}
+
+/// Reads every summary among the messages.
+pub(crate) fn read(messages: &[Arc<Message>]) -> Earlier {
+    let mut earlier = Earlier::default();
+    for message in messages.iter().filter(|message| message.origin == Origin::Summary) {
+        let text = message.plain_text();
+        let is_ours = text.lines().any(|line| line.strip_prefix("## ").and_then(section_of).is_some());
+        if is_ours {
+            earlier.read_own(&text);
+        } else {
+            earlier.read_foreign(&text);
+        }
+    }
+    earlier
+}
+
+impl Earlier {
+    fn read_own(&mut self, text: &str) {
+        let mut section = None;
+        for line in text.lines().map(str::trim) {
+            if let Some(heading) = line.strip_prefix("## ") {
+                section = section_of(heading);
+                continue;
+            }
+            let (Some(section), Some(line)) = (section, line.strip_prefix("- ")) else { continue };
+            if let Some(counts) = Counts::read(line) {
+                self.counts.user += counts.user;
+                self.counts.assistant += counts.assistant;
+                self.counts.tool += counts.tool;
+            } else if section == Section::Files {
+                self.read_file(line);
+            } else if section != Section::Context {
+                self.lines.push(Carried { section, text: line.to_owned(), value: worth(section) });
+            }
+        }
+    }
+
+    /// `a.rs: edited 3×, read (fn parse)`, or `read: a.rs, b.rs`.
+    fn read_file(&mut self, line: &str) {
+        for list in ["read: ", "读取："] {
+            if let Some(paths) = line.strip_prefix(list) {
+                self.files.extend(paths.split(", ").map(|path| (path.to_owned(), [0, 0, 1], Vec::new())));
+                return;
+            }
+        }
+        let Some((path, done)) = line.rsplit_once(": ") else { return };
+        let (done, details) = match done.split_once(" (") {
+            Some((done, details)) => (done, details.trim_end_matches(')').split(", ").map(str::to_owned).collect()),
+            None => (done, Vec::new()),
+        };
+        let mut times = [0; 3];
+        for word in done.split(", ") {
+            let (verb, count) = word.split_once(' ').unwrap_or((word, "1"));
+            let known = FILE_VERBS.iter().position(|(english, chinese)| verb == *english || verb == *chinese);
+            if let Some(known) = known {
+                times[known] = count.trim_end_matches('×').parse().unwrap_or(1);
+            }
+        }
+        self.files.push((path.to_owned(), times, details));
+    }
+
+    /// A summary that a model or another tool wrote: its sentences, the first ones worth most.
+    fn read_foreign(&mut self, text: &str) {
+        let text = text.lines().filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n");
+        for (index, sentence) in sentences(&text).into_iter().take(MOST_FOREIGN).enumerate() {
+            // Headings end without a mark and say nothing on their own.
+            let is_heading =
+                sentence.ends_with([':', '：', '*']) || sentence.split_whitespace().count() < 3 && sentence.is_ascii();
+            let is_preamble = PREAMBLE.iter().any(|start| sentence.starts_with(start));
+            if let Some(text) = clip(sentence, 300).filter(|_| !is_heading && !is_preamble) {
+                let value = 3.5 - 1.5 * index as f32 / MOST_FOREIGN as f32
+                    + 0.6 * exactness(sentence)
+                    + if is_finding(sentence) { 0.5 } else { 0.0 };
+                let section = if is_standing(sentence) { Section::Instructions } else { Section::Findings };
+                self.lines.push(Carried { section, text, value });
+            }
+        }
+    }
+}
+
+/// Starts of the sentences with which agents introduce a summary, or tell the model to go on.
+const PREAMBLE: &[&str] = &[
+    "This session is being continued",
+    "The summary below covers",
+    "The conversation is summarized below",
+    "Please continue the conversation",
+    "Continue the conversation from where",
+    "If you need specific details from before",
+    "Another language model started to solve",
+    "Here is a summary",
+];
+
+/// What a carried line is worth: less than a fresh one of its section, but for what holds on.
+fn worth(section: Section) -> f32 {
+    match section {
+        Section::Instructions => 7.5,
+        Section::Requests | Section::Open => 4.5,
+        Section::Files => 4.0,
+        Section::Findings => 3.5,
+        Section::Errors => 2.0,
+        Section::Actions | Section::Context => 2.5,
+    }
+}

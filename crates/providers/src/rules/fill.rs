@@ -1,0 +1,100 @@
+//! Fills the budget with the most valuable lines, and writes them.
+
+use std::collections::{HashMap, HashSet};
+
+use epitome_strategy::{SummaryTask, Tokens};
+
+use super::lines::{Line, Section, clip};
+use super::wording::heading;
+
+/// Below this budget sections are one line each, without headings.
+const INLINE_BELOW: Tokens = 120;
+/// What each further line of a section is worth beside the one before it: sections share the room.
+const DECAY: f32 = 0.93;
+/// How many lines in a row may be too long for what is left before the choice ends.
+const MOST_MISSES: u32 = 100;
+
+/// The summary: at most `max_tokens` by the task's counter, empty when nothing fits.
+pub(crate) fn fill(mut lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
+    let budget = task.request.max_tokens;
+    let inline = budget < INLINE_BELOW;
+    rank(&mut lines, task);
+    let mut used = 0;
+    let mut headings: HashSet<Section> = HashSet::new();
+    let mut chosen: Vec<Line> = Vec::new();
+    let mut misses = 0;
+    for line in lines.iter() {
+        let is_new = !headings.contains(&line.section);
+        let head = if is_new { task.counter.count(heading(line.section, task.language)) + 3 } else { 0 };
+        let tokens = task.counter.count(&line.text) + 2 + head;
+        if used + tokens > budget {
+            misses += 1;
+            if misses == MOST_MISSES {
+                break;
+            }
+            continue;
+        }
+        headings.insert(line.section);
+        used += tokens;
+        chosen.push(line.clone());
+    }
+    // The estimate above is generous; the count of the text itself decides.
+    loop {
+        let text = write(&chosen, task, inline);
+        if task.counter.count(&text) <= budget {
+            return if chosen.is_empty() { shortest(&lines, task) } else { text };
+        }
+        chosen.pop();
+    }
+}
+
+/// Sorts lines by what they are worth for their length and their place in their section, best first; ties go to the
+/// newer.
+fn rank(lines: &mut [Line], task: &SummaryTask<'_>) {
+    for line in lines.iter_mut() {
+        // A line of 16 tokens is the measure; one of 100 must be worth nearly twice as much.
+        line.value *= (32.0 / (16.0 + task.counter.count(&line.text) as f32)).powf(0.35);
+    }
+    let newest_best = |a: &Line, b: &Line| b.value.total_cmp(&a.value).then(b.order.cmp(&a.order));
+    lines.sort_by(newest_best);
+    let mut places: HashMap<Section, i32> = HashMap::new();
+    for line in lines.iter_mut() {
+        let place = places.entry(line.section).or_default();
+        line.value *= DECAY.powi(*place);
+        *place += 1;
+    }
+    lines.sort_by(newest_best);
+}
+
+/// The best line that can be cut to fit on its own.
+fn shortest(lines: &[Line], task: &SummaryTask<'_>) -> String {
+    let fits = |text: &String| task.counter.count(text) <= task.request.max_tokens;
+    let cut = |line: &Line| {
+        let widths = [160, 120, 90, 60, 40, 24];
+        widths.into_iter().filter_map(|width| clip(&line.text, width)).find(fits)
+    };
+    lines.iter().take(20).find_map(cut).unwrap_or_default()
+}
+
+fn write(chosen: &[Line], task: &SummaryTask<'_>, inline: bool) -> String {
+    let mut sorted: Vec<&Line> = chosen.iter().collect();
+    sorted.sort_by_key(|line| (line.section, line.order));
+    let mut text = String::new();
+    let mut section = None;
+    for line in sorted {
+        let is_new = section != Some(line.section);
+        let name = heading(line.section, task.language);
+        match (inline, is_new) {
+            (true, true) => {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text.push_str(&format!("{gap}{name}: {}", line.text));
+            }
+            (true, false) => text.push_str(&format!("; {}", line.text)),
+            (false, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),
+            (false, false) => text.push_str(&format!("- {}\n", line.text)),
+        }
+        section = Some(line.section);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

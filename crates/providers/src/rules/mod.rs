@@ -1,0 +1,52 @@
+//! The rule summarizer: lines that say something, the most valuable ones that fit.
+
+mod collect;
+mod earlier;
+mod fill;
+mod lines;
+mod speech;
+mod tasks;
+mod wording;
+mod work;
+
+use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+
+/// Writes summaries by rules, without a model.
+///
+/// It collects lines from the messages: what the user asked for and the standing instructions in it, which files were
+/// read and changed and how, which commands ran and how they ended, what the model concluded, errors and whether a later
+/// run succeeded, what is open, and the lines of earlier summaries. Each line has a value; the most valuable ones that fit
+/// `max_tokens` are written, in sections, in the order of the conversation. Lines that match the request's focus go first.
+/// What is quoted is quoted verbatim and never cut inside a word.
+///
+/// The result never exceeds `max_tokens` by the task's counter; the future is ready at once. It errs only where not even
+/// one line fits, or where the messages say nothing. Linear in the messages.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RuleSummarizer;
+
+impl RuleSummarizer {
+    /// The summary of `task`, at once.
+    pub fn write(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        let lines = collect::lines(task);
+        let text = fill::fill(lines, task);
+        if text.is_empty() {
+            let message =
+                format!("no line about {} messages fits {} tokens", task.messages.len(), task.request.max_tokens);
+            return Err(SummarizeError { message, retryable: false });
+        }
+        Ok(Summary { text, input_tokens: 0, output_tokens: 0 })
+    }
+}
+
+impl Summarizer for RuleSummarizer {
+    fn kind(&self) -> &str {
+        "rules"
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        Box::pin(std::future::ready(self.write(task)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
