@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryArchive, Report, Request, Status, block_on};
 use epitome_formats::{Loaded, Profile, ReadOptions, read, render, validate};
+use epitome_providers::RuleSummarizer;
 use epitome_session::{Entry, Message, Origin, Role, Session, units};
 use epitome_testkit::laws::compact_and_check;
 use rayon::prelude::*;
@@ -19,7 +20,7 @@ fn engine() -> Engine {
     let registry = epitome_builtin::registry();
     let runtime = epitome_config::Config::default().build(&registry).unwrap();
     let counter = Arc::clone(&runtime.counter);
-    runtime.engine(counter, None)
+    runtime.engine(counter, Some(Arc::new(RuleSummarizer::default())))
 }
 
 /// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.

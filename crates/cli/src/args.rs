@@ -210,9 +210,8 @@ fn task_parser() -> impl TypedValueParser<Value = TaskKind> {
 
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     let modes = epitome::config::SelectMode::ALL;
-    PossibleValuesParser::new(modes.iter().map(|(name, _)| *name)).try_map(|name| {
-        modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode")
-    })
+    PossibleValuesParser::new(modes.iter().map(|(name, _)| *name))
+        .try_map(|name| modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode"))
 }
 
 /// A number of tokens, 1 or more, with an optional `k` or `m`.

@@ -47,15 +47,15 @@ impl Failure {
         if self.error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        let mut text = String::new();
-        let mut causes = self.error.chain();
-        if let Some(first) = causes.next() {
-            let _ = write!(text, "{BAD}error{BAD:#}: {first}");
+        let mut message = String::new();
+        for cause in self.error.chain().map(ToString::to_string) {
+            // Some errors say what their cause says.
+            if !message.ends_with(&cause) {
+                message += if message.is_empty() { "" } else { ": " };
+                message += &cause;
+            }
         }
-        for cause in causes {
-            let _ = write!(text, ": {cause}");
-        }
-        text.push('\n');
+        let mut text = format!("{BAD}error{BAD:#}: {message}\n");
         if let Some(help) = &self.help {
             let _ = writeln!(text, "  {STRONG}help{STRONG:#}: {}", help.replace('\n', "\n        "));
         }

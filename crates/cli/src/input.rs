@@ -36,9 +36,10 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
 fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     if is_standard(file) {
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
-            Failure::usage(anyhow::Error::new(error).context("cannot read standard input"))
-        })?;
+        io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::usage(anyhow::Error::new(error).context("cannot read standard input")))?;
         return Ok(bytes);
     }
     if file.is_dir() {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -38,12 +38,14 @@ impl Target {
         }
         let folder = folder(path);
         if !folder.is_dir() {
-            let failure = Failure::usage_text(format!("cannot write {}: no such folder", path.display()));
-            return Err(failure.with_help(format!("create {}, or name another file", folder.display())));
+            let what =
+                if folder.exists() { format!("{} is no folder", folder.display()) } else { "no such folder".into() };
+            let failure = Failure::usage_text(format!("cannot write {}: {what}", path.display()));
+            return Err(failure.with_help("create the folder, or name another file"));
         }
-        let is_input = input.is_some_and(|input| {
-            matches!((fs::canonicalize(input), fs::canonicalize(path)), (Ok(input), Ok(path)) if input == path)
-        });
+        let is_input = input.is_some_and(
+            |input| matches!((fs::canonicalize(input), fs::canonicalize(path)), (Ok(input), Ok(path)) if input == path),
+        );
         Ok(Self::File { path: path.to_owned(), is_input })
     }
 
@@ -95,6 +97,14 @@ pub(crate) fn note(message: &str) {
 pub(crate) fn wrote(target: &Target, what: &str) {
     if let Target::File { path, .. } = target {
         tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", shown(path)));
+    }
+}
+
+/// Shows how far long work is, on a terminal only.
+pub(crate) fn progress(done: usize, of: usize) {
+    if io::stderr().is_terminal() {
+        let rest = if done == of { "\r\u{1b}[K".to_owned() } else { format!("\r{done} of {of}") };
+        tell(&rest);
     }
 }
 

@@ -189,7 +189,14 @@ impl Config {
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
         let BudgetTable { window, reserve_output: _, soft, hard, target } = self.budget.clone();
-        Budget { window, reserve_output: self.reserve_output(), tool_definitions: 0, soft: soft.0, hard: hard.0, target: target.0 }
+        Budget {
+            window,
+            reserve_output: self.reserve_output(),
+            tool_definitions: 0,
+            soft: soft.0,
+            hard: hard.0,
+            target: target.0,
+        }
     }
 
     /// The reserve for the answer. The default is made for large windows: in a small one it is a quarter.

@@ -92,7 +92,8 @@ impl Runtime {
                 None => {
                     let chains: Vec<&str> = self.named.keys().map(String::as_str).collect();
                     let problem = unknown_strategy(name, registry);
-                    let chains = if names.len() > 1 { String::new() } else { format!("; chains: {}", chains.join(", ")) };
+                    let chains =
+                        if names.len() > 1 { String::new() } else { format!("; chains: {}", chains.join(", ")) };
                     return Err(format!("{problem}{chains}"));
                 }
             }

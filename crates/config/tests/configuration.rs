@@ -86,7 +86,8 @@ fn every_preset_builds() {
 
 #[test]
 fn shares_and_tokens() {
-    let budget = parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = 0.5\nhard = 15000\ntarget = 0.25").budget();
+    let budget =
+        parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = 0.5\nhard = 15000\ntarget = 0.25").budget();
     let tokens = |threshold: Threshold| threshold.tokens(budget.usable());
     assert_eq!((tokens(budget.target), tokens(budget.soft), tokens(budget.hard)), (5_000, 10_000, 15_000));
     let reserve = |text: &str| parse(text).budget().reserve_output;
@@ -224,8 +225,9 @@ fn the_template_gives_the_defaults() {
     let all = uncommented(&template);
     let config = parse(&all.replace("\nchain = \"\"\n", "\n"));
     assert_eq!(differences(&config), "");
-    let set_by_file =
-        |entry: &epitome_config::Effective| matches!(config.source(&entry.key), Source::File(_)) || entry.key == "select.chain";
+    let set_by_file = |entry: &epitome_config::Effective| {
+        matches!(config.source(&entry.key), Source::File(_)) || entry.key == "select.chain"
+    };
     let missing: Vec<String> =
         config.effective(&registry).into_iter().filter(|entry| !set_by_file(entry)).map(|entry| entry.key).collect();
     assert_eq!(missing, Vec::<String>::new(), "every key stands in the template");

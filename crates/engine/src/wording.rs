@@ -50,6 +50,15 @@ pub(crate) fn gap_mark(
     format!("{before}[… {what}{recall}]{after}")
 }
 
+/// The mark for the images and documents of a result.
+pub(crate) fn media_mark(language: Language, count: usize, handle: &str) -> String {
+    match (language, count) {
+        (Language::English, 1) => format!("[… 1 attachment elided · recall {handle}]"),
+        (Language::English, _) => format!("[… {count} attachments elided · recall {handle}]"),
+        (Language::Chinese, _) => format!("[… 省略 {count} 个附件 · 可取回 {handle}]"),
+    }
+}
+
 /// The first line of a summary message.
 pub(crate) fn summary_heading(language: Language, messages: usize, handle: &str) -> String {
     match language {

@@ -272,13 +272,27 @@ impl Working {
             Some(earlier) => Kept::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
         };
         let kept = kept.fill_gaps(text.len(), SHORTEST_GAP);
-        let handle = self.archive(context, archive, Archived::Text(Arc::clone(&text)))?;
+        // A stub keeps no image either: then the whole message is archived.
+        let media = original.as_result().map_or(0, |result| result.attachments.len());
+        let media = if kept.ranges().is_empty() { media } else { 0 };
+        let item = match media {
+            0 => Archived::Text(Arc::clone(&text)),
+            _ => Archived::Messages(vec![Arc::clone(&entry.original)]),
+        };
+        let handle = self.archive(context, archive, item)?;
+        // Only a block that was cut before has to be counted again: what is known then is the count of its excerpt.
         let of_block = self.tokens[at.message as usize].blocks[at.block as usize];
-        let excerpt = Excerpt { marks: marks(context, &text, &kept, of_block, &handle), kept };
+        let of_text = match entry.excerpt(at.block) {
+            None => of_block.saturating_sub(count_block(context.counter, &original.with_text(Arc::from("")))),
+            Some(_) => context.counter.count(&text),
+        };
+        let attachments =
+            (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, &handle)));
+        let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let key = entry.key;
-        let rendered = original.with_text(Arc::from(excerpt.render(&text)));
+        let rendered = original.excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
-            if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_block / 2 };
+            if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
         let change = Change::Excerpt { entry: key, block: at.block, excerpt };
         self.change_block(context, EditKind::Excerpt, edit, (after, handle), change)
     }

@@ -68,10 +68,12 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }
-    let reader = TABLES
-        .iter()
-        .flat_map(|table| table.iter())
-        .find(|reader| options.format.map_or_else(|| (reader.fits)(&probe), |format| format == reader.format))
+    let readers = || TABLES.iter().flat_map(|table| table.iter());
+    let asked_for = |reader: &&Reader| options.format.is_none_or(|format| format == reader.format);
+    let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
+    // A format that is asked for is read by its most general reader where none says that it fits.
+    let reader = fitting
+        .or_else(|| options.format.and_then(|_| readers().filter(asked_for).last()))
         .ok_or_else(|| ReadError::Unrecognised { seen: describe(&probe) })?;
     // The agents' own readers parse every line anyway and report the damaged ones themselves.
     if !options.strict && !crate::wire::AGENT_READERS.iter().any(|own| own.format == reader.format) {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::excerpt::Excerpt;
+
 /// The id that ties a tool call to its result, as the agent recorded it.
 ///
 /// Unique at best within one session, sometimes not even there, and possibly empty: pair by position and id together
@@ -194,6 +196,16 @@ impl Block {
             other => return Self { content: other.clone(), raw: self.raw.clone() },
         };
         Self::new(content)
+    }
+
+    /// The block as an excerpt shows it; `None` where it has no text that may be cut. Linear in the text.
+    pub fn excerpted(&self, excerpt: &Excerpt) -> Option<Self> {
+        let text = self.excerptable()?;
+        let mut shown = self.with_text(Arc::from(excerpt.render(text)));
+        if let (Content::ToolResult(result), Some(_)) = (&mut shown.content, &excerpt.attachments) {
+            result.attachments.clear();
+        }
+        Some(shown)
     }
 
     /// The tool call in the block, if it is one.

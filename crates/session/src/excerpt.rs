@@ -112,6 +112,9 @@ pub struct Excerpt {
     pub kept: Kept,
     /// The text that stands for each gap, in order; as many as there are gaps.
     pub marks: Vec<Arc<str>>,
+    /// The text that stands for the block's images and documents, where they leave with the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachments: Option<Arc<str>>,
 }
 
 impl Excerpt {
@@ -132,6 +135,12 @@ impl Excerpt {
         if at < original.len()
             && let Some(mark) = marks.next()
         {
+            text.push_str(mark);
+        }
+        if let Some(mark) = &self.attachments {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
             text.push_str(mark);
         }
         text
@@ -186,7 +195,7 @@ mod tests {
     fn excerpt(text: &str, ranges: &[Range<u32>]) -> Excerpt {
         let kept = Kept::new(text, ranges).unwrap();
         let marks = kept.gaps(text.len()).iter().map(|_| Arc::from("[…]")).collect();
-        Excerpt { kept, marks }
+        Excerpt { kept, marks, attachments: None }
     }
 
     #[test]

@@ -114,12 +114,8 @@ impl Entry {
         match change {
             Change::Remove { .. } => {}
             Change::Excerpt { block, excerpt, .. } => {
-                let Some(shown) = self.original.blocks.get(*block as usize).and_then(|original| {
-                    let text = original.excerptable()?;
-                    Some(original.with_text(Arc::from(excerpt.render(text))))
-                }) else {
-                    return;
-                };
+                let original = self.original.blocks.get(*block as usize);
+                let Some(shown) = original.and_then(|original| original.excerpted(excerpt)) else { return };
                 self.replace_block(*block, shown);
                 self.excerpts.retain(|(index, _)| index != block);
                 self.excerpts.push((*block, excerpt.clone()));

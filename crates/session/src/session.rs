@@ -23,7 +23,8 @@ pub struct Session {
     positions: Vec<Position>,
     journal: Vec<Epoch>,
     view: Vec<Entry>,
-    ids: HashSet<MessageId>,
+    /// The ids that are taken, with how often each was asked for.
+    ids: HashMap<MessageId, u32>,
     /// Unanswered calls, by id: the numbers of the log's messages that made them, oldest first.
     open_calls: HashMap<CallId, Vec<u32>>,
 }
@@ -80,16 +81,15 @@ impl Session {
     }
 
     fn unique_id(&mut self, id: MessageId, index: u32) -> MessageId {
-        let mut unique = if id.as_str().is_empty() { MessageId::new(format!("m{index}")) } else { id };
-        if self.ids.contains(&unique) {
-            let base = unique.clone();
-            let mut suffix = 2;
-            while self.ids.contains(&unique) {
-                unique = MessageId::new(format!("{base}#{suffix}"));
-                suffix += 1;
-            }
+        let base = if id.as_str().is_empty() { MessageId::new(format!("m{index}")) } else { id };
+        let mut unique = base.clone();
+        while self.ids.contains_key(&unique) {
+            // The count of an id that is taken is where the search for a free suffix goes on.
+            let taken = self.ids.entry(base.clone()).or_insert(1);
+            *taken += 1;
+            unique = MessageId::new(format!("{base}#{taken}"));
         }
-        self.ids.insert(unique.clone());
+        self.ids.insert(unique.clone(), 1);
         unique
     }
 
@@ -241,7 +241,7 @@ impl From<Stored> for Session {
         }
         session.journal = stored.journal;
         for epoch in &session.journal {
-            session.ids.extend(epoch.synthetics.iter().map(|synthetic| synthetic.message.id.clone()));
+            session.ids.extend(epoch.synthetics.iter().map(|synthetic| (synthetic.message.id.clone(), 1)));
         }
         session.refold();
         session

@@ -55,8 +55,13 @@ impl PlanCase {
     #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
     pub fn new<S: Configurable>(fixture: &str, settings: &str) -> Self {
         let strategy = Registration::of::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
+        Self::of(session(fixture), strategy)
+    }
+
+    /// A case for a session and a strategy that are there already.
+    pub fn of(session: Session, strategy: Arc<dyn Strategy>) -> Self {
         Self {
-            session: session(fixture),
+            session,
             strategy,
             target: None,
             limit: None,

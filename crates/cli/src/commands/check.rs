@@ -32,9 +32,9 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
     let mut config = input::config(args.config.as_deref(), &registry)?;
     if let Some(window) = args.window {
-        config.set("budget.window", &window.into()).map_err(|problem| {
-            Failure::usage_text(format!("--window {problem}"))
-        })?;
+        config
+            .set("budget.window", &window.into())
+            .map_err(|problem| Failure::usage_text(format!("--window {problem}")))?;
     }
     let runtime = input::build(&config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use epitome::config::{Config, Source};
 use epitome::engine::{Budget, Mode, block_on};
-use epitome::session::Trigger;
 use epitome::formats::{Format, Loaded};
+use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
 use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};
 use serde::Serialize;
@@ -72,7 +72,12 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
         let failure = Failure::usage_text("--report takes a file, standard output is for the session");
         return Err(failure.with_help("--preview --json prints the report and no session"));
     }
-    Target::new(Some(path), Some(&args.input.file))
+    let target = Target::new(Some(path), Some(&args.input.file))?;
+    if matches!(target, Target::File { is_input: true, .. }) || args.output.as_deref() == Some(path) {
+        let failure = Failure::usage_text(format!("--report names {}, which is a session's file", path.display()));
+        return Err(failure.with_help("name another file"));
+    }
+    Ok(target)
 }
 
 /// The bytes that `-o` may replace by more of the same, or `None` where it may replace anything.
@@ -136,12 +141,8 @@ impl Job<'_> {
             String::new()
         } else {
             let name = name(self.args, loaded, index);
-            let subject = Subject {
-                name: &name,
-                session: &session,
-                preview: self.args.preview,
-                elapsed: started.elapsed(),
-            };
+            let subject =
+                Subject { name: &name, session: &session, preview: self.args.preview, elapsed: started.elapsed() };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {
@@ -178,7 +179,8 @@ pub(crate) fn tool_tokens(counter: &dyn TokenCounter, session: &Session) -> u32 
 /// How the report calls a session.
 fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
     let file = input::shown(&args.input.file);
-    let session = if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
+    let session =
+        if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
     format!("{file}{session} ({})", loaded.format)
 }
 
@@ -212,6 +214,9 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
     let mut infeasible = 0;
     for (index, source) in loaded.sessions.iter().enumerate() {
         let done = job.compact(loaded, index)?;
+        if !job.quiet {
+            output::progress(index + 1, loaded.sessions.len());
+        }
         table.row(report::line(&done.report, &source.name));
         reports.push(json!({ "session": source.name, "report": done.report }));
         if done.report.status == Status::Infeasible {
@@ -227,7 +232,7 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
     if job.args.json {
         output::standard(&json)?;
     }
-    if !job.args.preview {
+    if !job.args.preview && !written.is_empty() {
         target.write(&written, input_bytes(job.args, loaded))?;
     }
     if !job.quiet && !job.args.json {

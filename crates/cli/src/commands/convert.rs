@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::args::ConvertArgs;
 use crate::output::Target;
+use crate::render::text::plural;
 use crate::{Outcome, emit, input, output};
 
 pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
@@ -24,7 +25,8 @@ pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
     }
     target.write(&bytes, guarded)?;
     if !quiet {
-        output::wrote(&target, &format!("{} session", args.to));
+        let count = if args.all { loaded.sessions.len() } else { 1 };
+        output::wrote(&target, &format!("{}, {},", plural(count, "session"), args.to));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use epitome::formats::Loaded;
+use epitome::formats::LoadedSession;
 use serde::Serialize;
 
 use crate::args::InspectArgs;
@@ -40,17 +40,22 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
     let runtime = input::build(&config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;
     let single = loaded.sessions.len() == 1 || args.input.session.is_some();
-    let census = if single {
+    let (index, census) = if single {
         let index = input::choose(&loaded, &args.input, "")?;
         let session = input::viewed(&loaded.sessions[index].session, args.input.view);
-        Some(Census::of(&session, &runtime))
+        (Some(index), Some(Census::of(&session, &runtime)))
     } else {
-        None
+        (None, None)
     };
+    let listed = |(number, source): (usize, &'_ LoadedSession)| {
+        let known = census.as_ref().filter(|_| index == Some(number)).map(|census| census.sizes);
+        known.unwrap_or_else(|| Sizes::of(&input::viewed(&source.session, args.input.view), &runtime))
+    };
+    let sizes: Vec<Sizes> = loaded.sessions.iter().enumerate().map(listed).collect();
     let inspected = Inspected {
         format: loaded.format.as_str(),
         bytes: loaded.bytes.len(),
-        sessions: listed(&loaded, args, &runtime),
+        sessions: loaded.sessions.iter().zip(sizes).map(|(source, sizes)| Listed { id: &source.name, sizes }).collect(),
         session: census,
     };
     if args.json {
@@ -66,16 +71,4 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
         output::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Every session of the file; sizes of one that is shown whole are in its census, and not counted twice.
-fn listed<'a>(loaded: &'a Loaded, args: &InspectArgs, runtime: &epitome::Runtime) -> Vec<Listed<'a>> {
-    loaded
-        .sessions
-        .iter()
-        .map(|source| {
-            let session = input::viewed(&source.session, args.input.view);
-            Listed { id: &source.name, sizes: Sizes::of(&session, runtime) }
-        })
-        .collect()
 }

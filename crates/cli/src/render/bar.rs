@@ -8,7 +8,8 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 /// A bar of `width` columns, filled to `part` of `whole`, in a style; the rest is shaded.
 pub(crate) fn bar(part: u64, whole: u64, width: usize, style: Style) -> String {
-    let eighths = if whole == 0 { 0 } else { (part.min(whole) as u128 * width as u128 * 8).div_ceil(u128::from(whole)) };
+    let eighths =
+        if whole == 0 { 0 } else { (part.min(whole) as u128 * width as u128 * 8).div_ceil(u128::from(whole)) };
     let eighths = eighths as usize;
     let (full, rest) = (eighths / 8, EIGHTHS[eighths % 8]);
     let shown = full + usize::from(!rest.is_empty());

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use anstyle::Style;
 use epitome::engine::{EditReport, Floor, Mode, Outcome, Report, Status};
-use epitome::session::{Content, EditKind, Entry, Role, Session};
+use epitome::session::{Block, Content, EditKind, Entry, Session};
 
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
@@ -81,25 +82,30 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
 
 fn bars(out: &mut String, report: &Report, width: usize) {
     let (before, after, budget) = (report.tokens_before, report.tokens_after, report.budget);
-    let whole = u64::from(before.max(budget));
-    let room = width.saturating_sub(LABEL + 34).clamp(20, 60);
-    let (before_figure, after_figure) = (number(before), number(after));
-    let figure_width = columns(&before_figure).max(columns(&after_figure));
-    let mut row = |label: &str, tokens: u32, figure: &str, style, note: String| {
-        let drawn = bar(tokens.into(), whole, room, style);
-        let gap = if note.is_empty() { "" } else { "  " };
-        let _ = writeln!(out, "  {FAINT}{label:<7}{FAINT:#}  {drawn}  {figure:>figure_width$}{gap}{note}");
-    };
+    let messages = |count: u32| plural(count as usize, "message");
     let over = if before > budget { WARN } else { GOOD };
+    let label = if report.status == Status::Compacted { "before" } else { "tokens" };
+    // Label, tokens, style of the bar, and the note behind it in two parts, the second one strong.
+    let mut rows = vec![(label, before, over, messages(report.messages_before), String::new())];
     if report.status == Status::Compacted {
-        let saved = percent((before - after.min(before)).into(), before.into());
-        row("before", before, &before_figure, over, plural(report.messages_before as usize, "message"));
-        let note = format!("{}, {STRONG}{saved} saved{STRONG:#}", plural(report.messages_after as usize, "message"));
-        row("after", after, &after_figure, if after > budget { BAD } else { GOOD }, note);
-    } else {
-        row("tokens", before, &before_figure, over, plural(report.messages_before as usize, "message"));
+        let saved = percent(before.saturating_sub(after).into(), before.into());
+        let style = if after > budget { BAD } else { GOOD };
+        rows.push(("after", after, style, messages(report.messages_after), format!(", {saved} saved")));
     }
-    row("budget", budget, &number(budget), FAINT, String::new());
+    rows.push(("budget", budget, FAINT, String::new(), String::new()));
+    let widest = |part: &dyn Fn(&(&str, u32, Style, String, String)) -> usize| rows.iter().map(part).max().unwrap_or(0);
+    let figure_width = widest(&|row| columns(&number(row.1)));
+    let note_width = widest(&|row| columns(&row.3) + columns(&row.4));
+    let room = width.saturating_sub(LABEL + 2 + 2 + figure_width + 2 + note_width).min(60);
+    for (label, tokens, style, note, saved) in &rows {
+        let drawn = bar((*tokens).into(), before.max(budget).into(), room, *style);
+        let figure = number(*tokens);
+        let _ = write!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{drawn}  {figure:>figure_width$}");
+        if !note.is_empty() {
+            let _ = write!(out, "  {note}{STRONG}{saved}{STRONG:#}");
+        }
+        out.push('\n');
+    }
 }
 
 fn circumstances(out: &mut String, report: &Report, width: usize) {
@@ -196,9 +202,9 @@ fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
     out.push('\n');
     out.push_str(&table.render(width));
     if edits.len() > SAVINGS {
-        let (rest, saved) = edits[SAVINGS..].iter().fold((0usize, 0u64), |(count, saved), edit| {
-            (count + 1, saved + u64::from(edit.tokens_saved))
-        });
+        let (rest, saved) = edits[SAVINGS..]
+            .iter()
+            .fold((0usize, 0u64), |(count, saved), edit| (count + 1, saved + u64::from(edit.tokens_saved)));
         let _ = writeln!(out, "  {FAINT}… and {}, {} tokens{FAINT:#}", plural(rest, "smaller edit"), number(saved));
     }
 }
@@ -224,17 +230,22 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The role of an entry, with the tool's name where there is one.
+/// The role of an entry, with the tool's name where it is about one tool.
 fn who(entry: &Entry) -> String {
     let message = &entry.message;
-    let tool = message.blocks.iter().find_map(|block| match &block.content {
-        Content::ToolResult(result) => result.name.clone(),
-        Content::ToolCall(call) => Some(call.name.clone()),
+    let mut tools: Vec<&str> = message.blocks.iter().filter_map(tool_of).collect();
+    tools.dedup();
+    match tools.as_slice() {
+        [tool] => format!("{} {tool}", message.role.as_str()),
+        _ => message.role.as_str().to_owned(),
+    }
+}
+
+fn tool_of(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::ToolResult(result) => result.name.as_deref(),
+        Content::ToolCall(call) => Some(&call.name),
         Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
-    });
-    match (message.role, tool) {
-        (Role::Tool | Role::Assistant, Some(tool)) => format!("{} {tool}", message.role.as_str()),
-        (role, _) => role.as_str().to_owned(),
     }
 }
 
@@ -259,11 +270,8 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
 }
 
 fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
-    let over = format!(
-        "{} tokens must stay and the budget is {}. They are:",
-        number(floor.tokens),
-        number(report.budget)
-    );
+    let over =
+        format!("{} tokens must stay and the budget is {}. They are:", number(floor.tokens), number(report.budget));
     let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
     for part in &floor.parts {

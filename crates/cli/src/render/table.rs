@@ -97,7 +97,7 @@ impl Table {
 
     /// Takes what is too much from the flexible columns, the widest first.
     fn fit(&self, widths: &mut [usize], width: usize) {
-        const LEAST: usize = 8;
+        const LEAST: usize = 1;
         let gaps = INDENT + GAP * widths.len().saturating_sub(1);
         let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
         while excess > 0 {

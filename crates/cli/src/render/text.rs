@@ -15,7 +15,7 @@ pub(crate) fn width() -> usize {
         let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(std::io::stderr())?;
         Some(usize::from(width))
     };
-    named.or_else(terminal).unwrap_or(DEFAULT_WIDTH).clamp(60, 160)
+    named.or_else(terminal).unwrap_or(DEFAULT_WIDTH).clamp(80, 160)
 }
 
 /// A number with its digits in groups: `12,034`.

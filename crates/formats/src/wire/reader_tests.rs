@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use epitome_session::{Arguments, Content, Entry, Message, MediaSource};
+use epitome_session::{Arguments, Content, Entry, MediaSource, Message};
 
 use crate::{Format, Loaded, ReadOptions, read};
 
@@ -13,7 +13,11 @@ pub(crate) fn shown(message: &Message) -> String {
     let block = |content: &Content| match content {
         Content::Text { text } => text.to_string(),
         Content::Thinking(thinking) => {
-            format!("thinking({}{})", thinking.text, thinking.signature.as_deref().map_or(String::new(), |it| format!(";{it}")))
+            format!(
+                "thinking({}{})",
+                thinking.text,
+                thinking.signature.as_deref().map_or(String::new(), |it| format!(";{it}"))
+            )
         }
         Content::ToolCall(call) => match &call.arguments {
             Arguments::Json(json) => format!("call({} {} {json})", call.id, call.name),
@@ -49,7 +53,10 @@ fn check(format: Format, input: &str, log: &[&str], compacted: &[&str]) {
     assert_eq!(session.log().iter().map(|message| shown(message)).collect::<Vec<_>>(), log);
     assert_eq!(view(session.view()), if compacted.is_empty() { log } else { compacted });
     for message in session.log() {
-        assert!(!message.records.is_empty() && message.records.iter().all(|it| (*it as usize) < loaded.sessions[0].records.len()));
+        assert!(
+            !message.records.is_empty()
+                && message.records.iter().all(|it| (*it as usize) < loaded.sessions[0].records.len())
+        );
     }
 }
 
@@ -75,7 +82,9 @@ fn openai_chat() {
     let legacy = r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"x"}]"#;
     let log = ["user/Typed: a", "assistant/Model: call(function_call_1 f {})", "tool/Tool: result(function_call_1 x)"];
     check(Format::OpenaiChat, legacy, &log, &[]);
-    let sessions = load("{\"id\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"b\"}]}\n");
+    let sessions = load(
+        "{\"id\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"b\"}]}\n",
+    );
     let names: Vec<&str> = sessions.sessions.iter().map(|session| session.name.as_str()).collect();
     assert_eq!(names, ["x", "1"]);
     let protocol = r#"[{"role":"user","content":"q"},{"role":"assistant","content":"so <tool_call>{\"name\":\"search\",\"arguments\":{}}</tool_call>"},{"role":"user","content":"<tool_response>r</tool_response>"}]"#;
@@ -107,7 +116,12 @@ fn openai_responses() {
     check(Format::OpenaiResponses, items, &log, &[]);
     let mut with_instructions = vec!["system/Instructions: be brief"];
     with_instructions.extend(log);
-    check(Format::OpenaiResponses, &format!(r#"{{"model":"m","instructions":"be brief","input":{items}}}"#), &with_instructions, &[]);
+    check(
+        Format::OpenaiResponses,
+        &format!(r#"{{"model":"m","instructions":"be brief","input":{items}}}"#),
+        &with_instructions,
+        &[],
+    );
     check(Format::OpenaiResponses, r#"{"model":"m","input":"hello"}"#, &["user/Typed: hello"], &[]);
 }
 
@@ -136,7 +150,9 @@ fn anthropic() {
 
 /// A Claude Code record from a uuid, the fields behind it, and its message.
 fn claude(kind: &str, uuid: &str, fields: &str, message: &str) -> String {
-    format!(r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"S","type":"{kind}","uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z"{fields},"message":{message}}}"#) + "\n"
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"S","type":"{kind}","uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z"{fields},"message":{message}}}"#
+    ) + "\n"
 }
 
 fn said(text: &str) -> String {
@@ -144,7 +160,9 @@ fn said(text: &str) -> String {
 }
 
 fn block(id: &str, block: &str) -> String {
-    format!(r#"{{"id":"{id}","role":"assistant","content":[{block}],"usage":{{"input_tokens":1,"cache_read_input_tokens":5,"output_tokens":2}}}}"#)
+    format!(
+        r#"{{"id":"{id}","role":"assistant","content":[{block}],"usage":{{"input_tokens":1,"cache_read_input_tokens":5,"output_tokens":2}}}}"#
+    )
 }
 
 fn answer(id: &str, text: &str) -> String {
@@ -189,7 +207,10 @@ fn claude_code() {
 #[test]
 fn claude_code_compactions() {
     let boundary = |data: &str| {
-        format!(r#"{{"type":"system","subtype":"compact_boundary","uuid":"b{}","parentUuid":null,"sessionId":"S","compactMetadata":{{"trigger":"auto","preTokens":9{data}}}}}"#, data.len()) + "\n"
+        format!(
+            r#"{{"type":"system","subtype":"compact_boundary","uuid":"b{}","parentUuid":null,"sessionId":"S","compactMetadata":{{"trigger":"auto","preTokens":9{data}}}}}"#,
+            data.len()
+        ) + "\n"
     };
     let summary = claude("user", "s1", r#","isCompactSummary":true"#, &said("what was"));
     let after = claude("user", "u9", "", &said("next"));
@@ -225,7 +246,9 @@ fn codex(kind: &str, payload: &str) -> String {
 
 #[test]
 fn codex_rollouts() {
-    let user = |text: &str| format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#);
+    let user = |text: &str| {
+        format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#)
+    };
     let start = [
         codex("session_meta", r#"{"id":"C","base_instructions":{"text":"be good"}}"#),
         codex("response_item", r#"{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}"#),
@@ -268,7 +291,9 @@ fn codex_rollouts() {
 }
 
 fn pi(id: &str, parent: &str, message: &str) -> String {
-    format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{message}}}"#) + "\n"
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{message}}}"#
+    ) + "\n"
 }
 
 #[test]
@@ -294,7 +319,8 @@ fn pi_sessions() {
     check(Format::Pi, &start, &log, &[]);
     let usage = load(&start).sessions[0].session.log()[1].usage.unwrap();
     assert_eq!((usage.input, usage.cache_write), (6, 3));
-    let compaction = r#"{"type":"compaction","id":"6","parentId":"5","summary":"so far","firstKeptEntryId":"4","tokensBefore":9}"#;
+    let compaction =
+        r#"{"type":"compaction","id":"6","parentId":"5","summary":"so far","firstKeptEntryId":"4","tokensBefore":9}"#;
     let input = [&start, compaction, "\n"].concat();
     check(Format::Pi, &input, &log, &["user/Summary: so far", log[3], log[4]]);
     // The first version: no ids, and the kept entry by its line.
@@ -320,7 +346,15 @@ fn odd_content_is_kept_and_never_fails() {
         "{\"type\":\"session_meta\",\"payload\":{}}\n{\"type\":\"response_item\",\"payload\":{}}\n{\"type\":\"compacted\",\"payload\":{\"replacement_history\":[5]}}\n",
         "{\"type\":\"session\",\"version\":3}\n{\"type\":\"message\",\"message\":{}}\n{\"type\":\"compaction\"}\n{\"type\":\"message\",\"id\":\"a\",\"parentId\":\"a\",\"message\":{\"role\":\"user\"}}\n",
     ] {
-        for format in [None, Some(Format::OpenaiChat), Some(Format::OpenaiResponses), Some(Format::Anthropic), Some(Format::ClaudeCode), Some(Format::Codex), Some(Format::Pi)] {
+        for format in [
+            None,
+            Some(Format::OpenaiChat),
+            Some(Format::OpenaiResponses),
+            Some(Format::Anthropic),
+            Some(Format::ClaudeCode),
+            Some(Format::Codex),
+            Some(Format::Pi),
+        ] {
             if let Ok(loaded) = read(input.as_bytes().to_vec(), ReadOptions { format, strict: false }) {
                 assert!(!loaded.sessions.is_empty());
             }

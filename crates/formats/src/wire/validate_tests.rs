@@ -35,7 +35,9 @@ fn openai_chat() {
     check(&format!("[{user},{bad}]"), &["call-id"]);
     check(&format!(r#"[{user},{{"role":"assistant","content":"x","tool_calls":"run()"}}]"#), &["content"]);
     check(
-        &format!(r#"[{user},{{"role":"assistant","content":null,"function_call":{{"name":"f","arguments":"{{}}"}}}},{{"role":"function","name":"f","content":"x"}}]"#),
+        &format!(
+            r#"[{user},{{"role":"assistant","content":null,"function_call":{{"name":"f","arguments":"{{}}"}}}},{{"role":"function","name":"f","content":"x"}}]"#
+        ),
         &[],
     );
     check(r#"{"messages":[{"role":"user","content":"x"}],"tools":[{"name":"f","input_schema":{}}]}"#, &["tools"]);
@@ -56,7 +58,10 @@ fn openai_responses() {
     check(&format!("[{call},{output}]"), &["first-user"]);
     let two = call.replace('1', "2");
     check(&format!("[{user},{call},{two},{output},{reasoning}]"), &["call-without-result"]);
-    check(&format!(r#"[{user},{call},{{"type":"custom_tool_call_output","call_id":"1","output":"x"}}]"#), &["result-without-call"]);
+    check(
+        &format!(r#"[{user},{call},{{"type":"custom_tool_call_output","call_id":"1","output":"x"}}]"#),
+        &["result-without-call"],
+    );
     check(&format!(r#"[{user},{{"type":"custom_tool_call","call_id":"3","name":"p"}}]"#), &["arguments"]);
     check(&format!("[{user},{}]", call.replace("{}", "[]")), &["arguments"]);
     check(&format!("[{user},{}]", call.replace(r#""1""#, r#""""#)), &["call-id"]);
@@ -77,6 +82,10 @@ fn anthropic() {
     check(&format!("[{user},{user}]"), &["alternation"]);
     check(&format!("[{call},{result}]"), &["first-user"]);
     check(&format!("[{user},{call},{user}]"), &["call-without-result"]);
+    let two = call.replace("}]}", r#"},{"type":"tool_use","id":"t2","name":"run","input":{}}]}"#);
+    check(&format!("[{user},{two},{result}]"), &["call-without-result"]);
+    let results_only = result.replace(r#",{"type":"text","text":"go on"}"#, "");
+    check(&format!("[{user},{two},{results_only}]"), &[]); // the other result is still to come
     check(result, &["result-without-call"]);
     check(&format!("[{user},{}]", call.replace("t1", "a|b")), &["call-id"]);
     check(&format!("[{user},{call},{result},{call}]"), &["call-id"]);
@@ -84,8 +93,12 @@ fn anthropic() {
     check(&format!(r#"[{user},{{"role":"system","content":"x"}}]"#), &["system-in-messages"]);
     check(r#"[{"role":"user","content":"  "}]"#, &["content"]);
     check(r#"[{"role":"user","content":[]}]"#, &["content"]);
-    check(&format!(r#"[{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x"}}]}}]"#), &["content"]);
-    let late = r#"{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"t1"}]}"#;
+    check(
+        &format!(r#"[{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x"}}]}}]"#),
+        &["content"],
+    );
+    let late =
+        r#"{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"t1"}]}"#;
     check(&format!("[{user},{call},{late}]"), &["results-first"]);
     check(r#"{"system":[{"type":"image"}],"messages":[{"role":"user","content":"x"}]}"#, &["content"]);
     check(r#"[{"role":"tool","content":"x"}]"#, &["role", "first-user"]);

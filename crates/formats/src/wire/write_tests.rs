@@ -2,12 +2,13 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, Kept, Message, Position,
+    Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, Kept, Message, Position,
     Synthetic, Trigger, units,
 };
 
 use super::*;
 use crate::wire::corpus_tests::files;
+use crate::wire::reader_tests;
 use crate::{LoadedSession, ReadOptions, read};
 
 fn load(bytes: &[u8]) -> Loaded {
@@ -19,11 +20,13 @@ fn load(bytes: &[u8]) -> Loaded {
 fn compact(session: &mut Session, summary: &str) {
     let view = session.view().to_vec();
     let all = units(&view);
-    let half = all.iter().take(all.len() / 2).filter(|unit| unit.closed && unit.kind != epitome_session::UnitKind::System);
+    let half =
+        all.iter().take(all.len() / 2).filter(|unit| unit.closed && unit.kind != epitome_session::UnitKind::System);
     let removed: Vec<usize> = half.flat_map(|unit| unit.entries.clone()).collect();
     let mut changes: Vec<Change> = removed.iter().map(|index| Change::Remove { entry: view[*index].key }).collect();
     let left = || (0..view.len()).filter(|index| !removed.contains(index));
-    let result_length = |index: &usize| view[*index].message.blocks.first().and_then(Block::as_result).map_or(0, |it| it.text.len());
+    let result_length =
+        |index: &usize| view[*index].message.blocks.first().and_then(Block::as_result).map_or(0, |it| it.text.len());
     if let Some(longest) = left().filter(|index| !view[*index].is_edited()).max_by_key(result_length)
         && let Some(result) = view[longest].original.blocks.first().and_then(Block::as_result)
         && result.text.len() > 20
@@ -31,7 +34,7 @@ fn compact(session: &mut Session, summary: &str) {
         let end = (10..).find(|at| result.text.is_char_boundary(*at)).unwrap() as u32;
         let kept = Kept::new(&result.text, std::slice::from_ref(&(0..end))).unwrap();
         let marks = vec![Arc::from("[… rest elided · recall e3f9]")];
-        changes.push(Change::Excerpt { entry: view[longest].key, block: 0, excerpt: Excerpt { kept, marks } });
+        changes.push(Change::Excerpt { entry: view[longest].key, block: 0, excerpt: Excerpt { kept, marks, attachments: None } });
     }
     let call_length = |index: &usize| view[*index].message.calls().map(|(_, call)| call.arguments.text().len()).max();
     if let Some(longest) = left().max_by_key(call_length)
@@ -80,6 +83,21 @@ fn check_agent_file(name: &str, loaded: &Loaded) {
     assert_eq!(twice.sessions[0].session.view(), second.view(), "{name}: a second compaction");
     assert_eq!(twice.sessions[0].session.full_view(), loaded.sessions[0].session.full_view(), "{name}");
 
+    let bare = second.without_journal();
+    let whole = load(&write(&again, 0, &bare, again.format).unwrap());
+    assert_eq!(whole.sessions[0].session.view(), bare.view(), "{name}: the whole session again");
+    let mut afresh = bare;
+    compact(&mut afresh, "Summary: afresh.");
+    let rewritten = load(&write(&again, 0, &afresh, again.format).unwrap());
+    assert!(rewritten.warnings.len() <= loaded.warnings.len(), "{name}: {:?}", rewritten.warnings);
+    assert_eq!(seen(rewritten.sessions[0].session.view()), seen(afresh.view()), "{name}: compacted afresh");
+
+    for profile in Profile::ALL {
+        let source = Source::new(&again, 0).unwrap();
+        let rendered = render(second.view(), profile, None, Some(&source));
+        assert_eq!(crate::validate(&rendered.json, profile), [], "{name}: {profile:?}");
+    }
+
     let mut undone = twice.sessions[0].session.clone();
     undone.undo(undone.next_epoch() - 1).unwrap();
     let back = load(&write(&twice, 0, &undone, twice.format).unwrap());
@@ -94,8 +112,6 @@ fn check_agent_file(name: &str, loaded: &Loaded) {
     let foreign = seen(foreign.sessions[0].session.view());
     let expect: Vec<_> = seen(session.view());
     assert_eq!(foreign.len(), expect.len(), "{name}");
-    let roles = |seen: &[(Role, Vec<Content>)]| seen.iter().take(8).map(|it| shown(it).chars().take(60).collect::<String>()).collect::<Vec<_>>();
-    if roles(&foreign) != roles(&expect) { panic!("{name}: {:#?}\n{:#?}", roles(&foreign), roles(&expect)); }
     for (index, (read, wrote)) in foreign.iter().zip(&expect).enumerate() {
         assert_eq!(shown(read), shown(wrote), "{name}, message {index}");
     }
@@ -131,4 +147,225 @@ fn recorded_files_come_back_as_they_were() {
             assert!(count(&all) >= loaded.sessions.len(), "{name}: a session a line or more");
         }
     }
+}
+
+/// Removes the entries at `removed` from the view and puts a summary where the first of them stood.
+fn drop_entries(session: &mut Session, removed: &[usize], summary: &str) {
+    let view = session.view().to_vec();
+    let keys: Vec<EntryKey> = removed.iter().map(|index| view[*index].key).collect();
+    let position = Position::before(view[removed[0]].position, session.next_epoch(), 0);
+    let message = Arc::new(Message::text("", Role::User, Origin::Summary, summary));
+    session.commit(Epoch::recorded(Trigger::Manual, keys, vec![Synthetic { position, message }]));
+}
+
+fn written(input: &str, removed: &[usize]) -> String {
+    let loaded = reader_tests::load(input);
+    let mut session = loaded.sessions[0].session.clone();
+    drop_entries(&mut session, removed, "so far");
+    let bytes = write(&loaded, 0, &session, loaded.format).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
+    let input = r#"{ "model" : "m",
+  "messages" : [
+    {"role": "system",  "content": "s"},
+    {"content": "a", "role": "user"},
+    {"role": "assistant", "content": "b", "custom": 1},
+      {"role": "user", "content": "c"}
+  ], "temperature": 0.10 }
+"#;
+    let expect = r#"{ "model" : "m",
+  "messages" : [
+    {"role": "system",  "content": "s"},
+    {"role":"user","content":"so far"},
+      {"role": "user", "content": "c"}
+  ], "temperature": 0.10 }
+"#;
+    assert_eq!(written(input, &[1, 2]), expect);
+
+    let input = "{\"role\":\"user\", \"content\":\"a\"}\n{\"role\":\"assistant\", \"content\":\"b\"}\n{\"role\":\"user\", \"content\":\"c\"}\n";
+    assert_eq!(
+        written(input, &[0]),
+        "{\"role\":\"user\",\"content\":\"so far\"}\n{\"role\":\"assistant\", \"content\":\"b\"}\n{\"role\":\"user\", \"content\":\"c\"}\n"
+    );
+
+    let input = r#"{"system":"s","max_tokens":5,"messages":[{"role":"user","content":"a"}, {"role":"assistant","content": "b"}, {"role":"user","content": [ {"type":"text","text":"c","cache_control":{"type":"ephemeral"}} ]}]}"#;
+    let expect = r#"{"system":"s","max_tokens":5,"messages":[{"role":"user","content":"so far"}, {"role":"assistant","content": "b"}, {"role":"user","content": [ {"type":"text","text":"c","cache_control":{"type":"ephemeral"}} ]}]}"#;
+    assert_eq!(written(input, &[1]), expect);
+
+    let input = r#"{"instructions":"s","input":[{"type":"message","role":"user","content":"a"},{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant", "content":[{"type":"output_text","text":"b"}]}],"store":false}"#;
+    let expect = r#"{"instructions":"s","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"so far"}]},{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant", "content":[{"type":"output_text","text":"b"}]}],"store":false}"#;
+    assert_eq!(written(input, &[1]), expect);
+}
+
+#[test]
+fn an_edited_message_keeps_its_other_fields() {
+    let input = r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":\"long long\"}"}}],"vendor":{"x":1}},{"role":"tool","tool_call_id":"1","name":"f","content":"a long result","vendor":2}]"#;
+    let loaded = reader_tests::load(input);
+    let mut session = loaded.sessions[0].session.clone();
+    let view = session.view().to_vec();
+    let excerpt = Excerpt { kept: Kept::new("a long result", &[0..6]).unwrap(), marks: vec!["…".into()], attachments: None };
+    let changes = vec![
+        Change::Excerpt { entry: view[2].key, block: 0, excerpt },
+        Change::Trim { entry: view[1].key, block: 0, arguments: r#"{"a":"l…"}"#.into() },
+    ];
+    session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiChat).unwrap()).unwrap();
+    assert_eq!(
+        text,
+        r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":\"l…\"}"}}],"vendor":{"x":1}},{"role":"tool","tool_call_id":"1","name":"f","content":"a long…","vendor":2}]"#
+    );
+}
+
+#[test]
+fn a_broken_pairing_is_repaired_and_nothing_else_is_touched() {
+    let check = |input: &str, expect: &str| {
+        let loaded = reader_tests::load(input);
+        let bytes = write(&loaded, 0, &loaded.sessions[0].session, loaded.format).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expect);
+    };
+    let odd = r#" [{"role":"assistant","content":"first"},  {"role":"user","content":""}]  "#;
+    check(odd, odd);
+    check(
+        r#"[{"role":"user","content":"a"}, {"role":"tool","tool_call_id":"9","content":"x"}, {"role":"user","content":"b"}]"#,
+        r#"[{"role":"user","content":"a"}, {"role":"user","content":"b"}]"#,
+    );
+}
+
+#[test]
+fn one_of_several_sessions_is_written_alone() {
+    let input = "{\"id\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"id\":\"y\",\"messages\": [{\"role\":\"user\",\"content\":\"b\"},{\"role\":\"assistant\",\"content\":\"c\"}]}\n";
+    let loaded = reader_tests::load(input);
+    let both: Vec<u8> = (0..2)
+        .flat_map(|index| write(&loaded, index, &loaded.sessions[index].session, loaded.format).unwrap())
+        .collect();
+    assert_eq!(String::from_utf8(both).unwrap(), input);
+    let mut session = loaded.sessions[1].session.clone();
+    drop_entries(&mut session, &[0], "so far");
+    let bytes = write(&loaded, 1, &session, loaded.format).unwrap();
+    assert_eq!(
+        String::from_utf8(bytes).unwrap(),
+        "{\"id\":\"y\",\"messages\": [{\"role\":\"user\",\"content\":\"so far\"},{\"role\":\"assistant\",\"content\":\"c\"}]}\n"
+    );
+    let error = write(&loaded, 2, &session, loaded.format).unwrap_err();
+    assert_eq!(error, WriteError::NoSuchSession { index: 2, count: 2 });
+    assert_eq!(write(&loaded, 0, &session, Format::Aider).unwrap_err(), WriteError::NotWritable(Format::Aider));
+}
+
+const CHAT: &str = r#"[{"role":"system","content":"rules"},{"role":"user","content":"a"},{"role":"assistant","content":"look","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{ \"x\": 1 }"}}]},{"role":"tool","tool_call_id":"1","content":"out"},{"role":"user","content":"b"}]"#;
+
+#[test]
+fn a_session_from_elsewhere_becomes_an_agent_file() {
+    let loaded = reader_tests::load(CHAT);
+    for to in AGENTS {
+        let mut session = loaded.sessions[0].session.clone();
+        let bytes = write(&loaded, 0, &session, to).unwrap();
+        assert_eq!(write(&loaded, 0, &session, to).unwrap(), bytes, "deterministic");
+        let again = load(&bytes);
+        assert_eq!((again.format, again.warnings.len()), (to, 0));
+        // Claude Code and Pi bring their own system prompt.
+        let skip = usize::from(to != Format::Codex);
+        let expect = &reader_tests::view(session.view())[skip..];
+        assert_eq!(reader_tests::view(again.sessions[0].session.view()), expect, "{to}");
+
+        drop_entries(&mut session, &[1, 2, 3], "so far");
+        let again = load(&write(&loaded, 0, &session, to).unwrap());
+        let expect: Vec<String> = reader_tests::view(session.view())[skip..].to_vec();
+        let view = reader_tests::view(again.sessions[0].session.view());
+        // A rollout has no summaries but encrypted ones: there it is a user's message.
+        let view: Vec<String> = view.iter().map(|it| it.replace("Typed: so far", "Summary: so far")).collect();
+        assert_eq!(view, expect, "{to}");
+    }
+}
+
+#[test]
+fn every_format_becomes_every_request_and_back() {
+    let loaded = reader_tests::load(CHAT);
+    let expect = reader_tests::view(loaded.sessions[0].session.view());
+    for to in [Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic] {
+        let there = load(&write(&loaded, 0, &loaded.sessions[0].session, to).unwrap());
+        assert_eq!(there.format, to);
+        assert_eq!(reader_tests::view(there.sessions[0].session.view()), expect, "{to}");
+        let back = load(&write(&there, 0, &there.sessions[0].session, Format::OpenaiChat).unwrap());
+        assert_eq!(reader_tests::view(back.sessions[0].session.view()), expect, "{to} and back");
+    }
+}
+
+#[test]
+fn an_agent_file_without_a_last_line_feed_or_summary_is_continued() {
+    let pi = concat!(
+        r#"{"type":"session","version":3,"id":"P","cwd":"/"}"#,
+        "\n",
+        r#"{"type":"message","id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"a"}}"#,
+        "\n",
+        r#"{"type":"message","id":"2","parentId":"1","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{"path":"x.rs"}}]}}"#,
+        "\n",
+        r#"{"type":"message","id":"3","parentId":"2","message":{"role":"toolResult","toolCallId":"t","toolName":"read","content":[{"type":"text","text":"body"}],"details":{"k":1},"isError":false}}"#,
+    );
+    let loaded = reader_tests::load(pi);
+    let mut session = loaded.sessions[0].session.clone();
+    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[gone]".into()] };
+    let change = Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt };
+    session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, vec![change], Vec::new()));
+    session.push(Message::text("", Role::User, Origin::Typed, "new"));
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Pi).unwrap()).unwrap();
+    let lines: Vec<serde_json::Value> = text.lines().skip(4).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["message", "compaction", "message", "message", "message", "message"]);
+    assert_eq!(lines[1]["firstKeptEntryId"], lines[2]["id"]);
+    assert_eq!(lines[1]["details"]["readFiles"], serde_json::json!(["x.rs"]));
+    assert_eq!(lines[1]["timestamp"], "2026-01-01T00:00:01.002Z");
+    let edited = &lines[4]["message"];
+    assert_eq!((&edited["content"][0]["text"], &edited["details"]["k"]), (&"[gone]".into(), &1.into()));
+    for pair in lines.windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"], "a chain");
+    }
+    let again = load(text.as_bytes());
+    assert_eq!(reader_tests::view(again.sessions[0].session.view()), reader_tests::view(session.view()));
+}
+
+#[test]
+fn claude_code_resumes_from_what_is_appended() {
+    let record = |kind: &str, uuid: &str, message: &str| {
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"cwd":"/p","sessionId":"S","version":"2.1","type":"{kind}","uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z","message":{message}}}"#
+        ) + "\n"
+    };
+    let input = [
+        record("user", "u1", r#"{"role":"user","content":"a"}"#),
+        record("assistant", "a1", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"text","text":"x"}]}"#),
+        record("assistant", "a2", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{ "k": 1 }}]}"#),
+        record("user", "u2", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"out"},{"type":"text","text":"and"}]}"#),
+        "{\"type\":\"last-prompt\",\"sessionId\":\"S\"}\n".to_owned(),
+    ]
+    .concat();
+    let text = written(&input, &[0]);
+    assert!(text.starts_with(&input));
+    let lines: Vec<serde_json::Value> =
+        text[input.len()..].lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["subtype"], &lines[0]["logicalParentUuid"]), (&"compact_boundary".into(), &"u2".into()));
+    assert!(lines[0]["parentUuid"].is_null());
+    assert_eq!((&lines[1]["isCompactSummary"], &lines[1]["message"]["content"]), (&true.into(), &"so far".into()));
+    let copies: Vec<(&str, &str)> = lines[2..]
+        .iter()
+        .map(|line| (line["type"].as_str().unwrap(), line["epitome"]["copyOf"].as_str().unwrap()))
+        .collect();
+    assert_eq!(copies, [("assistant", "a1"), ("assistant", "a1"), ("user", "u2")]);
+    for (index, pair) in lines.windows(2).enumerate() {
+        assert_eq!(pair[1]["parentUuid"], pair[0]["uuid"], "a chain at {index}");
+        assert_eq!(
+            (&pair[1]["sessionId"], &pair[1]["cwd"], &pair[1]["version"]),
+            (&"S".into(), &"/p".into(), &"2.1".into())
+        );
+    }
+    assert!(text[input.len()..].contains(r#""input":{ "k": 1 }"#), "untouched messages are the same bytes");
+    assert_eq!(
+        lines[4]["message"]["content"].as_array().unwrap().len(),
+        2,
+        "the record of two messages is copied once"
+    );
+    let again = load(text.as_bytes());
+    assert_eq!(reader_tests::view(again.sessions[0].session.view())[0], "user/Summary: so far");
 }

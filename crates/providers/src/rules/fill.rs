@@ -7,8 +7,18 @@ use epitome_strategy::{SummaryTask, Tokens};
 use super::lines::{Line, Section, clip};
 use super::wording::heading;
 
-/// Below this budget sections are one line each, without headings.
+/// Below this budget sections are one line each, with their heading in front.
 const INLINE_BELOW: Tokens = 120;
+/// Below this budget headings are left out: they would take the place of what they stand over.
+const BARE_BELOW: Tokens = 48;
+
+/// How a summary is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Sections,
+    Inline,
+    Bare,
+}
 /// What each further line of a section is worth beside the one before it: sections share the room.
 const DECAY: f32 = 0.93;
 /// How many lines in a row may be too long for what is left before the choice ends.
@@ -17,16 +27,20 @@ const MOST_MISSES: u32 = 100;
 /// The summary: at most `max_tokens` by the task's counter, empty when nothing fits.
 pub(crate) fn fill(mut lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
     let budget = task.request.max_tokens;
-    let inline = budget < INLINE_BELOW;
+    let layout = match budget {
+        ..BARE_BELOW => Layout::Bare,
+        BARE_BELOW..INLINE_BELOW => Layout::Inline,
+        INLINE_BELOW.. => Layout::Sections,
+    };
     rank(&mut lines, task);
     let mut used = 0;
     let mut headings: HashSet<Section> = HashSet::new();
     let mut chosen: Vec<Line> = Vec::new();
     let mut misses = 0;
     for line in lines.iter() {
-        let is_new = !headings.contains(&line.section);
-        let head = if is_new { task.counter.count(heading(line.section, task.language)) + 3 } else { 0 };
-        let tokens = task.counter.count(&line.text) + 2 + head;
+        let is_new = layout != Layout::Bare && !headings.contains(&line.section);
+        let head = if is_new { task.counter.count(heading(line.section, task.language)) + 2 } else { 0 };
+        let tokens = task.counter.count(&line.text) + 1 + Tokens::from(layout == Layout::Sections) + head;
         if used + tokens > budget {
             misses += 1;
             if misses == MOST_MISSES {
@@ -34,13 +48,14 @@ pub(crate) fn fill(mut lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
             }
             continue;
         }
+        misses = 0;
         headings.insert(line.section);
         used += tokens;
         chosen.push(line.clone());
     }
     // The estimate above is generous; the count of the text itself decides.
     loop {
-        let text = write(&chosen, task, inline);
+        let text = write(&chosen, task, layout);
         if task.counter.count(&text) <= budget {
             return if chosen.is_empty() { shortest(&lines, task) } else { text };
         }
@@ -76,7 +91,7 @@ fn shortest(lines: &[Line], task: &SummaryTask<'_>) -> String {
     lines.iter().take(20).find_map(cut).unwrap_or_default()
 }
 
-fn write(chosen: &[Line], task: &SummaryTask<'_>, inline: bool) -> String {
+fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: Layout) -> String {
     let mut sorted: Vec<&Line> = chosen.iter().collect();
     sorted.sort_by_key(|line| (line.section, line.order));
     let mut text = String::new();
@@ -84,14 +99,13 @@ fn write(chosen: &[Line], task: &SummaryTask<'_>, inline: bool) -> String {
     for line in sorted {
         let is_new = section != Some(line.section);
         let name = heading(line.section, task.language);
-        match (inline, is_new) {
-            (true, true) => {
-                let gap = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{gap}{name}: {}", line.text));
-            }
-            (true, false) => text.push_str(&format!("; {}", line.text)),
-            (false, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),
-            (false, false) => text.push_str(&format!("- {}\n", line.text)),
+        let gap = if text.is_empty() { "" } else { "\n" };
+        match (layout, is_new) {
+            (Layout::Bare, _) => text.push_str(&format!("{gap}{}", line.text)),
+            (Layout::Inline, true) => text.push_str(&format!("{gap}{name}: {}", line.text)),
+            (Layout::Inline, false) => text.push_str(&format!("; {}", line.text)),
+            (Layout::Sections, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),
+            (Layout::Sections, false) => text.push_str(&format!("- {}\n", line.text)),
         }
         section = Some(line.section);
     }

@@ -1,9 +1,12 @@
 //! The rule summarizer: lines that say something, the most valuable ones that fit.
 
 mod collect;
+mod commands;
 mod earlier;
+mod files;
 mod fill;
 mod lines;
+mod outcome;
 mod speech;
 mod tasks;
 mod wording;

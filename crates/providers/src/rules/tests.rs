@@ -80,10 +80,18 @@ fn small_budgets_keep_what_matters_most() {
         60,
         "User: Make the lexer accept nested brackets.
          Standing instructions: Never touch the public API.
+         Done: finished: fix the lexer
          Open: write the time to README.md; Should I write README.md next?",
     );
-    check(FIXING, 30, "X");
-    check(FIXING, 12, "X");
+    // No room for headings: the lines speak for themselves.
+    check(
+        FIXING,
+        30,
+        "Make the lexer accept nested brackets.
+         Never touch the public API.
+         Should I write README.md next?",
+    );
+    check(FIXING, 12, "Never touch the public API.");
 }
 
 #[test]

@@ -237,8 +237,11 @@ impl<'a> Reader<'a> {
             for (block, content) in entry.original.blocks.iter().enumerate() {
                 let block = block as u32;
                 let Some(result) = content.as_result() else { continue };
-                if ids.contains(&*result.call_id) && !result.text.is_empty() && entry.excerpt(block).is_none() {
-                    let excerpt = Excerpt { kept: Kept::default(), marks: vec![Arc::from(CLEARED)] };
+                let (has_text, has_media) = (!result.text.is_empty(), !result.attachments.is_empty());
+                if ids.contains(&*result.call_id) && (has_text || has_media) && entry.excerpt(block).is_none() {
+                    let marks = if has_text { vec![Arc::from(CLEARED)] } else { Vec::new() };
+                    let attachments = has_media.then(|| Arc::from(CLEARED));
+                    let excerpt = Excerpt { kept: Kept::default(), marks, attachments };
                     changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
                 }
             }

@@ -185,8 +185,9 @@ fn place(synthetics: &mut Vec<Synthetic>, waiting: &mut Vec<Message>, position: 
 
 /// Whether two messages say the same, wherever they were recorded.
 fn same(left: &Message, right: &Message) -> bool {
-    let contents = |message: &Message| message.blocks.iter().map(|block| block.content.clone()).collect::<Vec<_>>();
-    left.role == right.role && left.blocks.len() == right.blocks.len() && contents(left) == contents(right)
+    left.role == right.role
+        && left.blocks.len() == right.blocks.len()
+        && left.blocks.iter().zip(&right.blocks).all(|(left, right)| left.content == right.content)
 }
 
 /// The messages of a replacement history.

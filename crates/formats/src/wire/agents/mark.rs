@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Epoch, Message, Position, Session, Synthetic, Trigger};
+use epitome_session::{Change, Entry, EntryKey, Epoch, Message, Position, Session, Synthetic, Trigger};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::json::Object;
@@ -23,15 +23,20 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// What changed between two states of a session.
+    /// What changed between two states of a session. Where the journal of `after` does not go on from that of `before`,
+    /// its epochs take the place of those that were there.
     pub(crate) fn between(before: &Session, after: &Session) -> Self {
-        let known = before.journal().len();
-        let newly_undone = |(old, new): (&Epoch, &Epoch)| (new.undone && !old.undone).then_some(new.id);
-        Self {
-            log: after.log().len() as u32,
-            undone: before.journal().iter().zip(after.journal()).filter_map(newly_undone).collect(),
-            epochs: after.journal().get(known..).unwrap_or_default().to_vec(),
+        let (old, new) = (before.journal(), after.journal());
+        let same = |(old, new): (&Epoch, &Epoch)| Epoch { undone: new.undone, ..old.clone() } == *new;
+        let log = after.log().len() as u32;
+        if new.len() >= old.len() && old.iter().zip(new).all(same) {
+            let newly_undone = |(old, new): (&Epoch, &Epoch)| (new.undone && !old.undone).then_some(new.id);
+            let undone = old.iter().zip(new).filter_map(newly_undone).collect();
+            return Self { log, undone, epochs: new[old.len()..].to_vec() };
         }
+        let undone = old.iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();
+        let epochs = new.iter().map(|epoch| renumbered(epoch, old.len() as u32)).collect();
+        Self { log, undone, epochs }
     }
 
     /// The mark in a record, if it holds one.
@@ -68,6 +73,21 @@ impl Mark {
         }
         true
     }
+}
+
+/// The same epoch with numbers that start behind `offset` others.
+fn renumbered(epoch: &Epoch, offset: u32) -> Epoch {
+    let mut epoch = Epoch { id: epoch.id + offset, ..epoch.clone() };
+    for change in epoch.edits.iter_mut().flat_map(|edit| &mut edit.changes) {
+        let (Change::Remove { entry }
+        | Change::Excerpt { entry, .. }
+        | Change::Trim { entry, .. }
+        | Change::Strip { entry, .. }) = change;
+        if let EntryKey::Synthetic { epoch, .. } = entry {
+            *epoch += offset;
+        }
+    }
+    epoch
 }
 
 /// Replaces the whole view by `messages`: how a compaction is read whose mark does not fit.

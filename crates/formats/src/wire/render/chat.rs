@@ -43,9 +43,7 @@ fn take_images(images: &mut Vec<Media>) -> Option<Part> {
     }
     let mut content = vec![text_part("[Images from the tool results above]")];
     content.extend(images.drain(..).map(|image| media(&image)));
-    Some(Part::built(
-        ObjectWriter::new().text("role", "user").raw("content", &json::join(&content)).finish(),
-    ))
+    Some(Part::built(ObjectWriter::new().text("role", "user").raw("content", &json::join(&content)).finish()))
 }
 
 /// A message rebuilt; fields of its record that are not rebuilt stay.

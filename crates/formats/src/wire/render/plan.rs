@@ -42,19 +42,23 @@ struct Pairs {
 
 fn pairs(entries: &[Entry]) -> Pairs {
     let mut pairs = Pairs { answers: HashMap::new(), calls: HashMap::new() };
-    let mut open: Vec<(usize, usize, &CallId)> = Vec::new();
+    // Open calls of each id, oldest first.
+    let mut open: HashMap<&CallId, Vec<(usize, usize)>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
-        open.extend(entry.message.calls().map(|(block, call)| (index, block, &call.id)));
+        for (block, call) in entry.message.calls() {
+            open.entry(&call.id).or_default().push((index, block));
+        }
         if entry.message.role != Role::Tool {
             continue;
         }
         let Some(result) = entry.message.blocks.iter().find_map(Block::as_result) else { continue };
+        let Some(calls) = open.get_mut(&result.call_id) else { continue };
         // The nearest message with an open call of that id; within it the first, as results are given in order.
-        let Some(nearest) = open.iter().rev().find(|call| *call.2 == result.call_id).map(|call| call.0) else { continue };
-        let Some(at) = open.iter().position(|call| call.0 == nearest && *call.2 == result.call_id) else { continue };
-        let (call_entry, block, _) = open.remove(at);
-        pairs.answers.insert((call_entry, block), index);
-        pairs.calls.insert(index, (call_entry, block));
+        let Some((nearest, _)) = calls.last().copied() else { continue };
+        let behind_others = calls.iter().rposition(|(entry, _)| *entry != nearest).map_or(0, |at| at + 1);
+        let call = calls.remove(behind_others);
+        pairs.answers.insert(call, index);
+        pairs.calls.insert(index, call);
     }
     pairs
 }
@@ -144,10 +148,8 @@ impl<'a> Planner<'a, '_> {
         let message = &self.entries[index].message;
         // New ids are given in the order of the calls, before anything is rendered that repeats them.
         let ids: Vec<(usize, CallId)> = message.calls().map(|(block, call)| (block, self.ids.of(&call.id))).collect();
-        let mut answers: Vec<(usize, usize)> = ids
-            .iter()
-            .filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block)))
-            .collect();
+        let mut answers: Vec<(usize, usize)> =
+            ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
         let before = self.turns.len();
         let foreign: HashSet<usize> = answers
@@ -188,7 +190,8 @@ impl<'a> Planner<'a, '_> {
     fn add_step(&mut self, index: usize, ids: &[(usize, CallId)], foreign: &HashSet<usize>) {
         let entry = &self.entries[index];
         let mut message = self.shown(index);
-        let renamed = ids.iter().filter(|(block, id)| entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id));
+        let renamed =
+            ids.iter().filter(|(block, id)| entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id));
         let renamed: Vec<&(usize, CallId)> = renamed.collect();
         if !renamed.is_empty() || !foreign.is_empty() {
             // Calls are never left out, so their order tells which is which.
@@ -212,7 +215,8 @@ impl<'a> Planner<'a, '_> {
     fn add(&mut self, index: usize, call_id: Option<CallId>) {
         let entry = &self.entries[index];
         let mut message = self.shown(index);
-        let renamed = |block: &Block| block.as_result().is_some_and(|it| call_id.as_ref().is_some_and(|id| it.call_id != *id));
+        let renamed =
+            |block: &Block| block.as_result().is_some_and(|it| call_id.as_ref().is_some_and(|id| it.call_id != *id));
         if message.blocks.iter().any(renamed)
             && let Some(id) = &call_id
         {
@@ -261,7 +265,8 @@ impl<'a> Planner<'a, '_> {
                 if !keeps {
                     let id = &self.entries[index].message.id;
                     let kind = if opaque.kind.is_empty() { "block" } else { &opaque.kind };
-                    self.warnings.push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+                    self.warnings
+                        .push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
                 }
                 keeps
             }
@@ -310,7 +315,9 @@ impl<'a> Planner<'a, '_> {
 /// Whether the recorded bytes of a message are a valid message of their own format.
 fn is_valid(message: &Message) -> bool {
     message.blocks.iter().all(|block| match &block.content {
-        Content::ToolCall(call) => !call.id.is_empty() && (block.raw.is_some() || matches!(call.arguments, Arguments::Json(_))),
+        Content::ToolCall(call) => {
+            !call.id.is_empty() && (block.raw.is_some() || matches!(call.arguments, Arguments::Json(_)))
+        }
         Content::ToolResult(result) => !result.call_id.is_empty(),
         Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => true,
     })
@@ -379,7 +386,9 @@ impl Ids {
             Profile::OpenaiChat => !id.is_empty() && (self.same_format || id.len() <= 40),
             Profile::OpenaiResponses => !id.is_empty() && (self.same_format || (!repeated && id.len() <= 64)),
             Profile::Anthropic => {
-                !repeated && !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+                !repeated
+                    && !id.is_empty()
+                    && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
             }
         };
         let id = if fits { Arc::clone(id) } else { self.fresh(id) };

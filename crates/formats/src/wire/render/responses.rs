@@ -1,6 +1,8 @@
 //! OpenAI Responses items.
 
-use epitome_session::{Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, RawBlock, Role, ToolCall};
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, RawBlock, Role, ToolCall,
+};
 
 use super::chat::{MISSING, arguments_object, image_type};
 use super::plan::{Plan, Turn};
@@ -51,9 +53,9 @@ pub(crate) fn items(message: &Message, of_custom_call: bool) -> Vec<String> {
         Role::System => vec![whole_message("developer", &message.blocks)],
         Role::User => {
             // Items that a compaction left stand for themselves.
-            let (own, parts): (Vec<&Block>, Vec<&Block>) = message.blocks.iter().partition(|block| {
-                matches!(&block.content, Content::Opaque(opaque) if opaque.kind.contains("compaction"))
-            });
+            let (own, parts): (Vec<&Block>, Vec<&Block>) = message.blocks.iter().partition(
+                |block| matches!(&block.content, Content::Opaque(opaque) if opaque.kind.contains("compaction")),
+            );
             let mut items: Vec<String> = own.into_iter().filter_map(item_of).collect();
             if !parts.is_empty() {
                 let parts: Vec<Block> = parts.into_iter().cloned().collect();

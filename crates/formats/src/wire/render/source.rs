@@ -30,7 +30,13 @@ impl<'a> Source<'a> {
         for record in session.session.log().iter().flat_map(|message| &message.records) {
             *members.entry(*record).or_default() += 1;
         }
-        Some(Self { format: loaded.format, bytes: &loaded.bytes, records: &session.records, members, for_own_file: false })
+        Some(Self {
+            format: loaded.format,
+            bytes: &loaded.bytes,
+            records: &session.records,
+            members,
+            for_own_file: false,
+        })
     }
 
     /// The same source for records that go back into the agent's file.

@@ -29,7 +29,9 @@ fn is_own(tool: &Object<'_>, profile: Profile) -> bool {
         Profile::OpenaiResponses => {
             tool.get("type").is_some() && tool.get("function").is_none() && tool.get("input_schema").is_none()
         }
-        Profile::Anthropic => tool.get("name").is_some() && tool.get("parameters").is_none() && tool.get("function").is_none(),
+        Profile::Anthropic => {
+            tool.get("name").is_some() && tool.get("parameters").is_none() && tool.get("function").is_none()
+        }
     }
 }
 

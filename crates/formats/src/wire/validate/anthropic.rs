@@ -16,7 +16,9 @@ pub(super) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
         let role = message["role"].as_str().unwrap_or_default();
         match role {
             "user" | "assistant" => {}
-            "system" => found.add(&path, "system-in-messages", "the system prompt stands beside the messages".to_owned()),
+            "system" => {
+                found.add(&path, "system-in-messages", "the system prompt stands beside the messages".to_owned())
+            }
             other => found.add(&path, "role", format!("`{other}` is no role")),
         }
         if index == 0 && role != "user" {
@@ -44,7 +46,9 @@ pub(super) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
         for (at, block) in blocks.iter().enumerate() {
             state.block(&format!("{path}.content[{at}]"), role, block, found);
         }
-        if role == "user" {
+        // A step whose results have come in part is still being worked on.
+        let awaits_more = index + 1 == messages.len() && !state.results_over;
+        if role == "user" && !awaits_more {
             state.open.close(&path, found);
         }
     }
@@ -52,9 +56,8 @@ pub(super) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
 
 /// The system prompt: a text or text blocks.
 pub(super) fn system(system: &Value, found: &mut Findings) {
-    let is_text = |block: &Value| {
-        block["type"] == "text" && block["text"].as_str().is_some_and(|text| !text.trim().is_empty())
-    };
+    let is_text =
+        |block: &Value| block["type"] == "text" && block["text"].as_str().is_some_and(|text| !text.trim().is_empty());
     let fits = match system {
         Value::Null | Value::String(_) => true,
         Value::Array(blocks) => blocks.iter().all(is_text),

@@ -131,9 +131,8 @@ impl OpenCalls {
 
 /// Checks that arguments in a string are a JSON object.
 fn arguments(path: &str, arguments: &Value, found: &mut Findings) {
-    let is_object = arguments.as_str().is_some_and(|text| {
-        serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())
-    });
+    let is_object =
+        arguments.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object()));
     if !is_object {
         found.add(path, "arguments", "the arguments are no JSON object in a string".to_owned());
     }

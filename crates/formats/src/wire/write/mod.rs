@@ -24,7 +24,9 @@ pub enum WriteError {
         count: usize,
     },
     /// The format is read and not written.
-    #[error("`{0}` is read and not written; openai-chat, openai-responses, anthropic, claude-code, codex and pi are written")]
+    #[error(
+        "`{0}` is read and not written; openai-chat, openai-responses, anthropic, claude-code, codex and pi are written"
+    )]
     NotWritable(Format),
 }
 
@@ -83,8 +85,7 @@ impl Target<'_> {
 
     /// Whether epochs were committed or undone since it was read.
     fn is_compacted(&self) -> bool {
-        let (before, after) = (self.original.journal(), self.session.journal());
-        before.len() != after.len() || before.iter().zip(after).any(|(old, new)| old.undone != new.undone)
+        self.original.journal() != self.session.journal()
     }
 
     /// The messages that arrived since it was read.

@@ -13,14 +13,20 @@ pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
     let mut found = shape.map(|shape| envelopes(&shape, requests::keys(profile.format()))).unwrap_or_default();
     let whole = found.len() == 1;
     let view = target.session.view();
+    // Some recordings are in this format in their messages only.
+    let in_place = found.len() == target.loaded.sessions.len();
     if target.is_unchanged() && render::is_paired(view) {
-        return match found.get(target.index) {
-            Some(envelope) if !whole => [&bytes[envelope.span.clone()], b"\n"].concat(),
-            _ => bytes.to_vec(),
-        };
+        match found.get(target.index) {
+            Some(envelope) if in_place && !whole => return [&bytes[envelope.span.clone()], b"\n"].concat(),
+            _ if target.loaded.sessions.len() == 1 => return bytes.to_vec(),
+            _ => {}
+        }
+    }
+    if !in_place {
+        return render::render(view, profile, target.session.tools.as_deref(), Some(target.source)).json.into_bytes();
     }
     let parts = render::parts(view, profile, Some(target.source));
-    let envelope = if target.index < found.len() { found.swap_remove(target.index) } else { Envelope::default() };
+    let envelope = found.swap_remove(target.index);
     let mut out = Vec::with_capacity(envelope.span.len());
     match &envelope.list {
         Some(list) => {

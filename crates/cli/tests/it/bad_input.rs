@@ -1,0 +1,186 @@
+//! What is wrong with the usage or the input: exit code 2, what, where, and what to do about it.
+
+use crate::place::{Place, chat};
+
+/// What is said, after the exit code was checked and that nothing went to standard output.
+fn refused(place: &Place, line: &str) -> String {
+    let ran = place.run(line);
+    assert_eq!((ran.code, ran.text()), (2, ""), "{line}: {}", ran.stderr);
+    ran.stderr
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let place = Place::with("empty", "");
+    place.file("blank", "  \n\n");
+    place.file("binary", [0u8, 159, 146, 150, 255, 0, 1, 2]);
+    place.file("prose.txt", "Just a few words.\n");
+    place.file("other.json", r#"{"name": "package", "version": "1.0"}"#);
+    place.file("list.json", "[1, 2, 3]");
+    place.file("cut.json", &chat()[..600]);
+    place.file("cut.gz", [0x1f, 0x8b, 8, 0, 0, 0]);
+    place.file("chat.json", chat());
+    let check = |line: &str| refused(&place, line);
+    insta::assert_snapshot!(check("compact missing.json -b 9k"), @r#"
+    error: cannot read missing.json: No such file or directory (os error 2)
+      help: check the path; `-` reads standard input
+    "#);
+    insta::assert_snapshot!(check("compact . -b 9k"), @r#"
+    error: cannot read .: it is a folder
+      help: name the file of one session
+    "#);
+    insta::assert_snapshot!(check("compact empty -b 9k"), @"error: cannot read empty: the input is empty");
+    insta::assert_snapshot!(check("inspect blank"), @"error: cannot read blank: the input is empty");
+    insta::assert_snapshot!(check("inspect binary"), @"error: cannot read binary: this is no session in a known format (neither JSON nor UTF-8 text: byte 1 is invalid); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect prose.txt"), @"error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect other.json"), @"error: cannot read other.json: this is no session in a known format (JSON: an object with the keys name, version); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect list.json"), @"error: cannot read list.json: this is no session in a known format (a JSON list of 3, first a bare value); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect cut.json"), @"error: cannot read cut.json: this is no session in a known format (damaged JSON: EOF while parsing a string at line 5 column 262); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect cut.gz"), @"error: cannot read cut.gz: cannot decompress: unexpected end of file");
+    insta::assert_snapshot!(check("inspect chat.json --from codex"), @"error: cannot read chat.json: not a valid codex session: no line is a `response_item` or the session's head");
+    insta::assert_snapshot!(check("inspect -"), @"error: cannot read standard input: the input is empty");
+}
+
+#[test]
+fn damaged_lines() {
+    let lines = [
+        r#"{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"Hello"}}"#,
+        r#"{"type":"user","uuid":"u2","sessi"#,
+        r#"{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":"Again"}}"#,
+    ];
+    let place = Place::with("s.jsonl", lines.join("\n"));
+    let ran = place.run("check s.jsonl --json");
+    assert_eq!(ran.code, 0);
+    insta::assert_snapshot!(ran.stderr, @"warning: s.jsonl:2: passed over: not JSON: EOF while parsing a string at line 1 column 33");
+    assert_eq!(place.run("check s.jsonl --json -q").stderr, "");
+    insta::assert_snapshot!(refused(&place, "check s.jsonl --strict"), @"error: cannot read s.jsonl: line 2 is damaged: not JSON: EOF while parsing a string at line 1 column 33 (without `--strict` it would be passed over)");
+}
+
+#[test]
+fn budgets() {
+    let place = Place::with("chat.json", chat());
+    let check = |budget: &str| {
+        let said = refused(&place, &format!("compact chat.json --budget {budget}"));
+        said.lines().next().unwrap().to_owned()
+    };
+    insta::assert_snapshot!(check("0"), @"error: invalid value '0' for '--budget <TOKENS>': takes 1 token or more");
+    insta::assert_snapshot!(check("-5"), @"error: invalid value '-5' for '--budget <TOKENS>': takes 1 token or more");
+    insta::assert_snapshot!(check("much"), @"error: invalid value 'much' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000 or 32k");
+    insta::assert_snapshot!(check("1.5"), @"error: invalid value '1.5' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000 or 32k");
+    insta::assert_snapshot!(check("5000000000"), @"error: invalid value '5000000000' for '--budget <TOKENS>': is more than the 4294967295 tokens that can be counted");
+    insta::assert_snapshot!(check("99999999999999999999999"), @"error: invalid value '99999999999999999999999' for '--budget <TOKENS>': is more than the 4294967295 tokens that can be counted");
+    insta::assert_snapshot!(refused(&place, "compact chat.json"), @r#"
+    error: the following required arguments were not provided:
+      --budget <TOKENS>
+
+    Usage: epitome compact --budget <TOKENS> <FILE>
+
+    For more information, try '--help'.
+    "#);
+    for budget in ["32k", "32K", "32_000", "32000", "1m"] {
+        assert_eq!(place.run(&format!("compact chat.json -q -b {budget}")).code, 0, "{budget}");
+    }
+}
+
+#[test]
+fn options_that_are_wrong_or_do_not_go_together() {
+    let place = Place::with("chat.json", chat());
+    let check = |options: &str| refused(&place, &format!("compact chat.json -b 9k {options}"));
+    insta::assert_snapshot!(check("--chain tool-result"), @r#"
+    error: --chain: there is no strategy `tool-result`; did you mean `tool-results`?; chains: analysis, code, conversation, mixed, unknown
+      help: `epitome strategies` lists them
+    "#);
+    insta::assert_snapshot!(check("--chain tool-results,nothing"), @r#"
+    error: --chain: there is no strategy `nothing`; there are superseded-reads, tool-results, diff-truncation, message-truncation, sliding-window
+      help: `epitome strategies` lists them
+    "#);
+    insta::assert_snapshot!(check("--chain tool-results --task code"), @r#"
+    error: the argument '--chain <A,B,C>' cannot be used with '--task <KIND>'
+
+    Usage: epitome compact --budget <TOKENS> --chain <A,B,C> <FILE>
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(check("--chain tool-results --mode adaptive"), @r#"
+    error: --chain names the chain: no other --mode than fixed goes with it
+      help: leave one of them out
+    "#);
+    insta::assert_snapshot!(check("--mode fixed"), @r#"
+    error: --mode fixed needs a chain
+      help: name one with --chain a,b,c, or with [select] chain in the configuration
+    "#);
+    insta::assert_snapshot!(check("--summarizer llm"), @r#"
+    error: invalid value 'llm' for '--summarizer <rules|off>': this version cannot reach a model: there is `rules`, which needs none, and `off`
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(check("--to aider"), @r#"
+    error: invalid value 'aider' for '--to <FORMAT>'
+      [possible values: openai-chat, openai-responses, anthropic, claude-code, codex, pi]
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(check("--task cooking"), @r#"
+    error: invalid value 'cooking' for '--task <KIND>'
+      [possible values: code, analysis, conversation, mixed, unknown]
+
+    For more information, try '--help'.
+    "#);
+    insta::assert_snapshot!(check("--report -"), @r#"
+    error: --report takes a file, standard output is for the session
+      help: --preview --json prints the report and no session
+    "#);
+    insta::assert_snapshot!(check("--session 7"), @r#"
+    error: chat.json holds no session `7`
+      help: it holds 1 session:
+              0  0  6 messages
+    "#);
+    assert!(check("--preview -o x").contains("cannot be used with"));
+    assert!(check("--json").contains("--preview"));
+    assert!(refused(&place, "eval chat.json").contains("unrecognized subcommand"));
+}
+
+#[test]
+fn places_that_cannot_be_written_to() {
+    let place = Place::with("chat.json", chat());
+    let check = |options: &str| refused(&place, &format!("compact chat.json -q -b 9k {options}"));
+    insta::assert_snapshot!(check("-o nowhere/out.json"), @r#"
+    error: cannot write nowhere/out.json: no such folder
+      help: create the folder, or name another file
+    "#);
+    insta::assert_snapshot!(check("-o ."), @r#"
+    error: cannot write .: it is a folder
+      help: name a file in it
+    "#);
+    insta::assert_snapshot!(check("-o chat.json/out.json"), @r#"
+    error: cannot write chat.json/out.json: chat.json is no folder
+      help: create the folder, or name another file
+    "#);
+    insta::assert_snapshot!(check("--report nowhere/r.json"), @r#"
+    error: cannot write nowhere/r.json: no such folder
+      help: create the folder, or name another file
+    "#);
+    if cfg!(target_os = "linux") {
+        assert!(check("-o /proc/epitome.json").contains("cannot write /proc/epitome.json"));
+    }
+    assert_eq!(place.files(), ["chat.json"]);
+}
+
+#[test]
+fn configurations() {
+    let place = Place::with("chat.json", chat());
+    place.file("bad.toml", "[budget]\nwindwo = 1\nsoft = 1.5\n[chains]\ncode = [\"nothing\"]\n");
+    place.file("binary.toml", [0xff, 0xfe]);
+    insta::assert_snapshot!(refused(&place, "check chat.json --config bad.toml"), @r#"
+    error: the configuration has 3 problems:
+    bad.toml:2:1: `windwo` is no key of [budget]; did you mean `window`?
+    bad.toml:3:8: `soft` takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not 1.5
+    bad.toml:5:9: there is no strategy `nothing`; there are superseded-reads, tool-results, diff-truncation, message-truncation, sliding-window
+    "#);
+    insta::assert_snapshot!(refused(&place, "check chat.json --config missing.toml"), @r#"
+    error: cannot read missing.toml: No such file or directory (os error 2)
+      help: check the path; `-` reads standard input
+    "#);
+    insta::assert_snapshot!(refused(&place, "check chat.json --config binary.toml"), @"error: cannot read binary.toml: byte 0 is no UTF-8");
+    insta::assert_snapshot!(refused(&place, "check chat.json --window 50"), @"error: --window takes a value from 100 to 1000000000, not 50");
+}

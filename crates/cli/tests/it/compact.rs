@@ -1,0 +1,256 @@
+//! `epitome compact` on one session.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::place::{Place, chat, example, without_times};
+
+#[test]
+fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
+    let _filters = without_times();
+    let place = Place::with("chat.json", chat());
+    insta::assert_snapshot!(place.run("compact chat.json --budget 400 --chain tool-results").all(), @r#"
+    exit 0
+    ----- stdout
+    {"model": "m",   "messages": [
+      {"role": "system", "content": "You build releases."},
+      {"role": "user", "content": "Build release 4.2 and tell me what failed."},
+      {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\": \"make release\"}"}}]},
+      {"role":"tool","tool_call_id":"call_1","content":"12:00:01 worker 1 compiled unit number 1 of the release\n12:00:02 worker 2 compiled unit number 2 of the release\n12:00:03 worker 3 compiled unit number 3 of the release\n12:00:04 worker 4 compiled unit number 4 of the release\n12:00:05 worker 5 compiled unit number 5 of the release\n12:00:06 worker 6 compiled unit number 6 of the release\n12:00:07 worker 7 compiled unit number 7 of the release\n12:00:08 worker 8 compiled unit number 8 of the release\n12:00:09 worker 9 compiled unit number 9 of the release\n[… 43 lines, 737 tokens elided · recall d3977c6c]\n12:00:53 worker 53 compiled unit number 53 of the release\n12:00:54 worker 54 compiled unit number 54 of the release\n12:00:55 worker 55 compiled unit number 55 of the release\n12:00:56 worker 56 compiled unit number 56 of the release\n12:00:57 worker 57 compiled unit number 57 of the release\n12:00:58 worker 58 compiled unit number 58 of the release\n12:00:59 worker 59 compiled unit number 59 of the release\n12:00:60 worker 60 compiled unit number 60 of the release\nerror: unit 61 did not link"},
+      {"role": "assistant", "content": "Unit 61 did not link."},
+      {"role": "user", "content": "Then fix unit 61."}
+    ]}
+    ----- stderr
+    chat.json (openai-chat): compacted · [TIME]
+      before   ██████████████████████████████████████████████████████████  1,095  6 messages
+      after    ████████████████████▍·····································    383  6 messages, 65 % saved
+      budget   █████████████████████▎····································    400
+
+      task     analysis (0.70): 1 tool calls in 2 user turns: 0 change files, 1 look things up, 0 go to
+               the web; 2 answers; a user turn has 29 bytes on average
+      chain    tool-results (fixed)
+      counted  by o200k_base
+      cache    message #3 is the first that changed; 1,056 already-sent tokens from there on leave the
+               prompt cache
+
+      step          before  after  saved  edits  refused time
+      tool-results   1,095    383    712      1        – [TIME]
+
+      saved  edit     message  why                                                              recall
+        712  excerpt  #3 tool  large-tool-result: bash: 1031 tokens cut to 336, 1 error lines…  d3977c6c
+
+      messages 2 kept · 3 pinned · 1 excerpted
+    "#);
+}
+
+#[test]
+fn a_session_that_fits_comes_back_byte_for_byte() {
+    let _filters = without_times();
+    let place = Place::with("chat.json", chat());
+    let ran = place.run("compact chat.json -b 100k");
+    assert_eq!((ran.code, ran.text()), (0, chat().as_str()));
+    insta::assert_snapshot!(ran.stderr, @r#"
+    chat.json (openai-chat): fits, nothing to do · [TIME]
+      tokens   ▊···························································    1,095  6 messages
+      budget   ████████████████████████████████████████████████████████████  100,000
+    "#);
+    assert_eq!(place.run_with("compact - -b 100k", chat().as_bytes()).text(), chat());
+    assert_eq!(place.run("compact chat.json -b 100k -q").stderr, "", "quiet");
+}
+
+#[test]
+fn the_example_is_compacted_to_every_budget() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    for budget in [60_000, 20_000, 8_000] {
+        let ran = place.run(&format!("compact session.jsonl -b {budget} --report r.json -o small.jsonl"));
+        assert_eq!((ran.code, ran.text()), (0, ""), "{}", ran.stderr);
+        let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+        assert_eq!(report["status"], "compacted");
+        assert!(report["tokens_after"].as_u64().unwrap() <= budget, "{report}");
+        // What was written is read back as what was reported.
+        let checked = place.run("check small.jsonl --json").json();
+        assert_eq!(checked["current_tokens"], report["tokens_after"]);
+        assert_eq!(place.run(&format!("compact small.jsonl -b {budget} -q")).stdout, place.read("small.jsonl"));
+    }
+}
+
+#[test]
+fn the_report_has_the_documented_keys() {
+    let place = Place::with("chat.json", chat());
+    let report = place.run("compact chat.json -b 400 --preview --json").json();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after floor messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps edits messages summary summarizer counter");
+    insta::assert_snapshot!(keys(&report["task"]), @"kind confidence evidence");
+    insta::assert_snapshot!(keys(&report["steps"][0]), @"strategy tokens_before tokens_after edits refused declined duration_us");
+    insta::assert_snapshot!(keys(&report["edits"][0]), @"edit strategy messages tokens_saved reason recall");
+    insta::assert_snapshot!(keys(&report["messages"][0]), @"id role outcome");
+    insta::assert_snapshot!(keys(&report["summarizer"]), @"kind input_tokens output_tokens fell_back");
+}
+
+#[test]
+fn a_preview_changes_and_writes_nothing() {
+    let place = Place::with("chat.json", chat());
+    let ran = place.run("compact chat.json -b 400 --preview");
+    assert_eq!((ran.code, ran.text()), (0, ""));
+    assert!(ran.stderr.contains("would be compacted"), "{}", ran.stderr);
+    let preview = place.run("compact chat.json -b 400 --preview --json");
+    assert_eq!(preview.stderr, "");
+    let real = place.run("compact chat.json -b 400 --report r.json");
+    assert_eq!(real.code, 0);
+    let (mut previewed, mut reported) =
+        (preview.json(), serde_json::from_slice::<Value>(&place.read("r.json")).unwrap());
+    for report in [&mut previewed, &mut reported] {
+        report["steps"].as_array_mut().unwrap().iter_mut().for_each(|step| step["duration_us"] = 0.into());
+    }
+    assert_eq!(previewed, reported, "the previewed compaction is the one that is made");
+}
+
+#[test]
+fn what_cannot_fit_is_explained_and_not_written() {
+    let _filters = without_times();
+    let place = Place::with("chat.json", chat());
+    place.file("out.json", "precious");
+    let ran = place.run("compact chat.json -b 20 --chain tool-results -o out.json --report r.json");
+    insta::assert_snapshot!(ran.all(), @r#"
+    exit 3
+    ----- stderr
+    chat.json (openai-chat): cannot fit · [TIME]
+      tokens   ████████████████████████████████████████████████████████████  1,095  6 messages
+      budget   █▏··························································     20
+
+      task     analysis (0.70): 1 tool calls in 2 user turns: 0 change files, 1 look things up, 0 go to
+               the web; 2 answers; a user turn has 29 bytes on average
+      chain    tool-results (fixed)
+      counted  by o200k_base
+
+      step          before  after  saved  edits  refused time
+      tool-results   1,095    179    916      1        – [TIME]
+      floor            179     57    122      1        – [TIME]
+
+      57 tokens must stay and the budget is 20. They are:
+      notice         23  1 message
+      original-task  16  1 message  [pins] original_task = false lets it go
+      newest-user    10  1 message  the newest user message always stays
+      system          8  1 message  the system prompt is never changed: shorten it in the agent
+      help: raise the budget to 57 or more, or let parts go as said above; no session was written
+    "#);
+    assert_eq!(place.read("out.json"), b"precious");
+    let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+    assert_eq!(report["status"], "infeasible");
+    let quiet = place.run("compact chat.json -b 20 -q");
+    insta::assert_snapshot!(quiet.all(), @r#"
+    exit 3
+    ----- stderr
+    warning: cannot fit 20 tokens: the session was not written
+    "#);
+}
+
+#[test]
+fn the_budget_may_come_from_the_configuration() {
+    let place = Place::with("chat.json", chat());
+    place.file("c.toml", "[budget]\nwindow = 2000\nreserve_output = 0\ntarget = 400\nsoft = 500\nhard = 0.4\n");
+    let report = place.run("compact chat.json --config c.toml --preview --json").json();
+    assert_eq!((&report["budget"], &report["status"]), (&800.into(), &"compacted".into()));
+    assert!(report["tokens_after"].as_u64().unwrap() <= 400, "{report}");
+}
+
+#[test]
+fn options_reach_the_engine() {
+    let place = Place::with("chat.json", chat());
+    place.file("c.toml", "[select]\nmode = \"fixed\"\nchain = \"mine\"\n[chains]\nmine = [\"message-truncation\"]\n");
+    let report = |options: &str| place.run(&format!("compact chat.json -b 400 --preview --json {options}")).json();
+    assert_eq!(report("")["mode"], "adaptive");
+    assert_eq!(report("--mode tournament")["mode"], "tournament");
+    assert_eq!(report("--task analysis")["task"]["kind"], "analysis");
+    assert_eq!(
+        report("--chain tool-results,sliding-window")["chain"],
+        serde_json::json!(["tool-results", "sliding-window"])
+    );
+    assert_eq!(report("--config c.toml")["chain"], serde_json::json!(["message-truncation"]));
+    assert_eq!(report("--config c.toml")["mode"], "fixed");
+    assert_eq!(report("--config c.toml --chain mine")["chain"], serde_json::json!(["message-truncation"]));
+    assert_eq!(report("--config c.toml --task code")["mode"], "adaptive");
+    assert_eq!(report("--summarizer off")["summarizer"]["kind"], "off");
+    assert_eq!(report("")["summarizer"]["kind"], "rules");
+    place.file("quarters.toml", "[counter]\nname = \"quarters\"\n");
+    assert_eq!(report("--config quarters.toml")["counter"], "quarters");
+}
+
+#[test]
+fn usage_records_correct_the_counter() {
+    // Two requests; between them 110 characters and two messages' frames: 36 tokens by quarters, of which the provider
+    // made 72.
+    let usage = |input: u32| format!(r#""usage":{{"input_tokens":{input},"output_tokens":1}}"#);
+    let assistant = |id: u32, input: u32, text: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"a{id}","sessionId":"s","message":{{"id":"m{id}","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"{text}"}}],{}}}}}"#,
+            usage(input)
+        )
+    };
+    let user = |id: u32, text: &str| {
+        format!(r#"{{"type":"user","uuid":"u{id}","sessionId":"s","message":{{"role":"user","content":"{text}"}}}}"#)
+    };
+    let ten = "ten chars.".repeat(5);
+    let lines = [user(1, &ten), assistant(1, 1_000, &ten), user(2, &ten), assistant(2, 1_000 + 2 * (13 + 4) * 2, &ten)];
+    let place = Place::with("s.jsonl", lines.join("\n") + "\n");
+    place.file("plain.toml", "[counter]\nname = \"quarters\"\n");
+    place.file("corrected.toml", "[counter]\nname = \"quarters\"\ncalibrate = true\n");
+    let check = |config: &str| place.run(&format!("check s.jsonl --json --config {config}")).json();
+    let (plain, corrected) = (check("plain.toml"), check("corrected.toml"));
+    assert_eq!((&plain["counter"], &plain["current_tokens"]), (&"quarters".into(), &(4 * 17).into()));
+    // The texts count twice; the frames of messages are no text and stay.
+    assert_eq!(corrected["counter"], "calibrated quarters");
+    assert_eq!(corrected["current_tokens"], 4 * (26 + 4));
+}
+
+#[test]
+fn both_views_can_be_compacted() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    assert_eq!(place.run("compact session.jsonl -b 20000 -o small.jsonl").code, 0);
+    let before = |options: &str| {
+        let report = place.run(&format!("compact small.jsonl -b 9000 --preview --json {options}")).json();
+        (report["tokens_before"].as_u64().unwrap(), report["cycle"].as_u64().unwrap())
+    };
+    let whole = place.run("check session.jsonl --json").json()["current_tokens"].as_u64().unwrap();
+    let (compacted, cycle) = before("");
+    assert!(compacted <= 20_000 && cycle == 2, "{compacted}, cycle {cycle}");
+    assert_eq!(before("--view full"), (whole, 1));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    for line in ["compact session.jsonl -b 90k -q", "convert session.jsonl --to openai-chat", "completions bash"] {
+        let mut command = place.command(line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()), "{line}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let place = Place::with("chat.json", chat());
+    let stderr = |variables: &[(&str, &str)]| {
+        let mut command = place.command("compact chat.json -b 400");
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap().contains('\u{1b}')
+    };
+    assert!(!stderr(&[]));
+    assert!(stderr(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!stderr(&[("NO_COLOR", "1")]));
+}
+
+#[test]
+fn reports_fit_the_width() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    for width in [80, 100, 140] {
+        let output =
+            place.command("compact session.jsonl -b 8000 --preview").env("COLUMNS", width.to_string()).output();
+        let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
+        let widest = stderr.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= width, "{widest} columns of {width}:\n{stderr}");
+    }
+}

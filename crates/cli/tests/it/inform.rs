@@ -1,0 +1,160 @@
+//! What informs: check, inspect, strategies, completions, help.
+
+use crate::place::{Place, chat, example};
+
+#[test]
+fn check_tells_the_urgency() {
+    let place = Place::with("chat.json", chat());
+    insta::assert_snapshot!(place.run("check chat.json").all(), @r#"
+    exit 0
+    ----- stdout
+    no need to compact
+      ▎·······································  0.6 %
+      tokens     1,095  by o200k_base
+      usable     184,000  window 200,000 - reserve 16,000
+      threshold  147,200
+    "#);
+    insta::assert_snapshot!(place.run("check chat.json --window 2k --json").all(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "session": "0",
+      "should_compact": false,
+      "current_tokens": 1095,
+      "threshold_tokens": 1200,
+      "usable_tokens": 1500,
+      "share": 0.73,
+      "urgency": "none",
+      "window_tokens": 2000,
+      "reserve_output_tokens": 500,
+      "tool_definition_tokens": 0,
+      "counter": "o200k_base"
+    }
+    "#);
+    let urgency =
+        |window: u32| place.run(&format!("check chat.json --json --window {window}")).json()["urgency"].clone();
+    let tokens = 1_095;
+    assert_eq!(place.run("check chat.json --json").json()["current_tokens"], tokens);
+    // Of a window this small a quarter is kept for the answer.
+    assert_eq!([urgency(4_000), urgency(1_700), urgency(1_500)], ["none", "soft", "hard"]);
+}
+
+#[test]
+fn inspect_shows_what_a_session_is_made_of() {
+    let place = Place::with("chat.json", chat());
+    insta::assert_snapshot!(place.run("inspect chat.json").all(), @r#"
+    exit 0
+    ----- stdout
+    chat.json  openai-chat, 4.1 kB
+      1,095 tokens in 6 messages, 2 rounds by o200k_base
+
+    Task
+      analysis, confidence 0.70
+        1 tool calls in 2 user turns: 0 change files, 1 look things up, 0 go to the web
+        2 answers; a user turn has 29 bytes on average
+
+    Tokens by role
+      system         8  0.7 %   1 message  ▎·······················
+      user          26    2 %  2 messages  ▋·······················
+      assistant     26    2 %  2 messages  ▋·······················
+      tool       1,035   95 %   1 message  ██████████████████████▊·
+
+    Tokens by tool
+      tool  calls  in calls  in results  share
+      bash      1        11       1,031   95 %
+
+    Largest units
+      tokens  share  round  unit        first words
+       1,050   96 %      1  step: bash  {"command": "make release"}
+          16    1 %      1  user        Build release 4.2 and tell me what failed.
+          11    1 %      1  step        Unit 61 did not link.
+          10  0.9 %      2  user        Then fix unit 61.
+           8  0.7 %      0  system      You build releases.
+
+    Timeline
+      round  tokens  messages  tools  user
+          0       8         1         You build releases.
+          1   1,077         4  bash   Build release 4.2 and tell me what failed.
+          2      10         1         Then fix unit 61.
+    "#);
+    let inspected = place.run("inspect chat.json --json").json();
+    assert_eq!(inspected["format"], "openai-chat");
+    assert_eq!(inspected["session"]["tools"][0]["calls"], 1);
+    assert_eq!(inspected["session"]["timeline"][2]["words"], "Then fix unit 61.");
+}
+
+#[test]
+fn inspect_shows_the_example() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran = place.run("inspect session.jsonl");
+    assert_eq!(ran.code, 0);
+    for heading in ["Task", "Tokens by role", "Tokens by tool", "Largest units", "Timeline"] {
+        assert!(ran.text().lines().any(|line| line == heading), "{heading} is missing:\n{}", ran.text());
+    }
+    let session = &place.run("inspect session.jsonl --json").json()["session"];
+    let sum = |list: &str, key: &str| -> u64 {
+        session[list].as_array().unwrap().iter().map(|entry| entry[key].as_u64().unwrap()).sum()
+    };
+    let tokens = session["tokens"].as_u64().unwrap();
+    assert_eq!((sum("roles", "tokens"), sum("timeline", "tokens")), (tokens, tokens), "parts add up to the whole");
+    assert_eq!(sum("roles", "messages"), session["messages"].as_u64().unwrap());
+    // Compactions that a recording holds are shown.
+    assert_eq!(place.run("compact session.jsonl -b 20k -o small.jsonl").code, 0);
+    let small = &place.run("inspect small.jsonl --json").json()["session"];
+    assert_eq!(small["compactions"][0]["number"], 0);
+    assert!(place.run("inspect small.jsonl").text().contains("\nCompactions\n"));
+}
+
+#[test]
+fn strategies_are_listed_and_explained() {
+    let place = Place::new();
+    let list = place.run("strategies --json").json();
+    let ids: Vec<&str> = list.as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    let text = place.run("strategies");
+    assert!(ids.len() >= 5 && ids.iter().all(|id| text.text().contains(id)), "{}", text.text());
+    for id in ids {
+        let page = place.run(&format!("strategies {id}"));
+        assert_eq!(page.code, 0);
+        let one = place.run(&format!("strategies {id} --json")).json();
+        for setting in one["settings"].as_array().unwrap() {
+            let name = setting["name"].as_str().unwrap();
+            assert!(page.text().contains(&format!("  {name} = ")), "{id} {name}\n{}", page.text());
+        }
+    }
+    let unknown = place.run("strategies nothing");
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("there is no strategy `nothing`"), "{}", unknown.stderr);
+}
+
+#[test]
+fn completions_are_written() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = Place::new().run(&format!("completions {shell}"));
+        assert!(ran.code == 0 && ran.text().contains("compact"), "{shell}");
+    }
+}
+
+#[test]
+fn help_names_every_subcommand() {
+    insta::assert_snapshot!(Place::new().run("-h").all(), @r#"
+    exit 0
+    ----- stdout
+    Fits an agent's session into a token budget
+
+    Usage: epitome [OPTIONS] <COMMAND>
+
+    Commands:
+      compact      Fit a session into a budget
+      check        Tell whether a session should be compacted
+      inspect      Show what a session is made of
+      convert      Write a session in another format
+      strategies   List the strategies, or show the page of one
+      init         Write a commented configuration file
+      completions  Write completions for a shell
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+      -q, --quiet    Print no report and no warnings, only what was asked for
+    "#);
+}

@@ -1,0 +1,10 @@
+//! The command as a user meets it: arguments and files in, output, reports and exit codes out.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod bad_input;
+mod compact;
+mod inform;
+mod place;
+mod several;
+mod write;

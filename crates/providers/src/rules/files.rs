@@ -1,0 +1,205 @@
+//! Which files were read and changed, and how.
+
+use std::collections::HashMap;
+
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{Facts, FileAccess};
+
+use super::collect::Collector;
+use super::commands::command_of;
+use super::lines::Section;
+use super::wording::FILE_VERBS;
+
+/// What was done to one file.
+#[derive(Debug, Default)]
+struct FileWork {
+    path: String,
+    /// Times it was written, edited, read, as [`FILE_VERBS`] has them.
+    times: [u32; 3],
+    /// What edits defined.
+    details: Vec<String>,
+    last: u32,
+}
+
+/// Files by path, in order of their first appearance.
+#[derive(Debug, Default)]
+struct FileList {
+    files: Vec<FileWork>,
+    known: HashMap<String, usize>,
+}
+
+impl FileList {
+    fn of(&mut self, path: &str) -> &mut FileWork {
+        let next = self.files.len();
+        let index = *self.known.entry(path.trim_start_matches("./").to_owned()).or_insert(next);
+        if index == next {
+            self.files.push(FileWork { path: path.to_owned(), ..FileWork::default() });
+        }
+        &mut self.files[index]
+    }
+}
+
+/// Adds a line for every file that was changed, and lines for those that were read.
+pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
+    let mut list = FileList::default();
+    for (path, times, details) in std::mem::take(&mut collector.earlier.files) {
+        let file = list.of(&path);
+        file.details = details;
+        file.times = times;
+    }
+    for event in facts.file_events().iter().filter(|event| !event.failed) {
+        let call = &facts.calls()[event.call as usize];
+        let file = list.of(&event.path);
+        let verb = match event.access {
+            FileAccess::Write => 0,
+            FileAccess::Edit => 1,
+            FileAccess::ReadWhole | FileAccess::ReadPart => 2,
+        };
+        file.times[verb] += 1;
+        file.last = call.at.message;
+        if verb < 2 {
+            for name in defined_names(call.arguments) {
+                if file.details.len() < 4 && !file.details.contains(&name) {
+                    file.details.push(name);
+                }
+            }
+        }
+    }
+    for call in facts.calls().iter().filter(|call| call.kind == ToolKind::Shell) {
+        let Some(command) = command_of(call) else { continue };
+        let event = written_by_command(&command).or_else(|| Some((read_by_command(&command)?, 2)));
+        if let Some((path, verb)) = event {
+            let file = list.of(path);
+            file.times[verb] += 1;
+            file.last = call.at.message;
+        }
+    }
+    file_lines(list.files, collector);
+}
+
+fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
+    let (changed, mut read): (Vec<FileWork>, Vec<FileWork>) =
+        work.into_iter().partition(|file| file.times[0] + file.times[1] > 0);
+    for file in changed {
+        let mut done: Vec<String> = Vec::new();
+        for ((english, chinese), times) in FILE_VERBS.into_iter().zip(file.times).filter(|(_, times)| *times > 0) {
+            let verb = collector.pick(english, chinese);
+            done.push(if times == 1 { verb.to_owned() } else { format!("{verb} {times}×") });
+        }
+        let details = if file.details.is_empty() { String::new() } else { format!(" ({})", file.details.join(", ")) };
+        let text = format!("{}: {}{details}", file.path, done.join(", "));
+        collector.lines.add(Section::Files, text, 5.5 + collector.recency(file.last), file.last);
+    }
+    // Files that were only read share lines: each is worth little more than its name.
+    read.sort_by_key(|file| file.last);
+    for group in read.chunks(4) {
+        let last = group.last().map_or(0, |file| file.last);
+        let paths: Vec<&str> = group.iter().map(|file| file.path.as_str()).collect();
+        let text = format!("{}{}", collector.pick("read: ", "读取："), paths.join(", "));
+        collector.lines.add(Section::Files, text, 3.5 + collector.recency(last), last);
+    }
+}
+
+/// Words behind which a definition's name stands.
+const DEFINING: &[&str] = &[
+    "fn ",
+    "def ",
+    "class ",
+    "struct ",
+    "enum ",
+    "trait ",
+    "func ",
+    "function ",
+    "interface ",
+    "type ",
+    "impl ",
+    "CREATE TABLE ",
+];
+
+/// The names that the lines of a call's arguments define; in JSON line feeds stand as `\n`.
+fn defined_names(arguments: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in arguments.split("\\n").flat_map(str::lines).take(400) {
+        let line = line.rsplit("\":\"").next().unwrap_or(line).trim_start_matches(['+', ' ', '\t', '"']);
+        let found = DEFINING.iter().find_map(|word| {
+            let (before, rest) = line.split_once(word)?;
+            // Only modifiers may stand in front: `a function that` is prose.
+            let is_definition = before.split_whitespace().all(|word| {
+                matches!(
+                    word,
+                    "pub"
+                        | "pub(crate)"
+                        | "async"
+                        | "export"
+                        | "default"
+                        | "static"
+                        | "public"
+                        | "private"
+                        | "abstract"
+                        | "unsafe"
+                )
+            });
+            let end = rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(rest.len());
+            (is_definition && end >= 2 && names.len() < 8).then(|| format!("{}{}", word, &rest[..end]))
+        });
+        if let Some(name) = found.filter(|name| !names.contains(name)) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The file that a command like `cat x` or `sed -n 1,9p x` reads.
+fn read_by_command(command: &str) -> Option<&str> {
+    if command.contains(['|', '>', '<', ';', '&', '*', '…']) {
+        return None;
+    }
+    let program = command.split_whitespace().next()?;
+    let reads = matches!(program, "cat" | "head" | "tail" | "less" | "nl" | "bat")
+        || (program == "sed" && command.contains(" -n "));
+    let path = command.split_whitespace().next_back().filter(|_| reads)?.trim_matches(['"', '\'']);
+    (path != program && !path.starts_with('-') && path.contains(['/', '.'])).then_some(path)
+}
+
+/// The file that `cat <<'EOF' > x` writes or `sed -i s/a/b/ x` edits, with which of [`FILE_VERBS`] it is.
+pub(crate) fn written_by_command(command: &str) -> Option<(&str, usize)> {
+    let program = command.split_whitespace().next()?;
+    let (path, verb) = if matches!(program, "cat" | "tee") && command.contains("<<") {
+        (command.split('>').nth(1)?.split_whitespace().next()?, 0)
+    } else if program == "sed" && command.contains(" -i") && !command.contains([';', '|', '&', '…']) {
+        (command.split_whitespace().next_back()?, 1)
+    } else {
+        return None;
+    };
+    let path = path.trim_matches(['"', '\'']);
+    path.contains(['/', '.']).then_some((path, verb))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_edits_define() {
+        let check = |arguments: &str, expect: &[&str]| assert_eq!(defined_names(arguments), expect);
+        check(r#"{"new_string":"pub fn parse() {\n    let x;\n}\nstruct Lexer {"}"#, &["fn parse", "struct Lexer"]);
+        check("*** Begin Patch\n+def run(self):\n+    # a function that\n", &["def run"]);
+    }
+
+    #[test]
+    fn commands_that_write_a_file() {
+        let check = |command: &str, expect| assert_eq!(written_by_command(command), expect, "{command}");
+        check("cat <<'EOF' > src/a.py", Some(("src/a.py", 0)));
+        check("sed -i s/a/b/ a.rs", Some(("a.rs", 1)));
+        check("sed -n 1,2p a.rs", None);
+    }
+
+    #[test]
+    fn commands_that_read_a_file() {
+        let check = |command: &str, expect: Option<&str>| assert_eq!(read_by_command(command), expect, "{command}");
+        check("cat src/a.rs", Some("src/a.rs"));
+        check("sed -n 1,90p 'src/a.rs'", Some("src/a.rs"));
+        check("cat a.rs | head", None);
+        check("cargo test", None);
+    }
+}

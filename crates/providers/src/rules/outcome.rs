@@ -1,0 +1,110 @@
+//! What the output of a tool says about how it ended.
+
+use epitome_strategy::cut::is_error_line;
+
+/// Whether a line stands for text that left the context: an elision mark, or another agent's placeholder.
+fn is_mark(line: &str) -> bool {
+    line.starts_with("[… ") || line.starts_with("[Old tool result")
+}
+
+/// The first line that says something.
+pub(crate) fn telling_line(text: &str) -> Option<&str> {
+    let lines = text.lines().take(30).map(str::trim).filter(|line| !is_mark(line));
+    lines.into_iter().find(|line| line.chars().filter(|char| char.is_alphanumeric()).count() >= 4)
+}
+
+/// The first line that speaks of an error, or of a short text the last one that says something.
+pub(crate) fn first_error(text: &str) -> Option<&str> {
+    let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
+    if let Some((_, trace)) = text.split_once("Traceback (most recent call last):") {
+        // The exception stands behind the indented frames.
+        let is_frame = |line: &&str| line.starts_with(' ') || line.trim().is_empty();
+        if let Some(exception) = trace.lines().skip(1).find(|line| !is_frame(line)) {
+            return Some(exception.trim());
+        }
+    }
+    lines().find(|line| is_error_line(line) && line.len() > 8).or_else(|| lines().take(20).last())
+}
+
+/// Words of lines that say how a command ended.
+const OUTCOME: &[&str] = &[
+    "passed",
+    "failed",
+    "failure",
+    " ok",
+    "ok.",
+    "error",
+    "success",
+    "finished",
+    "completed",
+    "built",
+    "warning",
+    "done",
+    "created",
+    "up to date",
+    "changed,",
+    "通过",
+    "失败",
+    "成功",
+    "完成",
+];
+
+/// The last line of an output, of its last 20, that says how it ended.
+pub(crate) fn outcome(text: &str) -> Option<&str> {
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !is_mark(line)).take(20);
+    let tells = |line: &&str| {
+        let lower = line.to_ascii_lowercase();
+        line.len() <= 300 && !line.starts_with('(') && OUTCOME.iter().any(|word| lower.contains(word))
+    };
+    lines.clone().find(tells)
+}
+
+/// Whether an outcome is one of failure: only plain words, since logs speak of errors that were dealt with.
+pub(crate) fn is_failure(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    is_error_line(line)
+        && ["failed", "error:", "error[", "fatal", "panicked", "失败"].iter().any(|word| lower.contains(word))
+}
+
+/// The exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.
+pub(crate) fn exit_code(text: &str) -> Option<i32> {
+    let ends =
+        [&text[..text.floor_char_boundary(400)], &text[text.ceil_char_boundary(text.len().saturating_sub(200))..]];
+    ends.into_iter().find_map(|part| {
+        let lower = part.to_ascii_lowercase();
+        ["exit code: ", "exit code ", "exited with code ", "exit status ", "<returncode>", "exit_code: "]
+            .iter()
+            .find_map(|mark| {
+                let rest = &lower[lower.find(mark)? + mark.len()..];
+                let digits =
+                    rest.len() - rest.trim_start_matches(|char: char| char.is_ascii_digit() || char == '-').len();
+                rest[..digits].parse().ok()
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_commands_ended() {
+        let check = |text: &str, exit: Option<i32>, expect: Option<&str>| {
+            assert_eq!((exit_code(text), outcome(text)), (exit, expect), "{text}");
+        };
+        check("a\ntest result: ok. 3 passed; 0 failed\n", None, Some("test result: ok. 3 passed; 0 failed"));
+        check("Exit code: 101\nOutput:\nerror: no", Some(101), Some("error: no"));
+        check("Process exited with code 0\nhello", Some(0), None);
+        check("x <returncode>-1</returncode>", Some(-1), None);
+        assert!(!is_failure("test result: ok. 3 passed; 0 failed"));
+        assert!(is_failure("test result: FAILED. 3 passed; 1 failed"));
+    }
+
+    #[test]
+    fn errors_of_outputs() {
+        let check = |text: &str, expect: &str| assert_eq!(first_error(text), Some(expect));
+        check("x\nTraceback (most recent call last):\n  File a\n    x()\nValueError: bad\n", "ValueError: bad");
+        check("   Compiling\nerror[E1]: no\n  --> a.rs:1\n", "error[E1]: no");
+        check("usage: x\n\nuse it well", "use it well");
+    }
+}
