@@ -80,29 +80,45 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
     let _ = writeln!(out, "{STRONG}{}{STRONG:#}: {style}{words}{style:#} {FAINT}· {took}{FAINT:#}", subject.name);
 }
 
+/// A bar with its figure, and a note behind it whose end is strong.
+struct BarRow {
+    label: &'static str,
+    tokens: u32,
+    style: Style,
+    note: String,
+    strong: String,
+}
+
 fn bars(out: &mut String, report: &Report, width: usize) {
     let (before, after, budget) = (report.tokens_before, report.tokens_after, report.budget);
+    let compacted = report.status == Status::Compacted;
     let messages = |count: u32| plural(count as usize, "message");
-    let over = if before > budget { WARN } else { GOOD };
-    let label = if report.status == Status::Compacted { "before" } else { "tokens" };
-    // Label, tokens, style of the bar, and the note behind it in two parts, the second one strong.
-    let mut rows = vec![(label, before, over, messages(report.messages_before), String::new())];
-    if report.status == Status::Compacted {
+    let mut rows = vec![BarRow {
+        label: if compacted { "before" } else { "tokens" },
+        tokens: before,
+        style: if before > budget { WARN } else { GOOD },
+        note: messages(report.messages_before),
+        strong: String::new(),
+    }];
+    if compacted {
         let saved = percent(before.saturating_sub(after).into(), before.into());
-        let style = if after > budget { BAD } else { GOOD };
-        rows.push(("after", after, style, messages(report.messages_after), format!(", {saved} saved")));
+        rows.push(BarRow {
+            label: "after",
+            tokens: after,
+            style: if after > budget { BAD } else { GOOD },
+            note: messages(report.messages_after),
+            strong: format!(", {saved} saved"),
+        });
     }
-    rows.push(("budget", budget, FAINT, String::new(), String::new()));
-    let widest = |part: &dyn Fn(&(&str, u32, Style, String, String)) -> usize| rows.iter().map(part).max().unwrap_or(0);
-    let figure_width = widest(&|row| columns(&number(row.1)));
-    let note_width = widest(&|row| columns(&row.3) + columns(&row.4));
+    rows.push(BarRow { label: "budget", tokens: budget, style: FAINT, note: String::new(), strong: String::new() });
+    let figure_width = rows.iter().map(|row| columns(&number(row.tokens))).max().unwrap_or(0);
+    let note_width = rows.iter().map(|row| columns(&row.note) + columns(&row.strong)).max().unwrap_or(0);
     let room = width.saturating_sub(LABEL + 2 + 2 + figure_width + 2 + note_width).min(60);
-    for (label, tokens, style, note, saved) in &rows {
-        let drawn = bar((*tokens).into(), before.max(budget).into(), room, *style);
-        let figure = number(*tokens);
-        let _ = write!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{drawn}  {figure:>figure_width$}");
+    for BarRow { label, tokens, style, note, strong } in rows {
+        let drawn = bar(tokens.into(), before.max(budget).into(), room, style);
+        let _ = write!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{drawn}  {:>figure_width$}", number(tokens));
         if !note.is_empty() {
-            let _ = write!(out, "  {note}{STRONG}{saved}{STRONG:#}");
+            let _ = write!(out, "  {note}{STRONG}{strong}{STRONG:#}");
         }
         out.push('\n');
     }

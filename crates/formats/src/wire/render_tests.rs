@@ -348,7 +348,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
                 0 => changes.push(Change::Remove { entry: entry.key }),
                 1 => changes.push(Change::Strip { entry: entry.key, block }),
                 2 => {
-                    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[…]".into()] };
+                    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[…]".into()], attachments: None };
                     changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
                 }
                 _ => {}

@@ -306,7 +306,7 @@ fn an_agent_file_without_a_last_line_feed_or_summary_is_continued() {
     );
     let loaded = reader_tests::load(pi);
     let mut session = loaded.sessions[0].session.clone();
-    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[gone]".into()] };
+    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[gone]".into()], attachments: None };
     let change = Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt };
     session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, vec![change], Vec::new()));
     session.push(Message::text("", Role::User, Origin::Typed, "new"));
