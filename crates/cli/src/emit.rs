@@ -25,8 +25,12 @@ fn rendered(loaded: &Loaded, index: usize, session: &Session, profile: Profile, 
     let source = Source::new(loaded, index);
     let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
     let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
-    for warning in rendered.warnings.iter().filter(|_| !quiet) {
-        warn(name, warning);
+    let mut told: Vec<&str> = Vec::new();
+    for warning in rendered.warnings.iter().map(String::as_str).filter(|_| !quiet) {
+        if !told.contains(&warning) {
+            warn(name, warning);
+            told.push(warning);
+        }
     }
     rendered.json
 }

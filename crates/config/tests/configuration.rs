@@ -121,7 +121,7 @@ fn chains_by_name_and_by_strategies() {
     insta::assert_snapshot!(chain(&["conversation"]), @"sliding-window tool-results message-truncation");
     insta::assert_snapshot!(chain(&["tool-results", "tool-results"]), @"`tool-results` is in the chain twice");
     insta::assert_snapshot!(chain(&["tool-results", "slidingwindow"]), @"there is no strategy `slidingwindow`; did you mean `sliding-window`?");
-    insta::assert_snapshot!(chain(&["none"]), @"there is no strategy `none`; there are superseded-reads, tool-results, diff-truncation, message-truncation, sliding-window; chains by name: analysis, code, conversation, mine, mixed, unknown");
+    insta::assert_snapshot!(chain(&["none"]), @"there is no strategy `none`; there are superseded-reads, tool-results, diff-truncation, message-truncation, sliding-window; chains: analysis, code, conversation, mine, mixed, unknown");
 }
 
 #[test]

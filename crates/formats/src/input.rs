@@ -119,9 +119,38 @@ fn has_json_line(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).any(|line| object(&line))
 }
 
-/// Parses a document, with an error that names the format.
-pub(crate) fn parse_document(text: &str, format: &'static str) -> Result<Value, ReadError> {
-    serde_json::from_str(text).map_err(|error| ReadError::Malformed { format, problem: error.to_string() })
+/// Parses a value; `None` where it is no JSON. Texts that were cut within a character are mended.
+pub(crate) fn parse(json: &str) -> Option<Value> {
+    serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&mend(json)?).ok())
+}
+
+/// The same JSON with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind,
+/// which are valid in JSON and in no string. `None` where there is none.
+pub(crate) fn mend(json: &str) -> Option<String> {
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    let mut found = false;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        mended.push_str(before);
+        let unit = |escape: &str| escape.strip_prefix("\\u")?.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let length = match unit(escape) {
+            Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                found = true;
+                mended.push_str("\\ufffd");
+                rest = &escape[6..];
+                continue;
+            }
+            Some(_) => 6,
+            // An escape of one character, whatever it is.
+            None => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        mended.push_str(&escape[..length]);
+        rest = &escape[length..];
+    }
+    mended.push_str(rest);
+    found.then_some(mended)
 }
 
 /// An input together with what recognition looks at.
@@ -142,14 +171,14 @@ impl<'a> Probe<'a> {
         const MAX_LINES: usize = 200;
         const MAX_BYTES: usize = 1 << 18;
         let document = match &shape {
-            Shape::Document(text) => serde_json::from_str(text).unwrap_or_default(),
+            Shape::Document(text) => parse(text).unwrap_or_default(),
             Shape::Lines(_) | Shape::Text(_) => Value::Null,
         };
         let mut heads = Vec::new();
         if let Shape::Lines(lines) = &shape {
             let mut bytes = 0;
             for line in lines.iter().take(MAX_LINES) {
-                heads.extend(serde_json::from_str::<Value>(line.json));
+                heads.extend(parse(line.json));
                 bytes += line.json.len();
                 if bytes > MAX_BYTES && !heads.is_empty() {
                     break;

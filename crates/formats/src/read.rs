@@ -73,7 +73,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
     // A format that is asked for is read by its most general reader where none says that it fits.
     let reader = fitting
-        .or_else(|| options.format.and_then(|_| readers().filter(asked_for).last()))
+        .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
         .ok_or_else(|| ReadError::Unrecognised { seen: describe(&probe) })?;
     // The agents' own readers parse every line anyway and report the damaged ones themselves.
     if !options.strict && !crate::wire::AGENT_READERS.iter().any(|own| own.format == reader.format) {

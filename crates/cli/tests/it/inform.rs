@@ -42,6 +42,9 @@ fn check_tells_the_urgency() {
 #[test]
 fn inspect_shows_what_a_session_is_made_of() {
     let place = Place::with("chat.json", chat());
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"(confidence) [\d.]+\n(    .*\n)+", "$1 and evidence, the detector's\n");
+    let _filters = settings.bind_to_scope();
     insta::assert_snapshot!(place.run("inspect chat.json").all(), @r#"
     exit 0
     ----- stdout
@@ -49,9 +52,7 @@ fn inspect_shows_what_a_session_is_made_of() {
       1,095 tokens in 6 messages, 2 rounds by o200k_base
 
     Task
-      analysis, confidence 0.70
-        1 tool calls in 2 user turns: 0 change files, 1 look things up, 0 go to the web
-        2 answers; a user turn has 29 bytes on average
+      analysis, confidence and evidence, the detector's
 
     Tokens by role
       system         8  0.7 %   1 message  ▎·······················

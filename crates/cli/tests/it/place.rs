@@ -101,11 +101,21 @@ impl Ran {
     }
 }
 
-/// Snapshots without what differs from run to run. Keep the result alive as long as it is to hold.
-pub(crate) fn without_times() -> impl Sized {
+/// Snapshots of what the command says, without what belongs to others: times, figures and bars, the words of a strategy's
+/// reasons. Keep the result alive as long as it is to hold.
+pub(crate) fn shape_only() -> impl Sized {
     let mut settings = insta::Settings::clone_current();
-    settings.add_filter(r" +[\d.]+ (µs|ms|s)\b", " [TIME]");
-    settings.add_filter(r"(refused) +(time)", "$1 $2");
+    for (pattern, replacement) in [
+        (r"\b[0-9a-f]{8}\b", "[HANDLE]"),
+        (r"([a-z]+-tool-result): .*?(…)? +\[HANDLE\]", "$1: [WHY] [HANDLE]"),
+        (r"(task +[a-z]+) \(.*\)(:(.|\n)*?) +chain", "$1 [WHY]\n  chain"),
+        (r"[\d.]+ (µs|ms|s)\b", "[TIME]"),
+        (r"[█▏▎▍▌▋▊▉·]{3,}", "[BAR]"),
+        (r"\d[\d,.]*", "#"),
+        (r"([^ \n]) {2,}", "$1 "),
+    ] {
+        settings.add_filter(pattern, replacement);
+    }
     settings.bind_to_scope()
 }
 

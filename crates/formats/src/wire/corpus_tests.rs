@@ -1,5 +1,5 @@
 //! Over the recorded sessions, where they are at hand.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,10 @@ fn counts_of_the_recorded_sessions() {
     let Some(folder) = folder() else { return };
     let expected = expected(&folder);
     let mut wrong = Vec::new();
+    let mut compared = 0;
     for (name, loaded) in files() {
         let Some(expect) = expected.get(&name) else { continue };
+        compared += 1;
         let (mut calls, mut texts, mut compactions) = (0, 0, 0);
         for session in loaded.sessions.iter().map(|loaded| &loaded.session) {
             for message in session.log() {
@@ -72,6 +74,7 @@ fn counts_of_the_recorded_sessions() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 0 || expected.is_empty(), "the list names no file that is there");
 }
 
 fn is_call_without_result(content: &Content) -> bool {

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::input::mend;
+
 /// An object whose values are still JSON text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Object<'a> {
@@ -99,7 +101,8 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     if !inner.bytes().any(|byte| byte == b'\\' || byte == b'"' || byte < 0x20) {
         return Some(Cow::Borrowed(inner));
     }
-    serde_json::from_str::<String>(json).ok().map(Cow::Owned)
+    let decoded = serde_json::from_str::<String>(json).ok();
+    decoded.or_else(|| serde_json::from_str(&mend(json)?).ok()).map(Cow::Owned)
 }
 
 /// The texts of the items of the list that `json` is.
@@ -208,6 +211,7 @@ mod tests {
             assert_eq!(string(&quote(text)).unwrap(), text);
             assert_eq!(serde_json::from_str::<String>(&quote(text)).unwrap(), text);
         }
+        assert_eq!(string(r#""\ud83e\udd80 \ud83e. \udd80""#).unwrap(), "🦀 \u{fffd}. \u{fffd}", "texts cut within a character");
         assert_eq!(string("3"), None);
         assert_eq!(string("\"a\"b\""), None);
     }

@@ -2,7 +2,7 @@
 
 use epitome_session::{Arguments, Content, Entry, MediaSource, Message};
 
-use crate::{Format, Loaded, ReadOptions, read};
+use crate::{Format, Loaded, Profile, ReadOptions, read, validate, write};
 
 pub(crate) fn load(input: &str) -> Loaded {
     read(input.as_bytes().to_vec(), ReadOptions::default()).unwrap()
@@ -360,4 +360,50 @@ fn odd_content_is_kept_and_never_fails() {
             }
         }
     }
+}
+
+#[test]
+fn damage_anywhere_never_fails_and_what_is_read_is_rendered() {
+    let samples = [
+        claude_start(),
+        codex("session_meta", r#"{"id":"C"}"#)
+            + &codex("response_item", r#"{"type":"function_call","name":"f","arguments":"{}","call_id":"c"}"#)
+            + &codex("compacted", r#"{"message":"x","replacement_history":[{"type":"message","role":"user","content":"y"}]}"#),
+        "{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n".to_owned()
+            + &pi("1", "null", r#"{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{}}]}"#)
+            + "{\"type\":\"compaction\",\"id\":\"2\",\"parentId\":\"1\",\"summary\":\"s\",\"firstKeptEntryId\":\"1\"}\n",
+        r#"{"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"}]}]}]}"#.to_owned(),
+        r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}]}"#.to_owned(),
+    ];
+    let mut state = 1u64;
+    let mut below = |end: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % end
+    };
+    let mut read_back = 0;
+    for sample in &samples {
+        for _ in 0..400 {
+            let mut bytes = sample.clone().into_bytes();
+            for _ in 0..1 + below(3) {
+                let at = below(bytes.len());
+                match below(4) {
+                    0 => bytes[at] = b"\"{}[],:\\n\xff0"[below(11)],
+                    1 => drop(bytes.remove(at)),
+                    2 => bytes.truncate(at.max(1)),
+                    _ => bytes.insert(at, b'"'),
+                }
+            }
+            let Ok(loaded) = read(bytes, ReadOptions::default()) else { continue };
+            for (index, of_file) in loaded.sessions.iter().enumerate() {
+                for (format, ..) in Format::ALL.iter().filter(|(format, ..)| format.is_writable()) {
+                    let written = write(&loaded, index, &of_file.session, *format).unwrap();
+                    let Some(profile) = Profile::of(*format).filter(|_| *format != loaded.format) else { continue };
+                    let json = String::from_utf8(written).unwrap();
+                    assert_eq!(validate(&json, profile), [], "{json}");
+                    read_back += 1;
+                }
+            }
+        }
+    }
+    assert!(read_back > 1000, "most damage leaves something to read: {read_back}");
 }

@@ -148,7 +148,7 @@ fn reasoning_stays_only_where_its_signature_holds() {
     let key = recorded.view()[2].key;
     recorded.commit(Epoch::recorded(Trigger::Manual, [key], Vec::new()));
     // Behind the gap it goes, but for the step that is still open.
-    anthropic(&recorded, "u(ask) a(thinking,say,c1) u(r1) a(thinking,c2) u(r2)".replace(",c1", ",c1").as_str());
+    anthropic(&recorded, "u(ask) a(thinking,say,c1) u(r1) a(thinking,c2) u(r2)");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
     let mut session = Session::new();
     for _ in 0..numbers.below(14) {
         let id = || Arc::<str>::from(IDS[3]);
-        let mut block = |numbers: &mut Numbers, calls: bool| {
+        let block = |numbers: &mut Numbers, calls: bool| {
             let text = TEXTS[numbers.below(5)];
             let id = if numbers.below(9) == 0 { id() } else { Arc::from(IDS[numbers.below(7)]) };
             Block::new(match numbers.below(if calls { 8 } else { 4 }) {

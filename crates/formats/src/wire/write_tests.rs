@@ -2,8 +2,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, Kept, Message, Position,
-    Synthetic, Trigger, units,
+    Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, Kept, Message, Position, Synthetic,
+    Trigger, units,
 };
 
 use super::*;
@@ -34,7 +34,11 @@ fn compact(session: &mut Session, summary: &str) {
         let end = (10..).find(|at| result.text.is_char_boundary(*at)).unwrap() as u32;
         let kept = Kept::new(&result.text, std::slice::from_ref(&(0..end))).unwrap();
         let marks = vec![Arc::from("[… rest elided · recall e3f9]")];
-        changes.push(Change::Excerpt { entry: view[longest].key, block: 0, excerpt: Excerpt { kept, marks, attachments: None } });
+        changes.push(Change::Excerpt {
+            entry: view[longest].key,
+            block: 0,
+            excerpt: Excerpt { kept, marks, attachments: None },
+        });
     }
     let call_length = |index: &usize| view[*index].message.calls().map(|(_, call)| call.arguments.text().len()).max();
     if let Some(longest) = left().max_by_key(call_length)
@@ -206,7 +210,8 @@ fn an_edited_message_keeps_its_other_fields() {
     let loaded = reader_tests::load(input);
     let mut session = loaded.sessions[0].session.clone();
     let view = session.view().to_vec();
-    let excerpt = Excerpt { kept: Kept::new("a long result", &[0..6]).unwrap(), marks: vec!["…".into()], attachments: None };
+    let excerpt =
+        Excerpt { kept: Kept::new("a long result", &[0..6]).unwrap(), marks: vec!["…".into()], attachments: None };
     let changes = vec![
         Change::Excerpt { entry: view[2].key, block: 0, excerpt },
         Change::Trim { entry: view[1].key, block: 0, arguments: r#"{"a":"l…"}"#.into() },

@@ -114,10 +114,12 @@ fn tool_result(object: &Object<'_>) -> Read {
         plain = false;
         let mut texts = Vec::with_capacity(items.len());
         for item in items {
-            match block(item).content {
-                Content::Text { text } => texts.push(text),
-                Content::Media(media) => result.attachments.push(media),
-                _ => texts.push(Arc::from(item)),
+            let part = Object::parse(item).unwrap_or_default();
+            match part.text("type").as_deref() {
+                Some("image" | "document") if media(&part).is_some() => result.attachments.extend(media(&part)),
+                Some("text") => texts.push(Arc::from(&*part.text("text").unwrap_or_default())),
+                // References and whatever else there may be count as what they are written as.
+                _ => texts.push(json::string(item).map_or_else(|| Arc::from(item), |text| Arc::from(&*text))),
             }
         }
         result.text = Arc::from(texts.join("\n"));

@@ -85,15 +85,11 @@ impl State {
             ("tool_result" | "tool_use", _) => {
                 found.add(path, "role", format!("a `{kind}` does not go with the role {role}"));
             }
-            ("text", _) => {
-                if block["text"].as_str().is_none_or(|text| text.trim().is_empty()) {
-                    found.add(path, "content", "the text is empty".to_owned());
-                }
+            ("text", _) if block["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {
+                found.add(path, "content", "the text is empty".to_owned());
             }
-            ("thinking", "assistant") => {
-                if block["signature"].as_str().is_none_or(str::is_empty) {
-                    found.add(path, "content", "the reasoning is not signed".to_owned());
-                }
+            ("thinking", "assistant") if block["signature"].as_str().is_none_or(str::is_empty) => {
+                found.add(path, "content", "the reasoning is not signed".to_owned());
             }
             ("image" | "document", "user") if !block["source"].is_object() => {
                 found.add(path, "content", "the media has no source".to_owned());

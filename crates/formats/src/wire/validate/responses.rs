@@ -33,7 +33,9 @@ pub(super) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
                 // Early recordings answer the shell's calls as those of a function.
                 let call = kind.trim_end_matches("_output");
                 let call = if call == "tool_search" { "tool_search_call" } else { call };
-                if !open.answer(id, call) && !(call == "function_call" && open.answer(id, "local_shell_call")) {
+                let was_open =
+                    open.answer(id, call) || (call == "function_call" && open.answer(id, "local_shell_call"));
+                if !was_open {
                     found.add(&path, "result-without-call", format!("no call `{id}` waits for this output"));
                 }
                 let output = if item.get("tools").is_some() { &item["tools"] } else { &item["output"] };
