@@ -100,15 +100,20 @@ impl TaskDetector for SignalDetector {
         let signals = Signals::read(view);
         let (kind, confidence) = signals.verdict();
         let mut evidence = vec![format!(
-            "{} tool calls in {} user turns: {} change files, {} look things up, {} go to the web",
-            signals.calls, signals.typed, signals.changes, signals.looks, signals.web
+            "{} in {}: {} change files, {} look things up, {} go to the web",
+            counted(signals.calls, "tool call"), counted(signals.typed, "user turn"), signals.changes, signals.looks, signals.web
         )];
         if signals.edit_blocks > 0 {
             evidence.push(format!("{} answers hold edit blocks", signals.edit_blocks));
         }
         if let Some(mean) = signals.typed_chars.checked_div(signals.typed) {
-            evidence.push(format!("{} answers; a user turn has {mean} bytes on average", signals.answers));
+            evidence.push(format!("{}; a user turn has {mean} bytes on average", counted(signals.answers, "answer")));
         }
         Verdict { kind, confidence, evidence }
     }
+}
+
+/// A number with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

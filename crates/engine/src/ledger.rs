@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Entry, EntryKey, Message, Session};
+use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Message, Session};
 use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
         Content::Text { text } => counter.count(text),
         Content::Thinking(thinking) => counter.count(&thinking.text),
         Content::ToolCall(call) => {
-            counter.count(&call.id) + counter.count(&call.name) + counter.count(call.arguments.text())
+            counter.count(&call.id) + counter.count(&call.name) + count_arguments(counter, &call.arguments)
         }
         Content::ToolResult(result) => {
             let name = result.name.as_deref().map_or(0, |name| counter.count(name));
@@ -38,6 +38,15 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
     }
 }
 
+/// The tokens of a call's arguments. Text that is no JSON is counted as the JSON string that providers get it as: escapes
+/// cost tokens, and the budget is met by what is sent. Linear.
+pub(crate) fn count_arguments(counter: &dyn TokenCounter, arguments: &Arguments) -> Tokens {
+    match arguments {
+        Arguments::Json(text) => counter.count(text),
+        Arguments::Text(text) => counter.count(&serde_json::json!({ "input": text }).to_string()),
+    }
+}
+
 /// The tokens of a message and of each of its blocks. Linear in the message.
 pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryTokens {
     let blocks: Vec<Tokens> = message.blocks.iter().map(|block| count_block(counter, block)).collect();
@@ -46,9 +55,12 @@ pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryToke
     tokens
 }
 
-/// The tokens of a message beside its blocks.
-pub(crate) fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
-    MESSAGE_TOKENS + message.name.as_deref().map_or(0, |name| counter.count(name))
+/// The tokens of a message beside its blocks: the frame, a participant's name, and one for each place where texts are
+/// joined for a provider that takes one string.
+fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
+    let texts = message.blocks.iter().filter(|block| matches!(block.content, Content::Text { .. })).count();
+    let name = message.name.as_deref().map_or(0, |name| counter.count(name));
+    MESSAGE_TOKENS + name + (texts as Tokens).saturating_sub(1)
 }
 
 /// The token counts of a session's view, kept from one compaction to the next: nothing is counted twice.

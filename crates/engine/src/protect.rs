@@ -10,6 +10,7 @@ pub(crate) fn protections(entries: &[Entry], units: &[Unit], pins: &Pins) -> Vec
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest_user = units.iter().rposition(|unit| unit.kind == UnitKind::User);
     let newest_step = units.iter().rposition(|unit| unit.kind == UnitKind::Step);
+    let last = units.iter().rposition(|unit| unit.kind != UnitKind::System);
     let rounds = units.last().map_or(0, |unit| unit.round);
     let protection = |(index, unit): (usize, &Unit)| {
         let messages = &entries[unit.entries.clone()];
@@ -26,6 +27,8 @@ pub(crate) fn protections(entries: &[Entry], units: &[Unit], pins: &Pins) -> Vec
             UnitKind::Step if Some(index) == newest_step && newest_user.is_none_or(|user| user < index) => {
                 Protection::NewestStep
             }
+            // The end of the conversation is what the model is to answer, whatever it is.
+            _ if Some(index) == last => Protection::NewestStep,
             UnitKind::User | UnitKind::Injected | UnitKind::Step | UnitKind::Summary | UnitKind::Orphan => {
                 Protection::Free
             }

@@ -40,22 +40,42 @@ impl Run {
     /// Runs a stage of the engine and reports it where it did something.
     fn stage(&mut self, name: &str, stage: impl FnOnce(&mut Working) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let started = Instant::now();
-        let (tokens_before, edits) = (self.working.total, self.working.edits.len());
-        let synthetics = self.working.synthetics.len();
+        let mut step = new_step(name, self.working.total);
+        let (first_edit, synthetics) = (self.working.edits.len(), self.working.synthetics.len());
         stage(&mut self.working)?;
-        let done = self.working.edits.len() - edits;
-        if done > 0 || self.working.synthetics.len() > synthetics || name == FLOOR {
-            self.steps.push(Step {
-                strategy: Arc::from(name),
-                tokens_before,
-                tokens_after: self.working.total,
-                edits: done as u32,
-                refused: 0,
-                declined: None,
-                duration_us: started.elapsed().as_micros() as u64,
-            });
+        step.edits = (self.working.edits.len() - first_edit) as u32;
+        step.duration_us = started.elapsed().as_micros() as u64;
+        if step.edits > 0 || self.working.synthetics.len() > synthetics || name == FLOOR {
+            self.push_step(step, first_edit);
         }
         Ok(())
+    }
+
+    /// Reports a step whose edits start at `first_edit`; thinking that left because of them gets a step of its own.
+    fn push_step(&mut self, mut step: Step, first_edit: usize) {
+        let total = self.working.total;
+        let edits = &self.working.edits[first_edit..];
+        let entailed = edits.iter().filter(|edit| &*edit.strategy == THINKING && &*step.strategy != THINKING);
+        let (count, saved) = entailed.fold((0, 0), |(count, saved), edit| (count + 1, saved + edit.tokens_saved));
+        step.edits = step.edits.min(edits.len() as u32 - count);
+        step.tokens_after = total + saved;
+        let after = step.tokens_after;
+        self.steps.push(step);
+        if count > 0 {
+            self.steps.push(Step { tokens_after: total, edits: count, ..new_step(THINKING, after) });
+        }
+    }
+}
+
+fn new_step(name: &str, tokens_before: Tokens) -> Step {
+    Step {
+        strategy: Arc::from(name),
+        tokens_before,
+        tokens_after: tokens_before,
+        edits: 0,
+        refused: 0,
+        declined: None,
+        duration_us: 0,
     }
 }
 
@@ -101,15 +121,8 @@ impl Engine {
         before: &Before,
     ) -> Result<(), Refusal> {
         let started = Instant::now();
-        let mut step = Step {
-            strategy: Arc::from(strategy.meta().id),
-            tokens_before: run.working.total,
-            tokens_after: 0,
-            edits: 0,
-            refused: 0,
-            declined: None,
-            duration_us: 0,
-        };
+        let first_edit = run.working.edits.len();
+        let mut step = new_step(strategy.meta().id, run.working.total);
         for _ in 0..MOST_PASSES {
             goal.current = run.working.total;
             if goal.is_met() {
@@ -145,9 +158,8 @@ impl Engine {
         if step.edits > 0 {
             step.declined = None;
         }
-        step.tokens_after = run.working.total;
         step.duration_us = started.elapsed().as_micros() as u64;
-        run.steps.push(step);
+        run.push_step(step, first_edit);
         Ok(())
     }
 

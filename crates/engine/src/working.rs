@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Excerpt, Kept, Language, Message, Origin, Position, Reason,
-    Role, Synthetic, Unit, units,
+    AppliedEdit, Arguments, Block, Change, Content, EditKind, Entry, EntryKey, Excerpt, Kept, Language, Message, Origin, Position, Reason,
+    Role, Synthetic, ToolCall, Unit, units,
 };
 use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Protection, TokenCounter, Tokens, View};
 
@@ -314,10 +314,15 @@ impl Working {
         let handle = self.archive(context, archive, Archived::Text(Arc::clone(recorded)))?;
         let arguments = trim::trim_arguments(&call.arguments, max_chars as usize, context.language, &handle)
             .ok_or(Refusal::NoGain)?;
-        let counter = context.counter;
-        let after = counter.count(&call.id) + counter.count(&call.name) + counter.count(&arguments);
+        let arguments: Arc<str> = Arc::from(arguments);
+        let trimmed = match call.arguments {
+            Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
+            Arguments::Text(_) => Arguments::Text(Arc::clone(&arguments)),
+        };
+        let shown = Content::ToolCall(ToolCall { arguments: trimmed, ..call.clone() });
+        let after = count_block(context.counter, &Block::new(shown));
         let key = self.entries[at.message as usize].key;
-        let change = Change::Trim { entry: key, block: at.block, arguments: Arc::from(arguments) };
+        let change = Change::Trim { entry: key, block: at.block, arguments };
         self.change_block(context, EditKind::Trim, edit, (after, handle), change)
     }
 

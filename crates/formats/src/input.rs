@@ -133,7 +133,8 @@ pub(crate) fn mend(json: &str) -> Option<String> {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         mended.push_str(before);
-        let unit = |escape: &str| escape.strip_prefix("\\u")?.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let unit =
+            |escape: &str| escape.strip_prefix("\\u")?.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let length = match unit(escape) {
             Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
             Some(0xd800..=0xdfff) => {

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::chat::mark_call;
 use super::fields::{filled, first_object, id, items, shown};
 use super::log::{Log, nothing_readable};
-use super::parts::thinking;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Reader};
@@ -67,11 +66,13 @@ struct Turn {
 impl Turn {
     fn extend(&mut self, log: &mut Log, number: usize, aside: &str, said: &str) {
         self.number = number;
+        // Its plans and ledgers ("thought") are part of the conversation that it was shown again, so they are text.
+        if !said.trim().is_empty() {
+            self.blocks.push(Block::text(said));
+        }
         if aside == "(thought)" {
-            self.blocks.extend(thinking(said, None));
             return;
         }
-        self.blocks.push(Block::text(said));
         let delegate = aside.strip_prefix("(->").and_then(|rest| rest.strip_suffix(')'));
         if let Some(delegate) = delegate {
             self.delegate = Some(delegate.trim().to_owned());

@@ -16,7 +16,7 @@ fn delegations_are_calls() {
         "who-and-when
         = id-1
         0 user/typed: q?
-        3 assistant/model (Orchestrator): (think plan) ⏐ (think ledger) ⏐ look it up {WebSurfer@0: \"look it up\"}
+        3 assistant/model (Orchestrator): plan ⏐ ledger ⏐ look it up {WebSurfer@0: \"look it up\"}
         4 user/tool-output (WebSurfer): found
         5 assistant/model (Orchestrator): write {Assistant@0: \"write\"}
         6 assistant/model (Orchestrator): write again {Assistant@0: \"write again\"}

@@ -211,7 +211,11 @@ mod tests {
             assert_eq!(string(&quote(text)).unwrap(), text);
             assert_eq!(serde_json::from_str::<String>(&quote(text)).unwrap(), text);
         }
-        assert_eq!(string(r#""\ud83e\udd80 \ud83e. \udd80""#).unwrap(), "🦀 \u{fffd}. \u{fffd}", "texts cut within a character");
+        assert_eq!(
+            string(r#""\ud83e\udd80 \ud83e. \udd80""#).unwrap(),
+            "🦀 \u{fffd}. \u{fffd}",
+            "texts cut within a character"
+        );
         assert_eq!(string("3"), None);
         assert_eq!(string("\"a\"b\""), None);
     }

@@ -285,9 +285,75 @@ fn codex_rollouts() {
     longer.push("user/Typed: more");
     let compacted = [log[0], "user/Typed: do it", log[1], "user/Summary: opaque(compaction)", "user/Typed: more"];
     check(Format::Codex, &input, &longer, &compacted);
+    // What an earlier compaction added stands where the newer one puts it.
+    let again = history.replace(
+        r#"{"type":"message","role":"developer""#,
+        &format!(r#"{},{{"type":"message","role":"developer""#, user("new")),
+    );
+    let twice = [input, codex("compacted", &again)].concat();
+    let compacted = [log[0], "user/Typed: do it", "user/Typed: new", log[1], "user/Summary: opaque(compaction)"];
+    check(Format::Codex, &twice, &longer, &compacted);
     // Early versions: a summary, and no history.
     let input = [start, codex("compacted", r#"{"message":"so far"}"#)].concat();
     check(Format::Codex, &input, &log, &[log[0], log[2], log[3], "user/Summary: so far"]);
+}
+
+/// Small files of the agents, with a compaction each.
+pub(crate) fn samples() -> Vec<(&'static str, String)> {
+    let long = "a result that is long enough to be worth an excerpt";
+    let claude = [
+        claude_start(),
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"compactMetadata":{"trigger":"auto","preservedMessages":{"allUuids":["r2","a2"]}}}"#.to_owned() + "\n",
+        claude("user", "s1", r#","isCompactSummary":true"#, &said("what was")),
+        claude("user", "u9", "", &said("next")),
+        claude("assistant", "a9", "", &block("m9", r#"{"type":"tool_use","id":"t9","name":"Read","input":{"p":"x"}}"#)),
+        claude("user", "r9", "", &answer("t9", long)),
+    ];
+    let item = |json: &str| codex("response_item", json);
+    let codex = [
+        codex("session_meta", r#"{"id":"C","base_instructions":{"text":"be good"}}"#),
+        item(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"do it"}]}"#),
+        item(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"now"}]}"#),
+        codex(
+            "compacted",
+            r#"{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"do it"}]},{"type":"compaction","encrypted_content":"X"}]}"#,
+        ),
+        item(r#"{"type":"reasoning","summary":[],"id":"rs"}"#),
+        item(
+            r#"{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin","call_id":"c1","status":"completed"}"#,
+        ),
+        item(&format!(r#"{{"type":"custom_tool_call_output","call_id":"c1","output":"{long}"}}"#)),
+        item(
+            r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}],"phase":"final"}"#,
+        ),
+    ];
+    let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let pi = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n".to_owned(),
+        pi("1", "null", &user("do it")),
+        pi("2", "\"1\"", &user("more")),
+        r#"{"type":"compaction","id":"3","parentId":"2","summary":"so far","firstKeptEntryId":"2","tokensBefore":9}"#.to_owned() + "\n",
+        pi("4", "\"3\"", r#"{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{"path":"a"}}]}"#),
+        pi("5", "\"4\"", &format!(r#"{{"role":"toolResult","toolCallId":"t","toolName":"read","content":[{{"type":"text","text":"{long}"}}],"isError":false}}"#)),
+        pi("6", "\"5\"", &user("thanks")),
+    ]
+    .concat();
+    let first_version = pi
+        .lines()
+        .map(|line| {
+            let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
+            let fields = entry.as_object_mut().unwrap();
+            ["parentId", "version"].iter().for_each(|name| drop(fields.remove(*name)));
+            if fields["type"] != "session" {
+                fields.remove("id");
+            }
+            if fields.remove("firstKeptEntryId").is_some() {
+                fields.insert("firstKeptEntryIndex".to_owned(), 2.into());
+            }
+            entry.to_string() + "\n"
+        })
+        .collect();
+    vec![("claude", claude.concat()), ("codex", codex.concat()), ("pi", pi), ("pi, first version", first_version)]
 }
 
 fn pi(id: &str, parent: &str, message: &str) -> String {
@@ -385,10 +451,10 @@ fn damage_anywhere_never_fails_and_what_is_read_is_rendered() {
         for _ in 0..400 {
             let mut bytes = sample.clone().into_bytes();
             for _ in 0..1 + below(3) {
-                let at = below(bytes.len());
+                let at = below(bytes.len().max(2)).min(bytes.len() - 1);
                 match below(4) {
                     0 => bytes[at] = b"\"{}[],:\\n\xff0"[below(11)],
-                    1 => drop(bytes.remove(at)),
+                    1 if bytes.len() > 1 => drop(bytes.remove(at)),
                     2 => bytes.truncate(at.max(1)),
                     _ => bytes.insert(at, b'"'),
                 }

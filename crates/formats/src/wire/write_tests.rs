@@ -131,6 +131,16 @@ fn shown(message: &(Role, Vec<Content>)) -> String {
 }
 
 #[test]
+fn agent_files_are_compacted_and_read_back() {
+    for (name, sample) in reader_tests::samples() {
+        let loaded = reader_tests::load(&sample);
+        let journal = loaded.sessions[0].session.journal();
+        assert_eq!((journal.len(), journal[0].synthetics.len()), (1, 1), "{name}");
+        check_agent_file(name, &loaded);
+    }
+}
+
+#[test]
 fn recorded_agent_files_are_compacted_and_read_back() {
     for (name, loaded) in files().iter().filter(|(_, loaded)| AGENTS.contains(&loaded.format)) {
         check_agent_file(name, loaded);

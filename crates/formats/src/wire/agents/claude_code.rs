@@ -127,11 +127,12 @@ impl<'a> Reader<'a> {
         self.records.push(span);
         self.places.push((line, uuid.clone()));
         let is_assistant = record.text("type").as_deref() == Some("assistant");
-        let role = message.text("role").unwrap_or(if is_assistant { "assistant" } else { "user" }.into());
+        let recorded = message.text("role").unwrap_or_default();
+        let role = if is_assistant { "assistant" } else { &*recorded };
         let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
         let usage = message.object("usage").map(|usage| read_usage(&usage));
         let api_id = message.text("id").filter(|_| is_assistant);
-        for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
+        for mut read in anthropic::messages(role, message.get("content").unwrap_or_default()) {
             if let Some(index) = api_id.as_ref().and_then(|id| self.by_message_id.get(id)) {
                 let first = &mut self.pending[*index];
                 first.blocks.append(&mut read.blocks);

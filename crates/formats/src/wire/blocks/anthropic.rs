@@ -95,7 +95,10 @@ fn tool_use(object: &Object<'_>) -> Option<Read> {
     };
     let id = Arc::from(&*object.text("id").unwrap_or_default());
     let name = Arc::from(&*object.text("name")?);
-    Some((Content::ToolCall(ToolCall { id, name, arguments }), object.has_only(&["type", "id", "name", "input"])))
+    // Bytes that no provider would take are not kept.
+    let plain = object.has_only(&["type", "id", "name", "input"])
+        || !object.get("input").is_some_and(|input| input.starts_with('{'));
+    Some((Content::ToolCall(ToolCall { id, name, arguments }), plain))
 }
 
 fn tool_result(object: &Object<'_>) -> Read {

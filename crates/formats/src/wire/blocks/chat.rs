@@ -134,7 +134,11 @@ fn call(json: &str) -> Block {
     }
     let function = object.object("function").unwrap_or_else(|| object.clone());
     let (name, arguments) = function_of(&function);
-    let plain = object.has_only(&["id", "type", "function"]) && function.has_only(&["name", "arguments"]);
+    // Bytes that no provider would take are not kept.
+    let plain = object.has_only(&["id", "type", "function"]) && function.has_only(&["name", "arguments"])
+        || matches!(arguments, Arguments::Text(_))
+        || !function.get("arguments").is_some_and(|json| json.starts_with('"'))
+        || !object.has("function");
     let content = Content::ToolCall(ToolCall { id, name, arguments });
     if plain { Block::new(content) } else { with_raw(content, Dialect::OpenaiChat, json) }
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Message, Origin, Role, ToolResult};
+use epitome_session::{
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Message, Origin, Role, ToolCall, ToolResult,
+};
 
 use super::{Profile, Source};
 use crate::Format;
@@ -14,6 +16,11 @@ use crate::wire::json::Object;
 const OPENING: &str = "[The conversation continues from here.]";
 /// The result of a call whose result is not in the view.
 const NO_RESULT: &str = "[No result was recorded for this call.]";
+
+/// The name of a call that names no tool.
+const NO_NAME: &str = "unknown";
+/// Kinds of block that are read into types of their own: one that was not is damaged, and no provider takes it.
+const DAMAGED: &[&str] = &["", "text", "thinking", "redacted_thinking", "tool_use", "tool_result"];
 
 /// What to render.
 pub(super) struct Plan<'a> {
@@ -45,7 +52,7 @@ fn pairs(entries: &[Entry]) -> Pairs {
     // Open calls of each id, oldest first.
     let mut open: HashMap<&CallId, Vec<(usize, usize)>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
-        for (block, call) in entry.message.calls() {
+        for (block, call) in calls_of(&entry.message) {
             open.entry(&call.id).or_default().push((index, block));
         }
         if entry.message.role != Role::Tool {
@@ -63,6 +70,11 @@ fn pairs(entries: &[Entry]) -> Pairs {
     pairs
 }
 
+/// The calls of a message: the model's alone can call.
+fn calls_of(message: &Message) -> impl Iterator<Item = (usize, &ToolCall)> {
+    message.calls().filter(|_| message.role == Role::Assistant)
+}
+
 /// See [`super::is_paired`].
 pub(super) fn is_paired(entries: &[Entry]) -> bool {
     let pairs = pairs(entries);
@@ -76,7 +88,7 @@ pub(super) fn is_paired(entries: &[Entry]) -> bool {
             continue;
         }
         step = Some(index);
-        let unanswered = entry.message.calls().any(|(block, _)| !pairs.answers.contains_key(&(index, block)));
+        let unanswered = calls_of(&entry.message).any(|(block, _)| !pairs.answers.contains_key(&(index, block)));
         if unanswered && Some(index) != last {
             return false;
         }
@@ -190,22 +202,22 @@ impl<'a> Planner<'a, '_> {
     fn add_step(&mut self, index: usize, ids: &[(usize, CallId)], foreign: &HashSet<usize>) {
         let entry = &self.entries[index];
         let mut message = self.shown(index);
-        let renamed =
-            ids.iter().filter(|(block, id)| entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id));
-        let renamed: Vec<&(usize, CallId)> = renamed.collect();
-        if !renamed.is_empty() || !foreign.is_empty() {
+        let differs = ids.iter().any(|(block, id)| {
+            entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id || call.name.is_empty())
+        });
+        if differs || !foreign.is_empty() {
             // Calls are never left out, so their order tells which is which.
             let mut calls = ids.iter();
             for block in &mut message.to_mut().blocks {
                 let Content::ToolCall(call) = &mut block.content else { continue };
                 let Some((number, id)) = calls.next() else { break };
-                if call.id != *id {
-                    call.id = Arc::clone(id);
+                if call.id != *id || call.name.is_empty() || foreign.contains(number) {
                     block.raw = None;
                 }
-                if foreign.contains(number) {
-                    block.raw = None;
+                if call.name.is_empty() {
+                    call.name = Arc::from(NO_NAME);
                 }
+                call.id = Arc::clone(id);
             }
         }
         self.push(entry, message);
@@ -244,7 +256,14 @@ impl<'a> Planner<'a, '_> {
     /// The message without the blocks that the provider does not take.
     fn shown(&mut self, index: usize) -> Cow<'a, Message> {
         let entry = &self.entries[index];
-        let keeps: Vec<bool> = entry.message.blocks.iter().map(|block| self.keeps(index, block)).collect();
+        let first_result = entry.message.blocks.iter().position(|block| block.as_result().is_some());
+        let fits_role = |at: usize, block: &Block| match (&block.content, entry.message.role) {
+            (Content::ToolCall(_) | Content::Thinking(_), role) => role == Role::Assistant,
+            (Content::ToolResult(_), role) => role == Role::Tool && first_result == Some(at),
+            (_, role) => role != Role::Tool,
+        };
+        let blocks = entry.message.blocks.iter().enumerate();
+        let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
         if keeps.iter().all(|keep| *keep) {
             return Cow::Borrowed(&*entry.message);
         }
@@ -261,7 +280,7 @@ impl<'a> Planner<'a, '_> {
             Content::Text { text } => !text.is_empty(),
             Content::Thinking(thinking) => self.keeps_thinking(index, block, thinking.signature.is_some()),
             Content::Opaque(opaque) => {
-                let keeps = dialect(self.profile) == opaque.dialect;
+                let keeps = dialect(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
                 if !keeps {
                     let id = &self.entries[index].message.id;
                     let kind = if opaque.kind.is_empty() { "block" } else { &opaque.kind };
