@@ -13,5 +13,5 @@ mod wire;
 
 pub use error::{ReadError, Warning};
 pub use format::Format;
-pub use wire::{Profile, Rendered, Source, Violation, WriteError, render, validate, write};
 pub use read::{Loaded, LoadedSession, ReadOptions, read};
+pub use wire::{Profile, Rendered, Source, Violation, WriteError, render, validate, write};

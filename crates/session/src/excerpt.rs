@@ -129,7 +129,8 @@ impl Excerpt {
             {
                 text.push_str(mark);
             }
-            text.push_str(&original[range.start as usize..range.end as usize]);
+            // A stored excerpt may be damaged: what does not fit the text is left out.
+            text.push_str(original.get(range.start as usize..range.end as usize).unwrap_or_default());
             at = range.end as usize;
         }
         if at < original.len()

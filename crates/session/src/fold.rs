@@ -1,14 +1,14 @@
 //! The fold: entries of the view, and how an epoch changes them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Arguments, Block, Content, ToolCall};
+use crate::block::{Arguments, Block, CallId, Content, ToolCall};
 use crate::excerpt::Excerpt;
 use crate::journal::{Change, Epoch};
-use crate::message::Message;
+use crate::message::{Message, Origin, Role};
 
 /// Identifies an entry of the view for as long as the session lives: a message of the log, or a message that an epoch
 /// added.
@@ -61,7 +61,7 @@ impl Position {
         Self { index: call.index + 1, rank: Rank::LateResult, epoch: 0, sequence: index }
     }
 
-    /// Directly behind the calling message at `call` and its recorded results, for an answer that `epoch` adds.
+    /// Directly behind the calling message at `call`, for an answer that `epoch` adds.
     pub fn answer(call: Position, epoch: u32, sequence: u32) -> Self {
         Self { index: call.index + 1, rank: Rank::Answer, epoch, sequence }
     }
@@ -108,6 +108,11 @@ impl Entry {
         self.excerpts.iter().find(|(index, _)| *index == block).map(|(_, excerpt)| excerpt)
     }
 
+    /// The call id of the entry's result, where it is one.
+    fn result_id(&self) -> Option<CallId> {
+        self.message.blocks.iter().find_map(|block| Some(Arc::clone(&block.as_result()?.call_id)))
+    }
+
     /// Applies one change to the entry. A change that removes it, names another entry, or names a block that does not
     /// fit is left out: the engine checked it when it was made.
     pub fn apply(&mut self, change: &Change) {
@@ -140,6 +145,38 @@ impl Entry {
     fn replace_block(&mut self, block: u32, shown: Block) {
         Arc::make_mut(&mut self.message).blocks[block as usize] = shown;
     }
+}
+
+/// Gives late results their due: an answer that the engine gave in place of a result leaves when the result has come,
+/// and a result whose calling message has left the view is shown as what the user's side has to tell. Linear in the view.
+pub(crate) fn reconcile(view: &mut Vec<Entry>) {
+    let late: HashMap<(u32, CallId), bool> = view
+        .iter()
+        .filter(|entry| entry.message.origin == Origin::Tool)
+        .filter_map(|entry| Some(((entry.position.index, entry.result_id()?), entry.position.rank == Rank::LateResult)))
+        .collect();
+    if !late.values().any(|late| *late) {
+        return;
+    }
+    view.retain(|entry| {
+        let answered = || late.contains_key(&(entry.position.index, entry.result_id()?)).then_some(());
+        entry.message.origin != Origin::Answer || answered().is_none()
+    });
+    let calling: HashSet<u32> = view
+        .iter()
+        .filter(|entry| entry.message.calls().next().is_some())
+        .map(|entry| entry.position.index)
+        .collect();
+    for entry in view.iter_mut().filter(|entry| entry.position.rank == Rank::LateResult && !entry.is_edited()) {
+        if entry.position.index.checked_sub(1).is_none_or(|call| !calling.contains(&call)) {
+            let text = entry.message.blocks.iter().find_map(Block::as_result).map(|result| Arc::clone(&result.text));
+            let shown = Arc::make_mut(&mut entry.message);
+            (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);
+            shown.blocks = text.into_iter().map(Block::text).collect();
+            entry.position = Position::log(entry.position.sequence);
+        }
+    }
+    view.sort_by_key(|entry| entry.position);
 }
 
 /// Applies `epoch` to a view. Linear in the view and the epoch.

@@ -144,6 +144,9 @@ pub struct AppliedEdit {
     pub tokens_saved: u32,
     /// What it changed.
     pub changes: Vec<Change>,
+    /// The message that stands in place of what it removed, by its number among the epoch's additions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<u32>,
 }
 
 /// A message that no one said: a summary, a notice, the answer to a call whose result was never recorded.
@@ -205,6 +208,7 @@ impl Epoch {
             reason: Reason::new("recorded-compaction", "compacted by the agent that recorded the session"),
             recall: None,
             tokens_saved: 0,
+            into: (!synthetics.is_empty()).then_some(0),
             changes,
         };
         Self {

@@ -73,8 +73,10 @@ pub enum Origin {
     Model,
     /// A tool's result.
     Tool,
-    /// Written by a compaction in place of what left: a summary or a notice.
+    /// Written by a compaction in place of what left: a summary.
     Summary,
+    /// Written by the engine: says that messages left, or opens the conversation. It holds nothing of what was said.
+    Notice,
     /// Written by the engine for a call whose result was never recorded.
     Answer,
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::CallId;
-use crate::fold::{Entry, EntryKey, Position, apply_epoch};
-use crate::journal::Epoch;
+use crate::block::{CallId, Content};
+use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
+use crate::journal::{Change, Epoch};
 use crate::message::{Message, MessageId, Role};
 
 /// An append-only log of messages plus a journal of epochs, and the view folded from them.
@@ -27,6 +27,39 @@ pub struct Session {
     ids: HashMap<MessageId, u32>,
     /// Unanswered calls, by id: the numbers of the log's messages that made them, oldest first.
     open_calls: HashMap<CallId, Vec<u32>>,
+    /// The calling message behind which the log holds nothing but its own results so far.
+    answering: Option<u32>,
+    digest: Digest,
+}
+
+/// A running hash of everything that the view depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Digest([u8; 32]);
+
+impl Digest {
+    fn add(&mut self, kind: &[u8], parts: &[&[u8]]) {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0).update(kind);
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        self.0 = *hasher.finalize().as_bytes();
+    }
+
+    fn add_message(&mut self, message: &Message) {
+        let mut parts: Vec<&[u8]> = vec![message.id.as_str().as_bytes()];
+        for block in &message.blocks {
+            match &block.content {
+                Content::Text { text } => parts.push(text.as_bytes()),
+                Content::Thinking(thinking) => parts.push(thinking.text.as_bytes()),
+                Content::ToolCall(call) => parts.extend([call.id.as_bytes(), call.arguments.text().as_bytes()]),
+                Content::ToolResult(result) => parts.extend([result.call_id.as_bytes(), result.text.as_bytes()]),
+                Content::Opaque(opaque) => parts.push(opaque.json.as_bytes()),
+                Content::Media(_) | Content::Gone => {}
+            }
+        }
+        self.add(b"message", &parts);
+    }
 }
 
 /// Why an epoch cannot be undone.
@@ -67,9 +100,13 @@ impl Session {
         let index = self.log.len() as u32;
         message.id = self.unique_id(message.id, index);
         let position = self.place(&message, index);
+        if message.role != Role::Tool {
+            self.answering = message.calls().next().map(|_| index);
+        }
         for (_, call) in message.calls() {
             self.open_calls.entry(Arc::clone(&call.id)).or_default().push(index);
         }
+        self.digest.add_message(&message);
         let message = Arc::new(message);
         let key = EntryKey::Log(index);
         self.log.push(Arc::clone(&message));
@@ -77,6 +114,9 @@ impl Session {
         let entry = Entry::new(key, position, message);
         let at = self.view.partition_point(|other| other.position < position);
         self.view.insert(at, entry); // at the end, but for a late result
+        if position != Position::log(index) {
+            reconcile(&mut self.view);
+        }
         key
     }
 
@@ -99,11 +139,17 @@ impl Session {
         if message.role != Role::Tool {
             return own;
         }
-        let Some(result) = message.blocks.iter().find_map(|block| block.as_result()) else { return own };
-        let Some(calls) = self.open_calls.get_mut(&result.call_id) else { return own };
-        let Some(call) = calls.pop() else { return own };
-        let directly_behind = self.log[call as usize + 1..].iter().all(|between| between.role == Role::Tool);
-        if directly_behind { own } else { Position::late_result(self.positions[call as usize], index) }
+        let result = message.blocks.iter().find_map(|block| block.as_result());
+        let call = result.and_then(|result| self.open_calls.get_mut(&result.call_id)).and_then(Vec::pop);
+        match call {
+            Some(call) if self.answering == Some(call) => own,
+            // Directly behind its call, whatever has come between.
+            Some(call) => Position::late_result(self.positions[call as usize], index),
+            None => {
+                self.answering = None;
+                own
+            }
+        }
     }
 
     /// Every message ever said, in the order of arrival.
@@ -146,6 +192,28 @@ impl Session {
         self.journal.len() as u32
     }
 
+    /// A hash of the log and the journal: two sessions of the same digest have the same view.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest.0
+    }
+
+    /// Whether a message of that id exists already.
+    pub fn has_id(&self, id: &MessageId) -> bool {
+        self.ids.contains_key(id)
+    }
+
+    /// How many messages of the log an entry stands for: 1 for a message of the log, all that it replaced for a summary,
+    /// those behind earlier summaries included.
+    pub fn covered(&self, key: EntryKey) -> u32 {
+        let EntryKey::Synthetic { epoch, index } = key else { return 1 };
+        let Some(epoch) = self.journal.get(epoch as usize) else { return 0 };
+        let replaced = epoch.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
+        replaced
+            .filter(|change| matches!(change, Change::Remove { .. }))
+            .map(|change| if change.entry() == key { 0 } else { self.covered(change.entry()) })
+            .sum()
+    }
+
     /// Appends `epoch` to the journal, numbers it and folds it into the view. Linear in the view.
     ///
     /// Nothing is checked here: the engine is the only author of epochs, and readers of recordings the only other.
@@ -161,6 +229,8 @@ impl Session {
             }
         }
         apply_epoch(&mut self.view, &epoch);
+        let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
+        self.digest.add(b"epoch", &ids);
         self.journal.push(epoch);
         self.journal.len() as u32 - 1
     }
@@ -179,6 +249,7 @@ impl Session {
             return Err(UndoError::Covered { epoch, later });
         }
         self.journal[epoch as usize].undone = true;
+        self.digest.add(b"undo", &[&epoch.to_le_bytes()]);
         self.refold();
         Ok(())
     }
@@ -188,11 +259,27 @@ impl Session {
         let mut touched: HashSet<EntryKey> = target.changes().map(|change| change.entry()).collect();
         touched
             .extend((0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index }));
+        // Thinking that left behind a change must not come back while a later epoch changes something in front of it.
+        let stripped = target.changes().filter(|change| matches!(change, Change::Strip { .. }));
+        let last_stripped = stripped.filter_map(|change| self.position(change.entry())).max();
+        let stands_on = |change: &Change| {
+            let entry = change.entry();
+            touched.contains(&entry) || last_stripped.is_some_and(|last| self.position(entry) <= Some(last))
+        };
         self.journal[target.id as usize + 1..]
             .iter()
             .filter(|later| !later.undone)
-            .find(|later| later.changes().any(|change| touched.contains(&change.entry())))
+            .find(|later| later.changes().any(stands_on))
             .map(|later| later.id)
+    }
+
+    fn position(&self, key: EntryKey) -> Option<Position> {
+        match key {
+            EntryKey::Log(index) => self.positions.get(index as usize).copied(),
+            EntryKey::Synthetic { epoch, index } => {
+                Some(self.journal.get(epoch as usize)?.synthetics.get(index as usize)?.position)
+            }
+        }
     }
 
     fn log_entry(&self, index: usize) -> Entry {
@@ -204,13 +291,15 @@ impl Session {
         let mut view: Vec<Entry> = Vec::new();
         let mut at = 0;
         for epoch in self.journal.iter().filter(|epoch| !epoch.undone) {
-            view.extend((at..epoch.log_length as usize).map(|index| self.log_entry(index)));
-            at = at.max(epoch.log_length as usize);
+            let length = (epoch.log_length as usize).min(self.log.len());
+            view.extend((at..length).map(|index| self.log_entry(index)));
+            at = at.max(length);
             view.sort_by_key(|entry| entry.position);
             apply_epoch(&mut view, epoch);
         }
         view.extend((at..self.log.len()).map(|index| self.log_entry(index)));
         view.sort_by_key(|entry| entry.position);
+        reconcile(&mut view);
         self.view = view;
     }
 }
@@ -241,6 +330,8 @@ impl From<Stored> for Session {
         }
         session.journal = stored.journal;
         for epoch in &session.journal {
+            let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
+            session.digest.add(b"epoch", &ids);
             session.ids.extend(epoch.synthetics.iter().map(|synthetic| (synthetic.message.id.clone(), 1)));
         }
         session.refold();

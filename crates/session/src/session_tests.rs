@@ -51,6 +51,74 @@ fn a_late_result_stands_behind_its_call() {
 }
 
 #[test]
+fn a_result_given_twice_does_not_push_others_away() {
+    let mut session = Session::new();
+    for message in [call(&["1", "2"]), result("1", "one"), result("1", "again"), result("2", "two"), user("b")] {
+        session.push(message);
+    }
+    assert_eq!(shown(&session), "a:1+2 t:two t:one t:again u:b");
+}
+
+#[test]
+fn a_result_that_comes_after_all_takes_the_place_of_its_answer() {
+    let mut session = Session::new();
+    let called = session.push(call(&["1"]));
+    session.push(user("b"));
+    let answered = ToolResult {
+        call_id: "1".into(),
+        name: None,
+        text: "none".into(),
+        attachments: vec![],
+        is_error: true,
+    };
+    let message = Arc::new(Message { origin: Origin::Answer, ..Message::result("answer", answered) });
+    let position = Position::answer(session.view()[0].position, 0, 0);
+    session.commit(Epoch::recorded(Trigger::Manual, [], vec![Synthetic { position, message }]));
+    assert_eq!(shown(&session), "a:1 t:none u:b");
+    let mut left = session.clone();
+    session.push(result("1", "late"));
+    assert_eq!(shown(&session), "a:1 t:late u:b");
+    let again: Session = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
+    assert_eq!(again.view(), session.view());
+
+    // The call has left: its result is told by the user's side, where it arrived.
+    let answer = EntryKey::Synthetic { epoch: 0, index: 0 };
+    remove(&mut left, &[called, answer], "S");
+    left.push(result("1", "late"));
+    assert_eq!(shown(&left), "u:S u:b u:late");
+}
+
+#[test]
+fn a_summary_covers_what_the_summaries_in_it_covered() {
+    let mut session = Session::new();
+    let keys: Vec<EntryKey> = ["a", "b", "c", "d"].map(|text| session.push(user(text))).into();
+    let first = remove(&mut session, &keys[..3], "S1");
+    let second = remove(&mut session, &[EntryKey::Synthetic { epoch: first, index: 0 }, keys[3]], "S2");
+    assert_eq!(session.covered(EntryKey::Synthetic { epoch: second, index: 0 }), 4);
+}
+
+#[test]
+fn a_damaged_journal_does_not_panic() {
+    let mut session = Session::new();
+    session.push(user("日本語"));
+    let stored = serde_json::to_value(&session).unwrap();
+    let check = |kept: serde_json::Value, log_length: u32| {
+        let mut stored = stored.clone();
+        let change = serde_json::json!({"change": "excerpt", "entry": {"log": 0}, "block": 0,
+            "excerpt": {"kept": kept, "marks": []}});
+        stored["journal"] = serde_json::json!([{"id": 0, "origin": "engine", "trigger": "manual",
+            "log_length": log_length, "tokens_before": null, "tokens_after": null, "synthetics": [],
+            "edits": [{"kind": "excerpt", "strategy": "x", "reason": {"code": "x"}, "recall": null, "tokens_saved": 0,
+                       "changes": [change]}]}]);
+        let loaded: Session = serde_json::from_value(stored).unwrap();
+        assert_eq!(loaded.view().len(), 1);
+    };
+    check(serde_json::json!([{"start": 0, "end": 1}]), 1);
+    check(serde_json::json!([{"start": 0, "end": 99}]), 1);
+    check(serde_json::json!([]), 99);
+}
+
+#[test]
 fn a_repeated_call_id_pairs_with_the_nearest_open_call() {
     let mut session = Session::new();
     for message in [call(&["1"]), result("1", "x"), user("b"), call(&["1"]), result("1", "y")] {

@@ -52,7 +52,7 @@ pub fn units(entries: &[Entry]) -> Vec<Unit> {
             (Role::System, _) => (UnitKind::System, at + 1, true),
             (Role::Tool, _) => (UnitKind::Orphan, at + 1, true),
             (Role::User, Origin::Typed) => (UnitKind::User, at + 1, true),
-            (Role::User, Origin::Summary) => (UnitKind::Summary, at + 1, true),
+            (Role::User, Origin::Summary | Origin::Notice) => (UnitKind::Summary, at + 1, true),
             (Role::User, _) => (UnitKind::Injected, at + 1, true),
             (Role::Assistant, _) => {
                 let (end, closed) = step_end(entries, at);

@@ -161,7 +161,8 @@ fn said(text: &str) -> String {
 
 fn block(id: &str, block: &str) -> String {
     format!(
-        r#"{{"id":"{id}","role":"assistant","content":[{block}],"usage":{{"input_tokens":1,"cache_read_input_tokens":5,"output_tokens":2}}}}"#
+        r#"{{"id":"{id}","role":"assistant","content":[{block}],"usage":{{"input_tokens":1,"cache_read_input_tokens":5,"output_tokens":{}}}}}"#,
+        block.len()
     )
 }
 
@@ -200,7 +201,8 @@ fn claude_code() {
     check(Format::ClaudeCode, &claude_start(), &CLAUDE_LOG, &[]);
     let loaded = load(&claude_start());
     let usage = loaded.sessions[0].session.log()[2].usage.unwrap();
-    assert_eq!((usage.input, usage.cache_read, usage.output), (6, 5, 2));
+    let newest = r#"{"type":"tool_use","id":"t2","name":"Read","input":{}}"#.len() as u64;
+    assert_eq!((usage.input, usage.cache_read, usage.output), (6, 5, newest), "counted once, the last report of it");
     assert_eq!((loaded.sessions[0].name.as_str(), loaded.sessions[0].session.log()[2].records.len()), ("S", 3));
 }
 

@@ -115,6 +115,7 @@ fn repairs() {
     chat("s a u", "s(rules) u([The) a(say) u(ask)");
     chat("c1 r1 u", "u([The) a1(-) t1(out) u(ask)");
     chat("u a s u", "u(ask) a(say) s(rules) u(ask)");
+    chat("u c1 u c1 r1", "u(ask) a1(-) t1([No) u(ask) a1(-) t1(out)");
     chat("u c1 r1 r1 a", "u(ask) a1(-) t1(out) a(say)");
     chat("s", "s(rules)");
     chat("", "");
@@ -227,6 +228,33 @@ fn values_of_other_dialects() {
     ] {
         assert!(rendered.json.contains(expect), "{expect}\n{}", rendered.json);
     }
+}
+
+#[test]
+fn images_of_the_last_result_follow_it() {
+    let mut session = session("u c1");
+    let attachments = vec![Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) }];
+    let result = ToolResult { call_id: "1".into(), name: None, text: "x".into(), attachments, is_error: false };
+    session.push(Message::result("", result));
+    check_view(&session, Profile::OpenaiChat, "u(ask) a1(-) t1(x) u(-)");
+}
+
+#[test]
+fn a_providers_own_tool_is_written_as_a_function_once_its_output_was_edited() {
+    let input = r#"[{"type":"message","role":"user","content":"hi"},{"type":"tool_search_call","call_id":"s","arguments":{"query":"x"}},{"type":"tool_search_output","call_id":"s","tools":[{"name":"a long definition"}]}]"#;
+    let loaded = load(input);
+    let source = Source::new(&loaded, 0).unwrap();
+    let mut session = loaded.sessions[0].session.clone();
+    let check = |session: &Session, expect: &str| {
+        let rendered = render(session.view(), Profile::OpenaiResponses, None, Some(&source));
+        assert_eq!(shape(&rendered.json, Profile::OpenaiResponses), expect);
+        assert_eq!(validate(&rendered.json, Profile::OpenaiResponses), []);
+    };
+    check(&session, "u(-) tool_search_call:s tool_search_output:s");
+    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[…]".into()], attachments: None };
+    let change = Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt };
+    session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, vec![change], Vec::new()));
+    check(&session, "u(-) function_call:s function_call_output:s");
 }
 
 #[test]

@@ -87,11 +87,18 @@ fn check_agent_file(name: &str, loaded: &Loaded) {
     assert_eq!(twice.sessions[0].session.view(), second.view(), "{name}: a second compaction");
     assert_eq!(twice.sessions[0].session.full_view(), loaded.sessions[0].session.full_view(), "{name}");
 
+    let mut regretted = session.clone();
+    compact(&mut regretted, "Summary: a mistake.");
+    regretted.undo(regretted.next_epoch() - 1).unwrap();
+    let kept = load(&write(loaded, 0, &regretted, loaded.format).unwrap());
+    assert_eq!(kept.sessions[0].session.view(), session.view(), "{name}: undone before it was written");
+
     let bare = second.without_journal();
     let whole = load(&write(&again, 0, &bare, again.format).unwrap());
     assert_eq!(whole.sessions[0].session.view(), bare.view(), "{name}: the whole session again");
     let mut afresh = bare;
     compact(&mut afresh, "Summary: afresh.");
+    compact(&mut afresh, "Summary: and over the summary.");
     let rewritten = load(&write(&again, 0, &afresh, again.format).unwrap());
     assert!(rewritten.warnings.len() <= loaded.warnings.len(), "{name}: {:?}", rewritten.warnings);
     assert_eq!(seen(rewritten.sessions[0].session.view()), seen(afresh.view()), "{name}: compacted afresh");
@@ -212,6 +219,19 @@ fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
     let input = r#"{"instructions":"s","input":[{"type":"message","role":"user","content":"a"},{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant", "content":[{"type":"output_text","text":"b"}]}],"store":false}"#;
     let expect = r#"{"instructions":"s","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"so far"}]},{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant", "content":[{"type":"output_text","text":"b"}]}],"store":false}"#;
     assert_eq!(written(input, &[1]), expect);
+}
+
+#[test]
+fn of_a_message_with_results_and_text_only_what_is_left_is_written() {
+    let input = r#"[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"out"},{"type":"text","text":"and more"}]},{"role":"assistant","content":"b"}]"#;
+    let text = written(input, &[3]);
+    assert!(!text.contains("and more") && text.contains("so far"), "{text}");
+    assert_eq!(crate::validate(&text, Profile::Anthropic), []);
+    let loaded = reader_tests::load(input);
+    let mut session = loaded.sessions[0].session.clone();
+    session.commit(Epoch::recorded(Trigger::Manual, [session.view()[3].key], Vec::new()));
+    let bytes = write(&loaded, 0, &session, Format::Anthropic).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), input.replace(r#",{"type":"text","text":"and more"}"#, "").as_str());
 }
 
 #[test]
