@@ -11,7 +11,9 @@ const SIZES: [usize; 7] = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_00
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = epitome::engine_of(&epitome::Config::default().build(&epitome::registry())?);
     let count = |message: &Message| epitome::engine::count_message(&*engine.counter, message).total as usize;
-    println!("| tokens | messages | count | compact to 36 % | after | per 100k tokens | compact again | append and check |");
+    println!(
+        "| tokens | messages | count | compact to 36 % | after | per 100k tokens | compact again | append and check |"
+    );
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
     for size in SIZES {
         let session = epitome_benches::session(size, count);
@@ -33,7 +35,8 @@ fn row(engine: &Engine, mut session: Session) -> Result<(), Box<dyn std::error::
     let report = block_on(engine.compact(&mut session, &mut ledger, &mut archive, &request))?;
     let again = Request::to_budget(report.tokens_after / 2);
     let second = fastest(|| block_on(engine.draft(&session, &ledger, &mut MemoryArchive::new(), &again)));
-    let new = Message::text("", epitome::session::Role::User, epitome::session::Origin::Typed, "And now the next step.");
+    let new =
+        Message::text("", epitome::session::Role::User, epitome::session::Origin::Typed, "And now the next step.");
     let appended = {
         let started = Instant::now();
         for _ in 0..1_000 {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Content, Message};
+use epitome_session::{Content, Media, MediaSource, Message};
 use epitome_strategy::{Archive, ArchiveError, Archived};
 
 /// The shortest handle, in hexadecimal digits: 32 bits, lengthened where two contents share them.
@@ -24,6 +24,11 @@ impl MemoryArchive {
     /// How many items it holds.
     pub fn len(&self) -> usize {
         self.items.len()
+    }
+
+    /// Everything it holds, by handle, in no order.
+    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+        self.items.iter()
     }
 
     /// Whether it holds nothing.
@@ -80,10 +85,14 @@ fn hash_message(hasher: &mut blake3::Hasher, message: &Message) {
         hasher.update(bytes);
     };
     part(message.id.as_str().as_bytes());
+    part(message.role.as_str().as_bytes());
     for block in &message.blocks {
         match &block.content {
             Content::Text { text } => part(text.as_bytes()),
-            Content::Thinking(thinking) => part(thinking.text.as_bytes()),
+            Content::Thinking(thinking) => {
+                part(thinking.text.as_bytes());
+                part(thinking.signature.as_deref().unwrap_or_default().as_bytes());
+            }
             Content::ToolCall(call) => {
                 part(call.id.as_bytes());
                 part(call.name.as_bytes());
@@ -92,11 +101,21 @@ fn hash_message(hasher: &mut blake3::Hasher, message: &Message) {
             Content::ToolResult(result) => {
                 part(result.call_id.as_bytes());
                 part(result.text.as_bytes());
+                part(&[u8::from(result.is_error)]);
+                result.attachments.iter().for_each(|media| hash_media(&mut part, media));
             }
             Content::Opaque(opaque) => part(opaque.json.as_bytes()),
-            Content::Media(media) => part(media.mime.as_bytes()),
+            Content::Media(media) => hash_media(&mut part, media),
             Content::Gone => part(b""),
         }
+    }
+}
+
+fn hash_media(part: &mut impl FnMut(&[u8]), media: &Media) {
+    part(media.mime.as_bytes());
+    match &media.source {
+        MediaSource::Base64(source) | MediaSource::Url(source) => part(source.as_bytes()),
+        MediaSource::Missing => part(b""),
     }
 }
 

@@ -101,7 +101,11 @@ impl TaskDetector for SignalDetector {
         let (kind, confidence) = signals.verdict();
         let mut evidence = vec![format!(
             "{} in {}: {} change files, {} look things up, {} go to the web",
-            counted(signals.calls, "tool call"), counted(signals.typed, "user turn"), signals.changes, signals.looks, signals.web
+            counted(signals.calls, "tool call"),
+            counted(signals.typed, "user turn"),
+            signals.changes,
+            signals.looks,
+            signals.web
         )];
         if signals.edit_blocks > 0 {
             evidence.push(format!("{} answers hold edit blocks", signals.edit_blocks));

@@ -7,9 +7,9 @@ use epitome_strategy::{Archive, EntryTokens, Goal, Summarizer, TaskDetector, Tas
 use thiserror::Error;
 
 use crate::archive::MemoryArchive;
-use crate::block_on::block_on;
+use crate::block_on::{block_on, panic_message};
 use crate::floor::floor_of;
-use crate::guard::{self, Guard, Guards};
+use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
 use crate::ledger::{Ledger, count_message};
 use crate::receipts;
@@ -48,17 +48,8 @@ pub enum EngineError {
     #[error("nothing was changed: {0}")]
     Refused(String),
     /// The draft was made from another state of the session.
-    #[error(
-        "the draft is stale: it was made from {made_from} messages and {epochs} compactions, the session has {now}"
-    )]
-    Stale {
-        /// Messages then.
-        made_from: usize,
-        /// Epochs then.
-        epochs: u32,
-        /// The state now.
-        now: String,
-    },
+    #[error("the draft is stale: the session has changed since it was made; make a new one")]
+    Stale,
 }
 
 /// A compaction that is worked out and not yet made: committing it makes exactly this one.
@@ -68,8 +59,7 @@ pub struct Draft {
     pub report: Report,
     epoch: Option<Epoch>,
     counts: Vec<(EntryKey, EntryTokens)>,
-    log_length: usize,
-    next_epoch: u32,
+    made_from: [u8; 32],
 }
 
 impl Draft {
@@ -99,10 +89,20 @@ impl Engine {
 
     /// What kind of task a session is. Linear in the view.
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
-        let working = working(session, ledger);
+        let working = working(session, ledger, &self.pins);
         let context = self.context(session, language(session.view()));
+        self.verdict(&working, &context)
+    }
+
+    /// The detector's verdict; one that panics knows nothing.
+    fn verdict(&self, working: &Working, context: &Context<'_>) -> Verdict {
         let layout = working.layout(&self.pins);
-        self.detector.detect(&working.view(&layout, &context))
+        let view = working.view(&layout, context);
+        let detected = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.detector.detect(&view)));
+        detected.unwrap_or_else(|panic| {
+            let evidence = vec![format!("the detector panicked: {}", panic_message(&*panic))];
+            Verdict { kind: TaskKind::Unknown, confidence: 0.0, evidence }
+        })
     }
 
     /// Compacts a session: [`draft`](Self::draft) and [`commit`](Self::commit).
@@ -119,12 +119,8 @@ impl Engine {
 
     /// Makes the compaction that was drafted. Refused when the session has changed since. Linear in the view.
     pub fn commit(&self, session: &mut Session, ledger: &mut Ledger, draft: Draft) -> Result<Report, EngineError> {
-        if draft.log_length != session.log().len() || draft.next_epoch != session.next_epoch() {
-            return Err(EngineError::Stale {
-                made_from: draft.log_length,
-                epochs: draft.next_epoch,
-                now: format!("{} messages and {} compactions", session.log().len(), session.next_epoch()),
-            });
+        if draft.made_from != session.digest() {
+            return Err(EngineError::Stale);
         }
         if let Some(epoch) = draft.epoch {
             session.commit(epoch);
@@ -144,13 +140,10 @@ impl Engine {
     ) -> Result<Draft, EngineError> {
         let language = language(session.view());
         let context = self.context(session, language);
-        let start = working(session, ledger);
+        let start = working(session, ledger, &self.pins);
         let verdict = match request.task {
             Some(kind) => Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] },
-            None => {
-                let layout = start.layout(&self.pins);
-                self.detector.detect(&start.view(&layout, &context))
-            }
+            None => self.verdict(&start, &context),
         };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target);
@@ -159,22 +152,28 @@ impl Engine {
             let chain = request.chain.as_ref().unwrap_or_else(|| self.chains.of(verdict.kind));
             return Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())));
         }
-        let chain = match (&request.chain, mode) {
-            (Some(chain), _) => chain.clone(),
-            (None, Mode::Fixed | Mode::Adaptive) => self.chains.of(verdict.kind).clone(),
-            (None, Mode::Tournament) => tournament::best(self.candidates(verdict.kind), &start.entries, |chain| {
-                let mut scratch = MemoryArchive::new();
-                let goal = self.goal(session, &start, request, verdict.kind, language);
-                let attempt = self.run(&context, start.clone(), &mut scratch, chain, goal, request.unsent_messages);
-                block_on(attempt).map(|run| run.working)
-            }),
-        };
         let goal = self.goal(session, &start, request, verdict.kind, language);
         let limit = goal.limit;
-        let run = self
-            .run(&context, start.clone(), archive, &chain, goal, request.unsent_messages)
-            .await
-            .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
+        let (chain, run) = match (&request.chain, mode) {
+            (None, Mode::Tournament) => {
+                let candidates = self.candidates(verdict.kind);
+                let entries = start.entries.clone();
+                let attempt = |chain: &Chain, scratch: &mut MemoryArchive| {
+                    let run = self.run(&context, start.clone(), scratch, chain, goal.clone(), request.unsent_messages);
+                    block_on(run)
+                };
+                let best = tournament::best(candidates, &entries, limit, attempt).map_err(refused)?;
+                best.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
+                (best.chain, best.run)
+            }
+            (chosen, _) => {
+                let chain = chosen.clone().unwrap_or_else(|| self.chains.of(verdict.kind).clone());
+                let run = self.run(&context, start.clone(), archive, &chain, goal, request.unsent_messages);
+                let run = run.await.map_err(refused)?;
+                (chain, run)
+            }
+        };
         let status = match guard::budget(run.working.total, limit) {
             Status::Infeasible if !self.guards.on(Guard::Budget) => Status::Compacted,
             // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
@@ -184,13 +183,14 @@ impl Engine {
         Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())))
     }
 
-    fn context(&self, session: &Session, language: Language) -> Context<'_> {
+    fn context<'a>(&'a self, session: &'a Session, language: Language) -> Context<'a> {
         Context {
             counter: &*self.counter,
             pins: &self.pins,
             language,
             guards: self.guards,
             epoch: session.next_epoch(),
+            session,
         }
     }
 
@@ -262,7 +262,7 @@ impl Engine {
             edits: if compacted { receipts::edits(start, working, session.next_epoch()) } else { Vec::new() },
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
-            summary: run.summary.filter(|_| compacted),
+            summary: if compacted { shown_summary(&run.summaries, working, session.next_epoch()) } else { None },
             summarizer: run.summarizer,
             counter: self.counter.name().to_owned(),
         };
@@ -285,12 +285,21 @@ impl Engine {
             .filter(changed)
             .map(|index| (working.entries[index].key, working.tokens[index].clone()))
             .collect();
-        Draft { report, epoch, counts, log_length: session.log().len(), next_epoch: session.next_epoch() }
+        Draft { report, epoch, counts, made_from: session.digest() }
     }
 }
 
+/// The newest summary that is still shown.
+fn shown_summary(summaries: &[(u32, String)], working: &Working, epoch: u32) -> Option<String> {
+    let is_shown = |index: u32| {
+        let key = EntryKey::Synthetic { epoch, index };
+        working.entries.iter().any(|entry| entry.key == key)
+    };
+    summaries.iter().rev().find(|(index, _)| is_shown(*index)).map(|(_, text)| text.clone())
+}
+
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
-fn working(session: &Session, ledger: &Ledger) -> Working {
+fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
     let entries = session.view().to_vec();
     let tokens = entries
         .iter()
@@ -299,5 +308,5 @@ fn working(session: &Session, ledger: &Ledger) -> Working {
             None => count_message(&**ledger.counter(), &entry.message),
         })
         .collect();
-    Working::new(entries, tokens)
+    Working::new(entries, tokens, pins)
 }

@@ -2,25 +2,26 @@
 
 use std::ops::Range;
 
-use epitome_session::{Block, Reason, UnitKind};
+use epitome_session::{Block, Origin, Reason, UnitKind};
 use epitome_strategy::{Archive, BlockRef, Protection, Tokens, text};
 
 use crate::guard::Refusal;
 use crate::report::{Floor, FloorPart};
 use crate::stages::{Before, entail};
 use crate::wording;
-use crate::working::{BlockEdit, Context, NOTICE, Replacement, Working};
+use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
 
 pub(crate) const FLOOR: &str = "floor";
 
-/// A text of fewer tokens is not cut: its mark would cost as much.
+/// A text of fewer tokens is cut only when nothing else helps: its mark costs nearly as much.
 const SHORTEST_TEXT: Tokens = 40;
 
-/// Arguments are cut at this many characters first and, where that is not enough, at the second.
-const ARGUMENT_CHARS: [u32; 2] = [200, 20];
+/// Arguments are cut at this many characters first, where that is not enough at the second, and last taken out whole.
+const ARGUMENT_CHARS: [u32; 3] = [200, 20, 0];
 
-/// Tokens that a notice may take: the wording and a handle, with room for large numbers.
-const NOTICE_TOKENS: Tokens = 40;
+/// What a notice and what comes with it may cost. Where it costs more, more leaves in the next round; the last round
+/// takes all that may leave.
+const SLACK: [Tokens; 4] = [40, 160, 640, Tokens::MAX];
 
 /// Makes room until the target is met or nothing more may leave: giant texts are cut, the oldest units leave with one
 /// notice, then the newest step's own texts and arguments shrink.
@@ -35,28 +36,53 @@ pub(crate) fn make_room(
 ) -> Result<(), Refusal> {
     cut_texts(working, context, archive, target, (target / 4).max(SHORTEST_TEXT * 4))?;
     entail(working, context, archive, before)?;
-    // A second round covers what the first one entails: a notice, a message in front.
-    for _ in 0..2 {
+    for slack in SLACK {
         if working.total <= target {
             return Ok(());
         }
-        leave_oldest(working, context, archive, target)?;
+        leave_oldest(working, context, archive, target, slack)?;
         entail(working, context, archive, before)?;
     }
-    for (round, max_chars) in [(0, None), (1, Some(ARGUMENT_CHARS[0])), (2, Some(ARGUMENT_CHARS[1])), (3, None)] {
-        if working.total <= target {
-            return Ok(());
+    if working.total > target {
+        cut_texts(working, context, archive, target, (target / 16).max(SHORTEST_TEXT))?;
+        entail(working, context, archive, before)?;
+    }
+    for max_chars in ARGUMENT_CHARS {
+        if working.total > target {
+            trim_arguments(working, context, archive, target, max_chars)?;
+            entail(working, context, archive, before)?;
         }
-        match max_chars {
-            Some(max_chars) => trim_arguments(working, context, archive, max_chars)?,
-            None => cut_texts(working, context, archive, target, if round == 0 { target / 16 } else { 0 })?,
-        }
+    }
+    if working.total > target {
+        cut_texts(working, context, archive, target, 0)?;
         entail(working, context, archive, before)?;
     }
     Ok(())
 }
 
-/// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met.
+/// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
+pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
+    let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
+    let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
+    tokens.fold(SLACK[0], Tokens::saturating_add)
+}
+
+/// Takes out everything that may leave: the least that a compaction can reach. Linear in the view.
+pub(crate) fn make_least(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    before: &Before,
+) -> Result<(), Refusal> {
+    leave_oldest(working, context, archive, 0, Tokens::MAX)?;
+    entail(working, context, archive, before)?;
+    trim_arguments(working, context, archive, 0, 0)?;
+    cut_texts(working, context, archive, 0, 0)?;
+    entail(working, context, archive, before)
+}
+
+/// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0
+/// leaves stubs.
 fn cut_texts(
     working: &mut Working,
     context: &Context<'_>,
@@ -65,8 +91,8 @@ fn cut_texts(
     allowance: Tokens,
 ) -> Result<(), Refusal> {
     let layout = working.layout(context.pins);
-    let mut texts = editable(working, &layout.protections, &layout.units, |block| block.excerptable().is_some());
-    texts.retain(|(tokens, _)| *tokens > allowance.max(SHORTEST_TEXT));
+    let mut texts = editable(working, &layout, |block| block.excerptable().is_some());
+    texts.retain(|(tokens, _)| *tokens > allowance);
     texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
     for (tokens, at) in texts {
         let excess = working.total.saturating_sub(target);
@@ -74,20 +100,20 @@ fn cut_texts(
             break;
         }
         let mut keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
-        // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last one leaves a stub.
+        // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
         for attempt in 0..4 {
             let block = &working.entries[at.message as usize].message.blocks[at.block as usize];
             let Some(shown) = block.excerptable() else { break };
-            let kept = if attempt == 3 { Vec::new() } else { ends(shown, keep, tokens) };
+            let stub = attempt == 3 || keep < SHORTEST_TEXT;
+            let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
+            let stays = if stub { 0 } else { keep };
             let detail =
-                format!("{} of {} tokens stay", wording::grouped(keep.into()), wording::grouped(tokens.into()));
-            let reason = Reason::new("over-budget", detail);
-            let edit = BlockEdit::new(FLOOR, at.message, at.block, reason);
+                format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
+            let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
             match working.excerpt(context, archive, &layout, edit, &kept) {
-                Ok(_) | Err(Refusal::Overlaps) => break,
-                Err(Refusal::NoGain) => keep /= 2,
-                Err(Refusal::Archive(problem)) => return Err(Refusal::Archive(problem)),
-                Err(_) => break,
+                Err(Refusal::NoGain) if !stub => keep /= 2,
+                Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                Ok(_) | Err(_) => break,
             }
         }
     }
@@ -110,23 +136,14 @@ fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
 }
 
 /// The blocks that may be edited and satisfy `wanted`, with their tokens.
-fn editable(
-    working: &Working,
-    protections: &[Protection],
-    units: &[epitome_session::Unit],
-    wanted: impl Fn(&Block) -> bool,
-) -> Vec<(Tokens, BlockRef)> {
+fn editable(working: &Working, layout: &Layout, wanted: impl Fn(&Block) -> bool) -> Vec<(Tokens, BlockRef)> {
     let mut found = Vec::new();
-    for (unit, protection) in units.iter().zip(protections) {
-        if !protection.may_edit() {
-            continue;
-        }
-        for message in unit.entries.clone() {
-            for (block, content) in working.entries[message].message.blocks.iter().enumerate() {
-                if wanted(content) {
-                    let at = BlockRef { message: message as u32, block: block as u32 };
-                    found.push((working.tokens[message].blocks[block], at));
-                }
+    let units = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| protection.may_edit());
+    for message in units.flat_map(|(unit, _)| unit.entries.clone()) {
+        for (block, content) in working.entries[message].message.blocks.iter().enumerate() {
+            if wanted(content) {
+                let at = BlockRef { message: message as u32, block: block as u32 };
+                found.push((working.tokens[message].blocks[block], at));
             }
         }
     }
@@ -137,12 +154,19 @@ fn trim_arguments(
     working: &mut Working,
     context: &Context<'_>,
     archive: &mut dyn Archive,
+    target: Tokens,
     max_chars: u32,
 ) -> Result<(), Refusal> {
     let layout = working.layout(context.pins);
-    for (_, at) in editable(working, &layout.protections, &layout.units, |block| block.as_call().is_some()) {
-        let reason = Reason::new("over-budget", format!("arguments longer than {max_chars} characters"));
-        let edit = BlockEdit::new(FLOOR, at.message, at.block, reason);
+    for (_, at) in editable(working, &layout, |block| block.as_call().is_some()) {
+        if working.total <= target {
+            break;
+        }
+        let detail = match max_chars {
+            0 => "the arguments left whole".to_owned(),
+            _ => format!("strings longer than {max_chars} characters"),
+        };
+        let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
         if let Err(refusal @ Refusal::Archive(_)) = working.trim(context, archive, &layout, edit, max_chars) {
             return Err(refusal);
         }
@@ -150,47 +174,42 @@ fn trim_arguments(
     Ok(())
 }
 
-/// Lets the oldest units leave, as many as it takes and summaries last, and puts one notice in their place. Notices of
-/// earlier compactions go into the new one.
+/// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take and summaries last, and puts one
+/// notice in their place. Notices of earlier compactions go into the new one.
 fn leave_oldest(
     working: &mut Working,
     context: &Context<'_>,
     archive: &mut dyn Archive,
     target: Tokens,
+    slack: Tokens,
 ) -> Result<(), Refusal> {
     let layout = working.layout(context.pins);
-    let is_notice = |unit: usize| {
-        let entry = &working.entries[layout.units[unit].entries.start];
-        layout.units[unit].kind == UnitKind::Summary && entry.message.name.as_deref() == Some(NOTICE)
-    };
-    let free = |unit: &usize| layout.protections[*unit].may_leave();
-    let (summaries, others): (Vec<usize>, Vec<usize>) = (0..layout.units.len())
-        .filter(free)
-        .filter(|unit| !is_notice(*unit))
+    let origin = |unit: usize| working.entries[layout.units[unit].entries.start].message.origin;
+    let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
+    let notices: Vec<usize> = free.iter().copied().filter(|unit| origin(*unit) == Origin::Notice).collect();
+    let (summaries, others): (Vec<usize>, Vec<usize>) = free
+        .into_iter()
+        .filter(|unit| origin(*unit) != Origin::Notice)
         .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
-    let mut leaving: Vec<usize> = (0..layout.units.len()).filter(|unit| free(unit) && is_notice(*unit)).collect();
-    let notices = leaving.len();
-    let wanted = (working.total - target).saturating_add(NOTICE_TOKENS);
-    let tokens_of = |unit: &usize| -> Tokens {
-        working.tokens[layout.units[*unit].entries.clone()].iter().map(|it| it.total).sum()
-    };
-    let mut freed: Tokens = leaving.iter().map(tokens_of).sum();
+    let wanted = working.total.saturating_sub(target).saturating_add(slack);
+    let mut freed: Tokens = 0;
+    let mut leaving = notices.clone();
     for unit in others.into_iter().chain(summaries) {
         if freed >= wanted {
             break;
         }
-        freed += tokens_of(&unit);
+        freed += working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         leaving.push(unit);
     }
-    if leaving.len() == notices {
+    if leaving.len() == notices.len() && notices.len() < 2 {
         return Ok(());
     }
     let units: Vec<u32> = leaving.into_iter().map(|unit| unit as u32).collect();
     let positions = working.leaving(context, &layout, &units)?;
     let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
-    let messages = positions.len();
-    let write = |handle: &str| wording::notice(context.language, messages, freed, handle);
-    let replacement = Replacement { name: Some(NOTICE), write: &write };
+    let messages = working.covered(context, &positions);
+    let write = |handle: &str| wording::notice(context.language, messages, handle);
+    let replacement = Replacement { origin: Origin::Notice, write: &write };
     match working.replace_messages(context, archive, FLOOR, &positions, reason.clone(), replacement) {
         Err(Refusal::NoGain) => working.drop_messages(context, archive, FLOOR, &positions, reason).map(drop),
         other => other.map(drop),

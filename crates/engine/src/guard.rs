@@ -5,6 +5,7 @@
 use epitome_session::{Entry, Role, Unit, UnitKind};
 use epitome_strategy::{EntryTokens, Goal, Plan, PlanError, Protection, Strategy, Tokens, View};
 
+use crate::block_on::panic_message;
 use crate::report::Status;
 
 /// The guards by name.
@@ -155,12 +156,5 @@ pub(crate) fn provider(entries: &[Entry]) -> Option<usize> {
 /// Invariant (failure): a strategy that fails or panics is recorded, and the chain goes on.
 pub(crate) fn failure(strategy: &dyn Strategy, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
     let planned = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strategy.plan(view, goal)));
-    planned.unwrap_or_else(|panic| {
-        let message = panic
-            .downcast_ref::<&str>()
-            .map(|message| (*message).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no message".to_owned());
-        Err(PlanError(format!("panicked: {message}")))
-    })
+    planned.unwrap_or_else(|panic| Err(PlanError(format!("panicked: {}", panic_message(&*panic)))))
 }

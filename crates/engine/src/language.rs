@@ -11,18 +11,25 @@ const CHINESE_FROM: f64 = 0.15;
 
 /// The language in which the user writes. Linear in a bounded sample.
 pub(crate) fn language(entries: &[Entry]) -> Language {
-    let (mut letters, mut chinese) = (0usize, 0usize);
+    let (mut letters, mut chinese, mut others) = (0usize, 0usize, 0usize);
     for entry in entries.iter().filter(|entry| entry.message.is_typed()) {
         for block in &entry.message.blocks {
             let Content::Text { text } = &block.content else { continue };
             for char in text.chars().filter(|char| char.is_alphabetic()).take(SAMPLE) {
                 letters += 1;
-                chinese += usize::from(is_cjk(char));
+                // Kana and Hangul: Han characters around them are not Chinese.
+                let other = matches!(u32::from(char), 0x3040..=0x30FF | 0xAC00..=0xD7AF);
+                others += usize::from(other);
+                chinese += usize::from(!other && is_cjk(char));
             }
         }
         if letters >= SAMPLE {
             break;
         }
     }
-    if letters > 0 && chinese as f64 >= CHINESE_FROM * letters as f64 { Language::Chinese } else { Language::English }
+    if letters > 0 && others * 4 < chinese && chinese as f64 >= CHINESE_FROM * letters as f64 {
+        Language::Chinese
+    } else {
+        Language::English
+    }
 }

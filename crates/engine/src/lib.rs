@@ -5,6 +5,7 @@
 mod archive;
 mod block_on;
 mod budget;
+mod cutting;
 mod detector;
 mod engine;
 mod floor;

@@ -1,12 +1,12 @@
 //! What is protected: the pins, and what always stays.
 
-use epitome_session::{Content, Entry, Unit, UnitKind};
+use epitome_session::{Content, Entry, Origin, Unit, UnitKind};
 use epitome_strategy::Protection;
 
 use crate::request::Pins;
 
-/// The protection of each unit. Linear in the view.
-pub(crate) fn protections(entries: &[Entry], units: &[Unit], pins: &Pins) -> Vec<Protection> {
+/// The protection of each unit; `marked` says which entries are pinned ([`is_pinned`]). Linear in the view.
+pub(crate) fn protections(entries: &[Entry], marked: &[bool], units: &[Unit], pins: &Pins) -> Vec<Protection> {
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest_user = units.iter().rposition(|unit| unit.kind == UnitKind::User);
     let newest_step = units.iter().rposition(|unit| unit.kind == UnitKind::Step);
@@ -20,13 +20,13 @@ pub(crate) fn protections(entries: &[Entry], units: &[Unit], pins: &Pins) -> Vec
             _ if !unit.closed => Protection::Open,
             _ if Some(index) == newest_user => Protection::NewestUser,
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
-            _ if messages.iter().any(|entry| is_pinned(entry, pins)) => Protection::Pinned,
+            _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,
             _ if messages.iter().any(|entry| calls_protected_tool(entry, pins)) => Protection::ProtectedTool,
-            _ if recent => Protection::RecentRound,
             // Only the end of the conversation: a step that a later user message follows is like any other.
             UnitKind::Step if Some(index) == newest_step && newest_user.is_none_or(|user| user < index) => {
                 Protection::NewestStep
             }
+            _ if recent => Protection::RecentRound,
             // The end of the conversation is what the model is to answer, whatever it is.
             _ if Some(index) == last => Protection::NewestStep,
             UnitKind::User | UnitKind::Injected | UnitKind::Step | UnitKind::Summary | UnitKind::Orphan => {
@@ -37,10 +37,14 @@ pub(crate) fn protections(entries: &[Entry], units: &[Unit], pins: &Pins) -> Vec
     units.iter().enumerate().map(protection).collect()
 }
 
-fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
+/// Whether the host pinned a message, or a person or the host marked it in its text. A tool's output, and what the model
+/// says, cannot pin itself. Linear in the text.
+pub(crate) fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
+    let message = &entry.message;
     let marked = |text: &str| pins.markers.iter().any(|marker| text.contains(marker.as_str()));
-    entry.message.pinned
-        || entry.message.blocks.iter().any(|block| matches!(&block.content, Content::Text { text } if marked(text)))
+    let may_mark = matches!(message.origin, Origin::Typed | Origin::Instructions);
+    let in_text = |block: &epitome_session::Block| matches!(&block.content, Content::Text { text } if marked(text));
+    message.pinned || may_mark && message.blocks.iter().any(in_text)
 }
 
 fn calls_protected_tool(entry: &Entry, pins: &Pins) -> bool {

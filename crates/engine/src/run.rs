@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use epitome_session::{Position, Unit};
+use epitome_session::{Origin, Position, Unit};
 use epitome_strategy::{
     Archive, Edit, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText, Tokens,
 };
 
+use crate::archive::MemoryArchive;
+use crate::block_on::without_panic;
 use crate::engine::Engine;
-use crate::floor::{FLOOR, make_room};
+use crate::floor::{FLOOR, easily_reached, make_least, make_room};
 use crate::guard::{self, Guard, Refusal};
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
@@ -24,7 +26,8 @@ const MOST_PASSES: usize = 8;
 pub(crate) struct Run {
     pub working: Working,
     pub steps: Vec<Step>,
-    pub summary: Option<String>,
+    /// The summaries that were written, by their number among what the compaction added.
+    pub summaries: Vec<(u32, String)>,
     pub summarizer: SummarizerReport,
     /// The place of the first message that was never sent.
     first_unsent: Option<Position>,
@@ -34,7 +37,7 @@ impl Run {
     pub(crate) fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
         let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
         let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
-        Self { working, steps: Vec::new(), summary: None, summarizer, first_unsent: None }
+        Self { working, steps: Vec::new(), summaries: Vec::new(), summarizer, first_unsent: None }
     }
 
     /// Runs a stage of the engine and reports it where it did something.
@@ -97,6 +100,10 @@ impl Engine {
         run.first_unsent = first_unsent;
         run.stage(REPAIR, |working| repair(working, context, archive))?;
         run.stage(THINKING, |working| entail(working, context, archive, &before))?;
+        if !self.aim(context, &mut run, &before, &mut goal)? {
+            return Ok(run);
+        }
+        let repaired = run.working.clone();
         for strategy in &chain.0 {
             goal.current = run.working.total;
             if goal.is_met() {
@@ -107,7 +114,34 @@ impl Engine {
         if run.working.total > goal.target {
             run.stage(FLOOR, |working| make_room(working, context, archive, &before, goal.target))?;
         }
+        if run.working.total > goal.limit {
+            // The least is known to fit: whatever the chain left in its way goes.
+            run.working = repaired;
+            run.summaries.clear();
+            run.stage(FLOOR, |working| make_least(working, context, archive, &before))?;
+        }
         Ok(run)
+    }
+
+    /// Sets a target that can be reached. Returns whether even the limit can: if not, no strategy needs to be asked.
+    ///
+    /// A target below the least that must stay would cost everything and still not be met: then the middle between the
+    /// least and the limit is aimed at. That leaves room before the next compaction, and something to work with.
+    fn aim(&self, context: &Context<'_>, run: &mut Run, before: &Before, goal: &mut Goal) -> Result<bool, Refusal> {
+        let layout = run.working.layout(context.pins);
+        if easily_reached(&run.working, &layout) <= goal.target {
+            return Ok(true);
+        }
+        let mut least = run.working.clone();
+        make_least(&mut least, context, &mut MemoryArchive::new(), before)?;
+        if least.total > goal.limit {
+            run.working = least;
+            return Ok(!self.guards.on(Guard::Budget));
+        }
+        if least.total > goal.target {
+            goal.target = least.total + (goal.limit - least.total) / 2;
+        }
+        Ok(true)
     }
 
     /// Asks one strategy until the goal is met or it makes no more progress.
@@ -218,13 +252,14 @@ impl Engine {
                 if text.trim().is_empty() {
                     return Err(Refusal::Summary("the text is empty".to_owned()));
                 }
-                let write = |handle: &str| {
-                    format!("{}\n{text}", wording::summary_heading(context.language, positions.len(), handle))
-                };
-                let replacement = Replacement { name: None, write: &write };
+                let messages = run.working.covered(context, &positions);
+                let write =
+                    |handle: &str| format!("{}\n{text}", wording::summary_heading(context.language, messages, handle));
+                let replacement = Replacement { origin: Origin::Summary, write: &write };
+                let number = run.working.synthetics.len() as u32;
                 let saved =
                     run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;
-                run.summary = Some(text);
+                run.summaries.push((number, text));
                 Ok(saved)
             }
             Edit::Excerpt { message, block, keep, reason } => {
@@ -250,7 +285,10 @@ impl Engine {
         };
         let messages = run.working.messages(positions);
         let task = SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
-        let summary = summarizer.summarize(&task).await.map_err(|error| Refusal::Summary(error.to_string()))?;
+        let summary = match without_panic(|| summarizer.summarize(&task)).await {
+            Ok(written) => written.map_err(|error| Refusal::Summary(error.to_string()))?,
+            Err(panic) => return Err(Refusal::Summary(format!("the summarizer panicked: {panic}"))),
+        };
         run.summarizer.input_tokens += summary.input_tokens;
         run.summarizer.output_tokens += summary.output_tokens;
         Ok(summary.text)

@@ -6,7 +6,6 @@ use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reaso
 use epitome_strategy::Archive;
 
 use crate::guard::{self, Guard, Refusal};
-use crate::ledger::count_message;
 use crate::wording;
 use crate::working::{BlockEdit, Context, Working};
 
@@ -46,10 +45,11 @@ pub(crate) fn repair(working: &mut Working, context: &Context<'_>, archive: &mut
     for (call, results) in dead {
         for result in results {
             let sequence = working.synthetics.len() as u32;
-            let mut message = Message::result(format!("epitome-{}-{sequence}", context.epoch), result);
+            let mut message = Message::result("", result);
             message.origin = Origin::Answer;
-            let tokens = count_message(context.counter, &message);
-            working.add(context, Position::answer(call, context.epoch, sequence), message, tokens);
+            let position = Position::answer(call, context.epoch, sequence);
+            let reason = Reason::new("missing-result", "answers a call whose result was never recorded");
+            working.write(context, REPAIR, position, message, reason);
         }
     }
     working.settle();
@@ -114,12 +114,10 @@ pub(crate) fn entail(
         && let Some(first) = guard::provider(&working.entries)
     {
         let sequence = working.synthetics.len() as u32;
-        let text = wording::opening(context.language);
-        let id = format!("epitome-{}-{sequence}", context.epoch);
-        let message = Message::text(id, Role::User, Origin::Summary, text);
-        let tokens = count_message(context.counter, &message);
+        let message = Message::text("", Role::User, Origin::Notice, wording::opening(context.language));
         let position = Position::before(working.entries[first].position, context.epoch, sequence);
-        working.add(context, position, message, tokens);
+        let reason = Reason::new("opening", "the conversation would start with the model");
+        working.write(context, REPAIR, position, message, reason);
         working.settle();
     }
     if context.guards.on(Guard::Thinking) {

@@ -4,25 +4,71 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use epitome_session::{Content, Entry};
+use epitome_strategy::{Archive, ArchiveError, Tokens};
 use rayon::prelude::*;
 
+use crate::archive::MemoryArchive;
 use crate::guard::Refusal;
 use crate::request::Chain;
-use crate::working::Working;
+use crate::run::Run;
 
-/// The candidate that keeps the most, the first of equals; candidates are tried in parallel. `attempt` gives the view
-/// that a chain leads to.
+/// The winner: its chain, its run, and what it archived.
+pub(crate) struct Best {
+    pub chain: Chain,
+    pub run: Run,
+    archived: MemoryArchive,
+}
+
+impl Best {
+    /// Hands what the winner archived to the session's archive. An archive that gives other handles is refused: the
+    /// winner's texts name those that it got.
+    pub(crate) fn archive_into(&self, archive: &mut dyn Archive) -> Result<(), ArchiveError> {
+        for (handle, item) in self.archived.items() {
+            let given = archive.put(item.clone())?;
+            if given != *handle {
+                return Err(ArchiveError(format!("gave the handle {given} where {handle} was expected")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The candidate that meets the limit and keeps the most, the first of equals; candidates are tried in parallel. What
+/// all of them cost in summaries is on the winner's bill. Errors with the first refusal when every candidate fails.
 pub(crate) fn best(
     candidates: Vec<Chain>,
     before: &[Entry],
-    attempt: impl Fn(&Chain) -> Result<Working, Refusal> + Sync,
-) -> Chain {
+    limit: Tokens,
+    attempt: impl Fn(&Chain, &mut MemoryArchive) -> Result<Run, Refusal> + Sync,
+) -> Result<Best, Refusal> {
     let wanted = words(before);
-    let score = |chain: &Chain| attempt(chain).map_or(-1.0, |working| retained(&wanted, &working.entries));
-    let scores: Vec<f64> = candidates.par_iter().map(score).collect();
-    let best =
-        scores.iter().enumerate().fold(0, |best, (index, score)| if *score > scores[best] { index } else { best });
-    candidates.into_iter().nth(best).unwrap_or_default()
+    let tried: Vec<Result<(f64, Best), Refusal>> = candidates
+        .into_par_iter()
+        .map(|chain| {
+            let mut archived = MemoryArchive::new();
+            let run = attempt(&chain, &mut archived)?;
+            let fits = if run.working.total <= limit { 1.0 } else { 0.0 };
+            Ok((fits + retained(&wanted, &run.working.entries), Best { chain, run, archived }))
+        })
+        .collect();
+    let (mut input, mut output) = (0, 0);
+    let mut winner: Option<(f64, Best)> = None;
+    let mut refusal = None;
+    for tried in tried {
+        match tried {
+            Ok((score, best)) => {
+                input += best.run.summarizer.input_tokens;
+                output += best.run.summarizer.output_tokens;
+                if winner.as_ref().is_none_or(|(highest, _)| score > *highest) {
+                    winner = Some((score, best));
+                }
+            }
+            Err(refused) => refusal = refusal.or(Some(refused)),
+        }
+    }
+    let Some((_, mut best)) = winner else { return Err(refusal.unwrap_or(Refusal::NotThere)) };
+    (best.run.summarizer.input_tokens, best.run.summarizer.output_tokens) = (input, output);
+    Ok(best)
 }
 
 /// The share of the weight of `wanted` that still stands in `after`.

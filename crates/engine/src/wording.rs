@@ -31,8 +31,13 @@ pub(crate) fn gap_mark(
 ) -> String {
     let (start, end) = (range.start as usize, range.end as usize);
     let gap = &text[start..end];
-    let whole = start == 0 && end == text.len();
-    let lines = gap.matches('\n').count() + usize::from(!gap.ends_with('\n') && whole);
+    // Lines that are gone whole: a line feed that only ends the line before the gap counts nothing, a last line without
+    // one counts when the gap takes it from its start.
+    let at_line_start = start == 0 || text[..start].ends_with('\n') || gap.starts_with('\n');
+    let feeds = gap.matches('\n').count();
+    let ends_before = usize::from(gap.starts_with('\n') && start > 0 && !text[..start].ends_with('\n'));
+    let open_end = usize::from(!gap.ends_with('\n') && end == text.len() && (feeds > 0 || at_line_start));
+    let lines = (feeds + open_end).saturating_sub(ends_before);
     let what = match (language, lines) {
         (Language::English, 0) => format!("{} tokens elided", grouped(tokens.into())),
         (Language::English, 1) => format!("1 line, {} tokens elided", grouped(tokens.into())),
@@ -68,13 +73,11 @@ pub(crate) fn summary_heading(language: Language, messages: usize, handle: &str)
 }
 
 /// The notice that stands for messages that left without a summary.
-pub(crate) fn notice(language: Language, messages: usize, tokens: Tokens, handle: &str) -> String {
-    let (messages, tokens) = (grouped(messages as u64), grouped(tokens.into()));
+pub(crate) fn notice(language: Language, messages: usize, handle: &str) -> String {
+    let messages = grouped(messages as u64);
     match language {
-        Language::English => {
-            format!("[{messages} earlier messages, {tokens} tokens left the context · recall {handle}]")
-        }
-        Language::Chinese => format!("[此前 {messages} 条消息、{tokens} token 已移出上下文 · 可取回 {handle}]"),
+        Language::English => format!("[{messages} earlier messages left the context · recall {handle}]"),
+        Language::Chinese => format!("[此前 {messages} 条消息已移出上下文 · 可取回 {handle}]"),
     }
 }
 
@@ -114,7 +117,8 @@ mod tests {
         };
         check("one\ntwo\nthree\n", 4..14, "[… 2 lines, 1,204 tokens elided · recall e3f9]");
         check("one\ntwo\nthree\n", 0..8, "[… 2 lines, 1,204 tokens elided · recall e3f9]\n");
-        check("one\ntwo\nthree", 3..8, "\n[… 2 lines, 1,204 tokens elided · recall e3f9]\n");
+        check("one\ntwo\nthree", 3..8, "\n[… 1 line, 1,204 tokens elided · recall e3f9]\n");
+        check("one\ntwo\nthree", 4..13, "[… 2 lines, 1,204 tokens elided · recall e3f9]");
         check("one two three", 3..8, "[… 1,204 tokens elided · recall e3f9]");
         check("one", 0..3, "[… 1 line, 1,204 tokens elided · recall e3f9]");
         assert_eq!(gap_mark(Language::Chinese, "一\n二\n", 0..8, 5, None), "[… 省略 2 行、5 token]");

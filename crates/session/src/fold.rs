@@ -162,11 +162,8 @@ pub(crate) fn reconcile(view: &mut Vec<Entry>) {
         let answered = || late.contains_key(&(entry.position.index, entry.result_id()?)).then_some(());
         entry.message.origin != Origin::Answer || answered().is_none()
     });
-    let calling: HashSet<u32> = view
-        .iter()
-        .filter(|entry| entry.message.calls().next().is_some())
-        .map(|entry| entry.position.index)
-        .collect();
+    let calling: HashSet<u32> =
+        view.iter().filter(|entry| entry.message.calls().next().is_some()).map(|entry| entry.position.index).collect();
     for entry in view.iter_mut().filter(|entry| entry.position.rank == Rank::LateResult && !entry.is_edited()) {
         if entry.position.index.checked_sub(1).is_none_or(|call| !calling.contains(&call)) {
             let text = entry.message.blocks.iter().find_map(Block::as_result).map(|result| Arc::clone(&result.text));

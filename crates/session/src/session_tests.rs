@@ -64,13 +64,8 @@ fn a_result_that_comes_after_all_takes_the_place_of_its_answer() {
     let mut session = Session::new();
     let called = session.push(call(&["1"]));
     session.push(user("b"));
-    let answered = ToolResult {
-        call_id: "1".into(),
-        name: None,
-        text: "none".into(),
-        attachments: vec![],
-        is_error: true,
-    };
+    let answered =
+        ToolResult { call_id: "1".into(), name: None, text: "none".into(), attachments: vec![], is_error: true };
     let message = Arc::new(Message { origin: Origin::Answer, ..Message::result("answer", answered) });
     let position = Position::answer(session.view()[0].position, 0, 0);
     session.commit(Epoch::recorded(Trigger::Manual, [], vec![Synthetic { position, message }]));

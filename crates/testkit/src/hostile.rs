@@ -108,11 +108,18 @@ fn length(dice: &mut Dice) -> usize {
 
 fn arguments(dice: &mut Dice) -> Arguments {
     let words = length(dice);
-    match dice.below(8) {
+    match dice.below(10) {
         0 => Arguments::Text(text(dice, words).into()),
         1 => Arguments::Json("{\"cut\":\"of".into()),
         2 => Arguments::Json("[1, 2, null]".into()),
         3 => Arguments::Json("{}".into()),
+        // What a reader of JSON may lose: long numbers, trailing zeros, keys that stand twice, escapes, white space.
+        4 => {
+            let long = serde_json::Value::from(text(dice, words));
+            let json =
+                format!("{{ \"n\": [1.0, 1e5, -0.0, 12345678901234567890.10], \"t\": {long}, \"t\": \"\\u00e9\" }}");
+            Arguments::Json(json.into())
+        }
         _ => {
             let value = serde_json::json!({
                 "file_path": text(dice, 2), "deep": {"list": [text(dice, words), 1.5, null, {"x": text(dice, 5)}]},
@@ -155,6 +162,12 @@ pub fn session(seed: u64, turns: usize) -> Session {
                 let words = length(&mut dice);
                 let mut message = Message::text("", Role::User, Origin::Typed, text(&mut dice, words));
                 message.pinned = dice.once_in(20);
+                if dice.once_in(20) {
+                    message.blocks.push(Block::text("<Pin> keep this"));
+                }
+                if dice.once_in(20) {
+                    message.name = Some("参与者 two".into());
+                }
                 if dice.once_in(10) {
                     message.blocks.push(Block::new(Content::Media(media())));
                 }
@@ -226,6 +239,13 @@ fn step(dice: &mut Dice, session: &mut Session, pending: &mut Vec<Arc<str>>, tur
         match dice.below(15) {
             0 => {}
             1 => pending.push(id),
+            2 => {
+                // A result that is given twice.
+                for _ in 0..2 {
+                    let message = result(dice, Arc::clone(&id));
+                    session.push(message);
+                }
+            }
             _ => {
                 let message = result(dice, id);
                 session.push(message);

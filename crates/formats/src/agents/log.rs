@@ -114,7 +114,11 @@ impl Log {
             let text = self.session.log().get(index as usize)?.blocks.first()?.excerptable()?;
             let kept = Kept::new(text, &[]).ok()?;
             let marks = kept.gaps(text.len()).iter().map(|_| Arc::from(mark)).collect();
-            (!text.is_empty()).then_some(Change::Excerpt { entry, block: 0, excerpt: Excerpt { kept, marks, attachments: None } })
+            (!text.is_empty()).then_some(Change::Excerpt {
+                entry,
+                block: 0,
+                excerpt: Excerpt { kept, marks, attachments: None },
+            })
         };
         let changes: Vec<Change> = results.iter().copied().filter_map(cleared).collect();
         if !changes.is_empty() {

@@ -9,16 +9,17 @@ use crate::wire::json::{self, ObjectWriter, quote};
 
 pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
     let mut parts = Parts { warnings: plan.warnings, ..Parts::default() };
-    let in_front = plan.turns.iter().take_while(|turn| turn.message.role == Role::System).count();
-    let (system, conversation) = plan.turns.split_at(in_front);
-    parts.system = system_prompt(system);
+    // Anthropic takes instructions at the top only: later ones join the first, word for word and at no cost.
+    let (system, conversation): (Vec<Turn<'_>>, Vec<Turn<'_>>) =
+        plan.turns.into_iter().partition(|turn| turn.message.role == Role::System);
+    parts.system = system_prompt(&system);
     for group in conversation.chunk_by(|left, right| role(left) == role(right)) {
         parts.items.push(recorded(group, source).unwrap_or_else(|| Part::built(message(group))));
     }
     parts
 }
 
-/// The side of the conversation that a message stands on. A system message in mid-conversation is a user's text.
+/// The side of the conversation that a message stands on.
 fn role(turn: &Turn<'_>) -> &'static str {
     if turn.message.role == Role::Assistant { "assistant" } else { "user" }
 }
@@ -52,13 +53,7 @@ fn message(group: &[Turn<'_>]) -> String {
     let mut only: Option<&str> = None;
     for turn in results.chain(others) {
         for block in &turn.message.blocks {
-            match &block.content {
-                Content::Text { text } if turn.message.role == Role::System => {
-                    let text = format!("<system-message>\n{text}\n</system-message>");
-                    blocks.push(text_block(&text));
-                }
-                _ => blocks.extend(self::block(block)),
-            }
+            blocks.extend(self::block(block));
             if let (Content::Text { text }, None, Role::User) = (&block.content, &block.raw, turn.message.role) {
                 only = Some(text);
             }

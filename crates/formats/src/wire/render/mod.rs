@@ -88,9 +88,8 @@ impl Part {
 ///
 /// The result keeps the provider's rules whatever the view looks like: a result without its call is left out; a call
 /// without a result gets one that says so, unless nothing but results follows its message; empty messages are left out;
-/// and a user's message is put in front where the first one is not a user's. For Anthropic, system messages in front
-/// become `system`, later ones a user's text in `<system-message>` tags, neighbours of one role are merged, call ids that
-/// are empty, repeated or of other characters are replaced, and reasoning is left out from the first changed message on,
+/// and a user's message is put in front where the first one is not a user's. For Anthropic, system messages become
+/// `system`, wherever they stand, neighbours of one role are merged, call ids that are empty, repeated or of other characters are replaced, and reasoning is left out from the first changed message on,
 /// but for the newest step while its calls are being answered.
 pub fn render(entries: &[Entry], profile: Profile, tools: Option<&str>, source: Option<&Source<'_>>) -> Rendered {
     let parts = parts(entries, profile, source);

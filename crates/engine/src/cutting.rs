@@ -1,0 +1,170 @@
+//! Cutting blocks: excerpts of texts, trimmed arguments, thinking that leaves.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, Kept, ToolCall};
+use epitome_strategy::{Archive, Archived, BlockRef, Tokens};
+
+use crate::guard::{self, Guard, Refusal};
+use crate::ledger::count_block;
+use crate::working::{BlockEdit, Context, Layout, Working};
+use crate::{trim, wording};
+
+/// Tokens of a short mark: a gap that holds no more is kept.
+const MARK_TOKENS: f64 = 12.0;
+
+impl Working {
+    /// Keeps only `keep` (ranges of the text as it is shown) of a block.
+    pub(crate) fn excerpt(
+        &mut self,
+        context: &Context<'_>,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        edit: BlockEdit<'_>,
+        keep: &[Range<u32>],
+    ) -> Result<Tokens, Refusal> {
+        let at = edit.at;
+        let block = self.editable(context, layout, at)?;
+        let shown = block.excerptable().ok_or(Refusal::NotText)?;
+        let bad = |error: ExcerptError| Refusal::BadRanges(error.to_string());
+        let kept = Kept::new(shown, keep).map_err(bad)?;
+        let entry = &self.entries[at.message as usize];
+        let key = entry.key;
+        let original = &entry.original.blocks[at.block as usize];
+        let text = Arc::clone(original.excerptable().ok_or(Refusal::NotText)?);
+        let kept = match entry.excerpt(at.block) {
+            None => kept,
+            Some(earlier) => Kept::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
+        };
+        let of_text = self.tokens_of_original(context, at, &text, original);
+        let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
+        // A stub keeps no image either: then the whole message is archived.
+        let media = original.as_result().map_or(0, |result| result.attachments.len());
+        let media = if kept.ranges().is_empty() { media } else { 0 };
+        let item = match media {
+            0 => Archived::Text(Arc::clone(&text)),
+            _ => Archived::Messages(vec![Arc::clone(&entry.original)]),
+        };
+        let handle = self.archive(context, archive, item)?;
+        let attachments = (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, &handle)));
+        let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
+        let rendered = original.excerpted(&excerpt).ok_or(Refusal::NotText)?;
+        let after =
+            if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
+        self.original_tokens.insert((key, at.block), of_text);
+        let change = Change::Excerpt { entry: key, block: at.block, excerpt };
+        self.change_block(context, EditKind::Excerpt, edit, (after, handle), change)
+    }
+
+    /// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
+    /// knows of it is the count of its excerpt.
+    fn tokens_of_original(&self, context: &Context<'_>, at: BlockRef, text: &str, original: &Block) -> Tokens {
+        let entry = &self.entries[at.message as usize];
+        if let Some(known) = self.original_tokens.get(&(entry.key, at.block)) {
+            return *known;
+        }
+        if entry.excerpt(at.block).is_some() {
+            return context.counter.count(text);
+        }
+        let beside = count_block(context.counter, &original.with_text(Arc::from("")));
+        self.tokens[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
+    }
+
+    /// Cuts long strings in the arguments of a call to `max_chars` characters; 0 takes the arguments out whole. What is
+    /// cut are the recorded arguments, however often they were cut before.
+    pub(crate) fn trim(
+        &mut self,
+        context: &Context<'_>,
+        archive: &mut dyn Archive,
+        layout: &Layout,
+        edit: BlockEdit<'_>,
+        max_chars: u32,
+    ) -> Result<Tokens, Refusal> {
+        let at = edit.at;
+        let block = self.editable(context, layout, at)?;
+        let shown = block.as_call().ok_or(Refusal::NotText)?;
+        let entry = &self.entries[at.message as usize];
+        let key = entry.key;
+        let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
+        let handle = self.archive(context, archive, Archived::Text(Arc::clone(recorded.text())))?;
+        let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, &handle);
+        let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
+        let trimmed = match shown.arguments {
+            Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
+            Arguments::Text(_) => Arguments::Text(Arc::clone(&arguments)),
+        };
+        let rendered = Content::ToolCall(ToolCall { arguments: trimmed, ..shown.clone() });
+        let after = count_block(context.counter, &Block::new(rendered));
+        let change = Change::Trim { entry: key, block: at.block, arguments };
+        self.change_block(context, EditKind::Trim, edit, (after, handle), change)
+    }
+
+    fn change_block(
+        &mut self,
+        context: &Context<'_>,
+        kind: EditKind,
+        edit: BlockEdit<'_>,
+        (after, handle): (Tokens, Arc<str>),
+        change: Change,
+    ) -> Result<Tokens, Refusal> {
+        let BlockEdit { strategy, at, reason } = edit;
+        let before = self.tokens[at.message as usize].blocks[at.block as usize];
+        let saved = if context.guards.on(Guard::Progress) {
+            guard::progress(before, after)?
+        } else {
+            before.saturating_sub(after)
+        };
+        self.set_block_tokens(at, after);
+        self.entries[at.message as usize].apply(&change);
+        self.touched.insert(at);
+        let edit = self.record(kind, strategy, reason);
+        (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
+        Ok(saved)
+    }
+
+    /// Takes a block out of the view without a mark: signed thinking that is no longer valid where it stands. The message
+    /// is archived whole, for the signature is part of what leaves.
+    pub(crate) fn strip(
+        &mut self,
+        context: &Context<'_>,
+        archive: &mut dyn Archive,
+        edit: BlockEdit<'_>,
+    ) -> Result<Tokens, Refusal> {
+        let BlockEdit { strategy, at, reason } = edit;
+        let entry = &self.entries[at.message as usize];
+        let key = entry.key;
+        let handle = self.archive(context, archive, Archived::Messages(vec![Arc::clone(&entry.original)]))?;
+        let saved = self.tokens[at.message as usize].blocks[at.block as usize];
+        let change = Change::Strip { entry: key, block: at.block };
+        self.set_block_tokens(at, 0);
+        self.entries[at.message as usize].apply(&change);
+        let edit = self.record(EditKind::Excerpt, strategy, reason);
+        (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
+        Ok(saved)
+    }
+
+    fn set_block_tokens(&mut self, at: BlockRef, after: Tokens) {
+        let tokens = &mut self.tokens[at.message as usize];
+        let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
+        tokens.total = tokens.total - before + after;
+        self.total = self.total - before.min(self.total) + after;
+    }
+}
+
+/// The kept ranges with every gap filled whose mark would cost about as much as the gap holds.
+fn without_small_gaps(kept: Kept, length: usize, of_text: Tokens) -> Kept {
+    let bytes_per_token = length as f64 / f64::from(of_text.max(1));
+    kept.fill_gaps(length, (MARK_TOKENS * bytes_per_token).ceil() as u32)
+}
+
+/// The marks of an excerpt: tokens of each gap by its share of the block's bytes, the handle in the first.
+fn marks(context: &Context<'_>, text: &str, kept: &Kept, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
+    let mut handle = Some(handle);
+    let mark = |gap: Range<u32>| {
+        let share = f64::from(gap.end - gap.start) / text.len().max(1) as f64;
+        let tokens = (f64::from(of_text) * share).round() as Tokens;
+        Arc::from(wording::gap_mark(context.language, text, gap, tokens, handle.take()))
+    };
+    kept.gaps(text.len()).into_iter().map(mark).collect()
+}

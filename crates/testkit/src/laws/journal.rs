@@ -1,0 +1,181 @@
+//! Does the journal hold: undo, late results, storing?
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use epitome_engine::Ledger;
+use epitome_session::{
+    CallId, Change, EntryKey, Epoch, Message, Origin, Position, Role, Session, ToolResult, UndoError,
+};
+
+use super::validity::unpaired;
+use super::{Laws, result_id};
+
+impl Laws<'_> {
+    /// A result that arrives after its call was answered, or after the call has left, breaks no pair.
+    pub(super) fn late_results(&mut self, ledger: &Ledger) {
+        // A call that is open at the end may be overtaken by what is told behind it.
+        let open_at_end = self.after.view().iter().rev().find(|entry| entry.message.role != Role::System);
+        if open_at_end.is_some_and(|entry| entry.message.calls().next().is_some()) {
+            return;
+        }
+        let (mut session, mut ledger) = (self.after.clone(), ledger.clone());
+        if !unpaired(session.view()).is_empty() {
+            return; // told by the law of pairing
+        }
+        for message in late_results(&session) {
+            let id = result_id(&message).unwrap_or_default().to_owned();
+            push(&mut session, &mut ledger, message);
+            for problem in unpaired(session.view()) {
+                self.law("late-results", false, || format!("after the late result of `{id}`: {problem}"));
+            }
+            self.recounted(&ledger, &session, "after a late result");
+        }
+    }
+
+    /// Undoing an epoch gives the view that never had it, messages that have arrived since included; it is refused
+    /// exactly while a later epoch stands on it.
+    pub(super) fn undone(&mut self, ledger: &Ledger) {
+        let (mut session, mut ledger) = (self.after.clone(), ledger.clone());
+        let mut expected = self.before.clone();
+        let newer = Message::text("newer", Role::User, Origin::Typed, "something newer");
+        for message in late_results(&session).into_iter().chain([newer]) {
+            expected.push(message.clone());
+            push(&mut session, &mut ledger, message);
+        }
+        let newest = session.next_epoch() - 1;
+        for epoch in session.journal().iter().filter(|epoch| !epoch.undone) {
+            let mut undone = session.clone();
+            let result = undone.undo(epoch.id);
+            let covering = covering(&session, epoch);
+            let refused = matches!(&result, Err(UndoError::Covered { later, .. }) if Some(*later) == covering);
+            self.law("undo", result.is_ok() == covering.is_none() && (refused || result.is_ok()), || {
+                format!("undoing {} gave {result:?}, {covering:?} stands on it", epoch.id)
+            });
+            if result.is_err() {
+                continue;
+            }
+            let without = replayed(&session, Some(epoch.id));
+            self.law("undo", undone.view() == without.view(), || {
+                format!("without {} the view is another: {}", epoch.id, difference(&undone, &without))
+            });
+            self.law("undo", epoch.id != newest || undone.view() == expected.view(), || {
+                format!("the earlier view did not come back: {}", difference(&undone, &expected))
+            });
+            let mut resynced = ledger.clone();
+            resynced.resync(&undone);
+            self.recounted(&resynced, &undone, "after an undo");
+        }
+    }
+
+    /// A session that is stored and loaded is the same, and goes on the same.
+    pub(super) fn stored(&mut self) {
+        let mut session = self.after.clone();
+        let replayed = replayed(&session, None);
+        self.law("stored", replayed.view() == session.view(), || {
+            format!("replaying the journal: {}", difference(&session, &replayed))
+        });
+        let loaded = serde_json::to_string(&session).and_then(|json| serde_json::from_str::<Session>(&json));
+        let Ok(mut loaded) = loaded else {
+            return self.law("stored", false, || format!("{loaded:?}"));
+        };
+        let same = loaded.log() == session.log() && loaded.journal() == session.journal();
+        self.law("stored", same && loaded.view() == session.view(), || difference(&session, &loaded));
+        let again = session.log().last().map(|message| (**message).clone());
+        for message in late_results(&session).into_iter().chain(again) {
+            session.push(message.clone());
+            loaded.push(message);
+        }
+        self.law("stored", loaded.view() == session.view(), || format!("going on: {}", difference(&session, &loaded)));
+        let last = session.next_epoch() - 1;
+        let undone = (session.undo(last), loaded.undo(last));
+        self.law("stored", undone.0 == undone.1 && loaded.view() == session.view(), || {
+            format!("undoing: {}", difference(&session, &loaded))
+        });
+    }
+}
+
+fn push(session: &mut Session, ledger: &mut Ledger, message: Message) {
+    let key = session.push(message);
+    if let Some(entry) = session.view().iter().find(|entry| entry.key == key) {
+        ledger.push(key, &entry.message);
+    }
+}
+
+/// A result for each call of the log that has none, some of them at most.
+fn late_results(session: &Session) -> Vec<Message> {
+    let mut open: HashMap<CallId, usize> = HashMap::new();
+    for message in session.log() {
+        match result_id(message) {
+            Some(id) => {
+                open.entry(CallId::from(id)).and_modify(|open| *open = open.saturating_sub(1));
+            }
+            None => message.calls().for_each(|(_, call)| *open.entry(Arc::clone(&call.id)).or_default() += 1),
+        }
+    }
+    let mut ids: Vec<CallId> = open.into_iter().filter(|(_, open)| *open > 0).map(|(id, _)| id).collect();
+    ids.sort_unstable();
+    let result = |call_id| ToolResult {
+        call_id,
+        name: None,
+        text: "it came late".into(),
+        attachments: Vec::new(),
+        is_error: false,
+    };
+    ids.into_iter().take(4).map(|id| Message::result("late", result(id))).collect()
+}
+
+/// The session as it would be had each message been pushed and each epoch committed anew, `without` one of them: an
+/// empty epoch takes its number.
+fn replayed(session: &Session, without: Option<u32>) -> Session {
+    let mut replayed = Session::new();
+    let mut log = session.log().iter().enumerate().peekable();
+    for epoch in session.journal() {
+        while let Some((_, message)) = log.next_if(|(index, _)| *index < epoch.log_length as usize) {
+            replayed.push((**message).clone());
+        }
+        let left_out = epoch.undone || Some(epoch.id) == without;
+        replayed.commit(if left_out {
+            Epoch { edits: Vec::new(), synthetics: Vec::new(), ..epoch.clone() }
+        } else {
+            epoch.clone()
+        });
+    }
+    log.for_each(|(_, message)| {
+        replayed.push((**message).clone());
+    });
+    replayed
+}
+
+/// The first later epoch in force that changes what `target` changed or added, or something in front of thinking that
+/// left because of it.
+fn covering(session: &Session, target: &Epoch) -> Option<u32> {
+    let mut places: HashMap<EntryKey, Position> =
+        session.full_view().iter().map(|entry| (entry.key, entry.position)).collect();
+    for epoch in session.journal() {
+        let added = epoch.synthetics.iter().enumerate();
+        places.extend(
+            added.map(|(index, it)| (EntryKey::Synthetic { epoch: epoch.id, index: index as u32 }, it.position)),
+        );
+    }
+    let added = (0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index });
+    let touched: HashSet<EntryKey> = target.changes().map(Change::entry).chain(added).collect();
+    let stripped = target.changes().filter(|change| matches!(change, Change::Strip { .. }));
+    let last = stripped.filter_map(|change| places.get(&change.entry())).max();
+    let mut later = session.journal().iter().filter(|epoch| epoch.id > target.id && !epoch.undone);
+    later
+        .find(|epoch| {
+            epoch.changes().map(Change::entry).any(|entry| {
+                let in_front = last.is_some_and(|last| places.get(&entry).is_some_and(|place| place <= last));
+                touched.contains(&entry) || in_front
+            })
+        })
+        .map(|epoch| epoch.id)
+}
+
+/// Where two views differ first, for a person.
+fn difference(one: &Session, other: &Session) -> String {
+    let (one, other) = (one.view(), other.view());
+    let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    format!("of {} and {} messages, at {at}: {:?} and {:?}", one.len(), other.len(), one.get(at), other.get(at))
+}

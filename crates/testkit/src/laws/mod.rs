@@ -1,0 +1,135 @@
+//! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
+//!
+//! Each file holds the laws of one question: is the view valid ([`validity`]), did what must stay stay ([`stays`]), do
+//! receipts and figures add up ([`accounts`]), are shortened texts and the archive true ([`texts`]), is the verdict right
+//! ([`verdict`]), does the journal hold ([`journal`]).
+
+mod accounts;
+mod journal;
+mod json;
+mod marks;
+mod stays;
+mod texts;
+mod validity;
+mod verdict;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use epitome_engine::{Engine, Ledger, MemoryArchive, Report, Request, Status, block_on};
+use epitome_session::{Content, Entry, EntryKey, Epoch, Message, Session};
+
+/// A law that a result broke.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The law's name, as in the list of guarantees.
+    pub law: &'static str,
+    /// How.
+    pub how: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.law, self.how)
+    }
+}
+
+/// Compacts `session` and checks every law of the result; returns the report and what was broken. The session is left
+/// compacted.
+///
+/// The compaction is made about five times in all (drafted, repeated, undone), and each time costs what it costs.
+pub fn compact_and_check(
+    engine: &Engine,
+    session: &mut Session,
+    archive: &mut MemoryArchive,
+    request: &Request,
+) -> (Option<Report>, Vec<Broken>) {
+    let before = session.clone();
+    let mut ledger = engine.ledger(session);
+    let tokens_before = ledger.total();
+    let compacted = block_on(engine.compact(session, &mut ledger, archive, request));
+    let report = match compacted {
+        Ok(report) => report,
+        Err(error) => return (None, vec![Broken { law: "failure", how: error.to_string() }]),
+    };
+    let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
+    let mut laws =
+        Laws { engine, request, archive, before: &before, after: session, shown, report: &report, broken: Vec::new() };
+    laws.check(&ledger, tokens_before);
+    let broken = laws.broken;
+    (Some(report), broken)
+}
+
+/// One compaction and what is known of it from the outside.
+struct Laws<'a> {
+    engine: &'a Engine,
+    request: &'a Request,
+    archive: &'a MemoryArchive,
+    before: &'a Session,
+    after: &'a Session,
+    /// The view after, by identity.
+    shown: HashMap<EntryKey, &'a Entry>,
+    report: &'a Report,
+    broken: Vec<Broken>,
+}
+
+impl<'a> Laws<'a> {
+    fn check(&mut self, ledger: &Ledger, tokens_before: u32) {
+        self.counting(ledger, tokens_before);
+        self.budget();
+        self.conservation();
+        self.receipts();
+        self.cache();
+        let fitted = tokens_before <= self.request.target;
+        self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
+            "what fits was touched".to_owned()
+        });
+        if self.report.status != Status::Compacted {
+            let same = self.before.view() == self.after.view() && self.before.journal() == self.after.journal();
+            self.law("idempotence", same, || "the session changed although nothing was to be changed".to_owned());
+            self.feasible_floor();
+            return;
+        }
+        self.pairing();
+        self.pins();
+        self.progress();
+        self.thinking();
+        self.repaired();
+        self.archived();
+        self.excerpts();
+        self.trims();
+        self.only_edits();
+        self.provider();
+        self.repeated();
+        self.stale_drafts();
+        self.retriggered();
+        self.late_results(ledger);
+        self.undone(ledger);
+        self.stored();
+    }
+
+    fn law(&mut self, law: &'static str, holds: bool, how: impl FnOnce() -> String) {
+        if !holds {
+            self.broken.push(Broken { law, how: how() });
+        }
+    }
+
+    /// The epoch of the compaction, if it made one.
+    fn epoch(&self) -> Option<&'a Epoch> {
+        self.after.journal().last().filter(|_| self.report.status == Status::Compacted)
+    }
+}
+
+/// The call id of a result's message.
+fn result_id(message: &Message) -> Option<&str> {
+    message.blocks.iter().find_map(|block| Some(block.as_result()?.call_id.as_ref()))
+}
+
+/// Whether nothing of a message would be rendered.
+fn is_blank(message: &Message) -> bool {
+    message.blocks.iter().all(|block| match &block.content {
+        Content::Text { text } => text.trim().is_empty(),
+        Content::Gone => true,
+        _ => false,
+    })
+}

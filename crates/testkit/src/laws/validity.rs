@@ -1,0 +1,117 @@
+//! Is the view one that a provider accepts?
+
+use std::collections::HashSet;
+
+use epitome_session::{Change, Entry, EntryKey, Origin, Role, Unit, UnitKind, units};
+
+use super::{Laws, result_id};
+use crate::laws::stays::{may_be_marked, must_stay};
+
+impl Laws<'_> {
+    /// Calls and results directly after each other; a call may be open at the end only.
+    pub(super) fn pairing(&mut self) {
+        for problem in unpaired(self.after.view()) {
+            self.law("pairing", false, || problem);
+        }
+    }
+
+    /// The conversation starts with a user's message, and a message's role says what it holds.
+    pub(super) fn provider(&mut self) {
+        let first = self.after.view().iter().find(|entry| entry.message.role != Role::System);
+        let fine = first.is_none_or(|entry| entry.message.role == Role::User);
+        self.law("provider", fine, || "the first message is not a user's".to_owned());
+        for entry in self.after.view() {
+            let fits = (entry.message.role == Role::Tool) == result_id(&entry.message).is_some();
+            self.law("provider", fits, || format!("{} is no {:?} message", entry.message.id, entry.message.role));
+        }
+    }
+
+    /// In and behind the loop of the first change no signed thinking stays, but that of the newest step and of what is
+    /// pinned.
+    pub(super) fn thinking(&mut self) {
+        let Some(first) = self.report.first_changed_message.map(|first| first as usize) else { return };
+        let all = units(self.after.view());
+        // The loop is looked for in both views: a change may end it where it stood, or join it with the next one.
+        let start = loop_start(&units(self.before.view()), first).min(loop_start(&all, first));
+        let unchanged: HashSet<EntryKey> = self.before.view().iter().take(start).map(|entry| entry.key).collect();
+        let pins = &self.engine.pins;
+        let kept: HashSet<EntryKey> =
+            must_stay(self.before.view(), pins).into_iter().map(|(_, entry)| entry.key).collect();
+        let last_user = all.iter().rposition(|unit| unit.kind == UnitKind::User);
+        let newest = all
+            .iter()
+            .rposition(|unit| unit.kind == UnitKind::Step)
+            .filter(|step| last_user.is_none_or(|user| user < *step));
+        let mut left = Vec::new();
+        for (index, unit) in all.iter().enumerate() {
+            let entries = &self.after.view()[unit.entries.clone()];
+            let pinned = entries.iter().any(|entry| kept.contains(&entry.key) || may_be_marked(&entry.message, pins));
+            if Some(index) == newest || !unit.closed || pinned {
+                continue;
+            }
+            let thinks = |entry: &&Entry| entry.message.has_signed_thinking() && !unchanged.contains(&entry.key);
+            left.extend(entries.iter().filter(thinks).map(|entry| entry.message.id.clone()));
+        }
+        self.law("thinking", left.is_empty(), || format!("{left:?} think in or behind the loop of the first change"));
+    }
+
+    /// Repair takes no recorded result away from a call that stays; a second one may leave.
+    pub(super) fn repaired(&mut self) {
+        let Some(epoch) = self.epoch() else { return };
+        let removals = epoch.edits.iter().filter(|edit| &*edit.strategy == "repair").flat_map(|edit| &edit.changes);
+        let removed: HashSet<EntryKey> =
+            removals.filter(|it| matches!(it, Change::Remove { .. })).map(Change::entry).collect();
+        let lost: Vec<&Entry> = self
+            .before
+            .view()
+            .iter()
+            .filter(|entry| removed.contains(&entry.key) && entry.message.origin == Origin::Tool)
+            .collect();
+        for result in lost {
+            // A call that stands before it, stays, and is now answered by the engine's own words.
+            let is_robbed = |unit: &&Unit| {
+                let entries = &self.after.view()[unit.entries.clone()];
+                let earlier = entries.first().is_some_and(|call| call.position < result.position);
+                earlier
+                    && entries.iter().any(|entry| {
+                        entry.message.origin == Origin::Answer
+                            && result_id(&entry.message) == result_id(&result.message)
+                    })
+            };
+            let robbed = units(self.after.view()).iter().any(|unit| is_robbed(&unit));
+            self.law("repair", !robbed, || format!("result {} left, its call stays", result.message.id));
+        }
+    }
+}
+
+/// What is wrong with the calls and results of a view.
+pub(super) fn unpaired(entries: &[Entry]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut at = 0;
+    while at < entries.len() {
+        let message = &entries[at].message;
+        if message.role == Role::Tool {
+            problems.push(format!("result {} has no call", message.id));
+        }
+        let mut open: Vec<&str> = message.calls().map(|(_, call)| call.id.as_ref()).collect();
+        at += 1;
+        while at < entries.len() && entries[at].message.role == Role::Tool && !open.is_empty() {
+            let id = result_id(&entries[at].message);
+            let Some(index) = open.iter().position(|open| Some(*open) == id) else { break };
+            open.remove(index);
+            at += 1;
+        }
+        let last = entries[at..].iter().all(|entry| entry.message.role == Role::System);
+        if !open.is_empty() && !last {
+            problems.push(format!("calls {open:?} of {} are unanswered", message.id));
+        }
+    }
+    problems
+}
+
+/// The position where the loop of steps starts that holds the message at `position`; `position` where none does.
+fn loop_start(units: &[Unit], position: usize) -> usize {
+    let Some(unit) = units.iter().position(|unit| unit.entries.contains(&position)) else { return position };
+    let steps = units[..=unit].iter().rev().take_while(|unit| unit.kind == UnitKind::Step).count();
+    if steps == 0 { position } else { units[unit + 1 - steps].entries.start }
+}

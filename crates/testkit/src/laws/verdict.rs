@@ -1,0 +1,96 @@
+//! Is the verdict right, and is it the same each time?
+
+use epitome_engine::{EngineError, Report, Request, Status, block_on};
+use epitome_session::{Message, Origin, Role, Session};
+
+use super::Laws;
+
+impl Laws<'_> {
+    /// At or under the limit, or a floor that really exceeds it.
+    pub(super) fn budget(&mut self) {
+        let tokens = self.engine.ledger(self.after).total();
+        let limit = self.request.limit.max(self.request.target);
+        match self.report.status {
+            Status::NoChange => self.law("budget", tokens <= limit, || format!("{tokens} was left alone")),
+            Status::Compacted => self.law("budget", tokens <= limit, || format!("{tokens} tokens for {limit}")),
+            Status::Infeasible => {
+                let floor = self.report.floor.as_ref().map_or(0, |floor| floor.tokens);
+                self.law("budget", floor > limit, || format!("a floor of {floor} for {limit}"));
+                let parts: u32 = self.report.floor.iter().flat_map(|floor| &floor.parts).map(|part| part.tokens).sum();
+                self.law("budget", parts == floor, || format!("parts of {parts} make a floor of {floor}"));
+            }
+        }
+    }
+
+    /// A floor that was reported can be had.
+    pub(super) fn feasible_floor(&mut self) {
+        let Some(floor) = self.report.floor.as_ref().map(|floor| floor.tokens) else { return };
+        let request = Request { target: floor, limit: floor, ..self.request.clone() };
+        let status = self.run_again(&mut self.before.clone(), &request).map(|report| report.status);
+        self.law("floor", matches!(status, Ok(Status::Compacted | Status::NoChange)), || {
+            format!("a budget of the floor's {floor} tokens ended as {status:?}")
+        });
+    }
+
+    /// Drafting and committing is compacting; the same again gives the same; what was compacted fits and is left alone.
+    pub(super) fn repeated(&mut self) {
+        let mut again = self.before.clone();
+        let report = self.run_again(&mut again, self.request);
+        let same = report.as_ref().is_ok_and(|report| untimed(report) == untimed(self.report));
+        self.law("determinism", same && again.view() == self.after.view(), || {
+            format!("a second run gave something else: {report:?}")
+        });
+        if self.report.tokens_after <= self.request.target {
+            let mut twice = self.after.clone();
+            let status = self.run_again(&mut twice, self.request).map(|report| report.status);
+            let left_alone = matches!(status, Ok(Status::NoChange)) && twice.view() == self.after.view();
+            self.law("idempotence", left_alone, || "compacting again changed something".to_owned());
+        }
+    }
+
+    /// Drafts a compaction and commits it; what the draft holds is what the commit appends.
+    fn run_again(&mut self, session: &mut Session, request: &Request) -> Result<Report, EngineError> {
+        let mut ledger = self.engine.ledger(session);
+        let mut scratch = self.archive.clone();
+        let draft = block_on(self.engine.draft(session, &ledger, &mut scratch, request))?;
+        let drafted = draft.epoch().cloned();
+        let epochs = session.journal().len();
+        let report = self.engine.commit(session, &mut ledger, draft)?;
+        let committed = session.journal().get(epochs).cloned();
+        self.law("drafts", drafted == committed, || format!("{drafted:?} became {committed:?}"));
+        self.recounted(&ledger, session, "after a draft was committed");
+        Ok(report)
+    }
+
+    /// A draft is refused once the session has changed, whatever changed it.
+    pub(super) fn stale_drafts(&mut self) {
+        let mut scratch = self.archive.clone();
+        let ledger = self.engine.ledger(self.before);
+        let Ok(draft) = block_on(self.engine.draft(self.before, &ledger, &mut scratch, self.request)) else { return };
+        let mut changed: Vec<(&str, Session)> = vec![("another commit", self.after.clone())];
+        let mut pushed = self.before.clone();
+        pushed.push(Message::text("newer", Role::User, Origin::Typed, "something newer"));
+        changed.push(("a push", pushed));
+        let mut undone = self.before.clone();
+        if (0..undone.next_epoch()).rev().any(|epoch| undone.undo(epoch).is_ok()) {
+            changed.push(("an undo", undone));
+        }
+        for (change, mut session) in changed {
+            let before = session.view().to_vec();
+            let mut ledger = self.engine.ledger(&session);
+            let result = self.engine.commit(&mut session, &mut ledger, draft.clone());
+            let refused = matches!(result, Err(EngineError::Stale { .. })) && session.view() == before;
+            self.law("drafts", refused, || format!("a draft was taken after {change}"));
+        }
+    }
+
+    /// What a compaction has reached does not trigger it again.
+    pub(super) fn retriggered(&mut self) {}
+}
+
+/// A report without the times that it took.
+fn untimed(report: &Report) -> Report {
+    let mut report = report.clone();
+    report.steps.iter_mut().for_each(|step| step.duration_us = 0);
+    report
+}
