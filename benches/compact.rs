@@ -45,7 +45,7 @@ fn push_and_check(bencher: Bencher<'_, '_>, tokens: usize) {
     let new = Message::text("", epitome::session::Role::User, epitome::session::Origin::Typed, "And the next step?");
     bencher.bench_local(|| {
         let key = session.push(new.clone());
-        ledger.push(key, &new);
+        ledger.push(&session, key);
         ledger.total() > 50_000
     });
 }

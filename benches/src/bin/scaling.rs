@@ -41,7 +41,7 @@ fn row(engine: &Engine, mut session: Session) -> Result<(), Box<dyn std::error::
         let started = Instant::now();
         for _ in 0..1_000 {
             let key = session.push(new.clone());
-            ledger.push(key, &new);
+            ledger.push(&session, key);
             std::hint::black_box(ledger.total() > request.target);
         }
         started.elapsed() / 1_000

@@ -96,15 +96,21 @@ impl Ledger {
         self.counts.get(&key)
     }
 
-    /// Counts a message that was just pushed. Linear in the message.
-    pub fn push(&mut self, key: EntryKey, message: &Message) {
-        let tokens = count_message(&*self.counter, message);
-        self.total = self.total.saturating_add(tokens.total);
-        self.counts.insert(key, tokens);
+    /// Counts the message that was just pushed to `session` under `key`. Linear in the message; a result that came late
+    /// changes what stands in the middle of the view, and is linear in that.
+    pub fn push(&mut self, session: &Session, key: EntryKey) {
+        match session.view().last() {
+            Some(entry) if entry.key == key && entry.is_in_place() => {
+                let tokens = count_message(&*self.counter, &entry.message);
+                self.total = self.total.saturating_add(tokens.total);
+                self.counts.insert(key, tokens);
+            }
+            _ => self.resync(session),
+        }
     }
 
     /// Brings the counts up to date with a view that changed by other means than the engine's: an undone epoch, a
-    /// loaded journal. Counts only what was never counted in its present form.
+    /// loaded journal, a late result. Counts what is new and what is or was edited. Linear in the view.
     pub fn resync(&mut self, session: &Session) {
         let stale: Vec<&Entry> = session
             .view()

@@ -17,7 +17,8 @@ pub(crate) fn protections(entries: &[Entry], marked: &[bool], units: &[Unit], pi
         let recent = pins.last_rounds > 0 && unit.round > 0 && unit.round + pins.last_rounds > rounds;
         match unit.kind {
             UnitKind::System => Protection::System,
-            _ if !unit.closed => Protection::Open,
+            // An unanswered call that others have followed is dead: repair answers it.
+            _ if !unit.closed && Some(index) == last => Protection::Open,
             _ if Some(index) == newest_user => Protection::NewestUser,
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
             _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,

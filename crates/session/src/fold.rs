@@ -103,6 +103,11 @@ impl Entry {
         !Arc::ptr_eq(&self.message, &self.original)
     }
 
+    /// Whether it stands where it arrived, as it was recorded.
+    pub fn is_in_place(&self) -> bool {
+        !self.is_edited() && matches!(self.key, EntryKey::Log(index) if self.position == Position::log(index))
+    }
+
     /// The excerpt in force on a block.
     pub fn excerpt(&self, block: u32) -> Option<&Excerpt> {
         self.excerpts.iter().find(|(index, _)| *index == block).map(|(_, excerpt)| excerpt)
@@ -111,6 +116,18 @@ impl Entry {
     /// The call id of the entry's result, where it is one.
     fn result_id(&self) -> Option<CallId> {
         self.message.blocks.iter().find_map(|block| Some(Arc::clone(&block.as_result()?.call_id)))
+    }
+
+    /// Shows a result that came late, and whose call is no longer shown, as a message of the user's side where it came.
+    fn tell_late_result(&mut self) {
+        if self.position.rank != Rank::LateResult {
+            return;
+        }
+        let text = self.message.blocks.iter().find_map(Block::as_result).map(|result| Arc::clone(&result.text));
+        let shown = Arc::make_mut(&mut self.message);
+        (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);
+        shown.blocks = text.into_iter().map(Block::text).collect();
+        self.position = Position::log(self.position.sequence);
     }
 
     /// Applies one change to the entry. A change that removes it, names another entry, or names a block that does not
@@ -150,29 +167,34 @@ impl Entry {
 /// Gives late results their due: an answer that the engine gave in place of a result leaves when the result has come,
 /// and a result whose calling message has left the view is shown as what the user's side has to tell. Linear in the view.
 pub(crate) fn reconcile(view: &mut Vec<Entry>) {
-    let late: HashMap<(u32, CallId), bool> = view
-        .iter()
-        .filter(|entry| entry.message.origin == Origin::Tool)
-        .filter_map(|entry| Some(((entry.position.index, entry.result_id()?), entry.position.rank == Rank::LateResult)))
-        .collect();
-    if !late.values().any(|late| *late) {
+    if view.iter().all(|entry| entry.position.rank != Rank::LateResult) {
         return;
     }
-    view.retain(|entry| {
-        let answered = || late.contains_key(&(entry.position.index, entry.result_id()?)).then_some(());
-        entry.message.origin != Origin::Answer || answered().is_none()
-    });
-    let calling: HashSet<u32> =
-        view.iter().filter(|entry| entry.message.calls().next().is_some()).map(|entry| entry.position.index).collect();
-    for entry in view.iter_mut().filter(|entry| entry.position.rank == Rank::LateResult && !entry.is_edited()) {
-        if entry.position.index.checked_sub(1).is_none_or(|call| !calling.contains(&call)) {
-            let text = entry.message.blocks.iter().find_map(Block::as_result).map(|result| Arc::clone(&result.text));
-            let shown = Arc::make_mut(&mut entry.message);
-            (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);
-            shown.blocks = text.into_iter().map(Block::text).collect();
-            entry.position = Position::log(entry.position.sequence);
+    let mut superfluous = HashSet::new();
+    let mut at = 0;
+    while at < view.len() {
+        let mut open: HashMap<CallId, usize> = HashMap::new();
+        for (_, call) in view[at].message.calls() {
+            *open.entry(Arc::clone(&call.id)).or_default() += 1;
         }
+        let start = if view[at].message.role == Role::Tool { at } else { at + 1 };
+        let end = start + view[start..].iter().take_while(|entry| entry.message.role == Role::Tool).count();
+        // Recorded results first: an answer only stands for what none of them answers.
+        for answers in [false, true] {
+            for entry in view[start..end].iter_mut().filter(|entry| (entry.message.origin == Origin::Answer) == answers) {
+                let open = entry.result_id().and_then(|id| open.get_mut(&id)).filter(|open| **open > 0);
+                match open {
+                    Some(open) => *open -= 1,
+                    None if answers => {
+                        superfluous.insert(entry.key);
+                    }
+                    None => entry.tell_late_result(),
+                }
+            }
+        }
+        at = end;
     }
+    view.retain(|entry| !superfluous.contains(&entry.key));
     view.sort_by_key(|entry| entry.position);
 }
 

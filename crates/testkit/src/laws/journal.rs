@@ -11,25 +11,28 @@ use epitome_session::{
 use super::validity::unpaired;
 use super::{Laws, result_id};
 
+/// Late results that are tried: enough for every hostile session.
+const MOST_LATE: usize = 50;
+
 impl Laws<'_> {
-    /// A result that arrives after its call was answered, or after the call has left, breaks no pair.
+    /// A result that arrives after its call was answered, or after the call has left, breaks no pair; when all that were
+    /// missing have come, every call has its own.
     pub(super) fn late_results(&mut self, ledger: &Ledger) {
-        // A call that is open at the end may be overtaken by what is told behind it.
-        let open_at_end = self.after.view().iter().rev().find(|entry| entry.message.role != Role::System);
-        if open_at_end.is_some_and(|entry| entry.message.calls().next().is_some()) {
-            return;
-        }
         let (mut session, mut ledger) = (self.after.clone(), ledger.clone());
         if !unpaired(session.view()).is_empty() {
             return; // told by the law of pairing
         }
-        for message in late_results(&session) {
-            let id = result_id(&message).unwrap_or_default().to_owned();
-            push(&mut session, &mut ledger, message);
-            for problem in unpaired(session.view()) {
+        let late = late_results(&session);
+        for message in &late {
+            let id = result_id(message).unwrap_or_default();
+            push(&mut session, &mut ledger, message.clone());
+            for problem in unpaired(session.view()).into_iter().filter(|problem| problem.starts_with("result")) {
                 self.law("late-results", false, || format!("after the late result of `{id}`: {problem}"));
             }
             self.recounted(&ledger, &session, "after a late result");
+        }
+        for problem in unpaired(session.view()).into_iter().filter(|_| late.len() < MOST_LATE) {
+            self.law("late-results", false, || format!("after all late results: {problem}"));
         }
     }
 
@@ -97,24 +100,22 @@ impl Laws<'_> {
 
 fn push(session: &mut Session, ledger: &mut Ledger, message: Message) {
     let key = session.push(message);
-    if let Some(entry) = session.view().iter().find(|entry| entry.key == key) {
-        ledger.push(key, &entry.message);
-    }
+    ledger.push(session, key);
 }
 
-/// A result for each call of the log that has none, some of them at most.
+/// A result for each call of the log that has none, at most [`MOST_LATE`].
 fn late_results(session: &Session) -> Vec<Message> {
-    let mut open: HashMap<CallId, usize> = HashMap::new();
+    let mut open: Vec<CallId> = Vec::new();
     for message in session.log() {
         match result_id(message) {
             Some(id) => {
-                open.entry(CallId::from(id)).and_modify(|open| *open = open.saturating_sub(1));
+                if let Some(answered) = open.iter().rposition(|open| **open == *id) {
+                    open.remove(answered);
+                }
             }
-            None => message.calls().for_each(|(_, call)| *open.entry(Arc::clone(&call.id)).or_default() += 1),
+            None => open.extend(message.calls().map(|(_, call)| Arc::clone(&call.id))),
         }
     }
-    let mut ids: Vec<CallId> = open.into_iter().filter(|(_, open)| *open > 0).map(|(id, _)| id).collect();
-    ids.sort_unstable();
     let result = |call_id| ToolResult {
         call_id,
         name: None,
@@ -122,7 +123,7 @@ fn late_results(session: &Session) -> Vec<Message> {
         attachments: Vec::new(),
         is_error: false,
     };
-    ids.into_iter().take(4).map(|id| Message::result("late", result(id))).collect()
+    open.into_iter().take(MOST_LATE).map(|id| Message::result("late", result(id))).collect()
 }
 
 /// The session as it would be had each message been pushed and each epoch committed anew, `without` one of them: an

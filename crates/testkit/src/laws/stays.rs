@@ -1,43 +1,70 @@
 //! Did what must stay stay?
 
-use epitome_engine::{Outcome, Status};
-use epitome_session::{Content, Entry, Message, Role, Unit, UnitKind, units};
+use std::collections::HashMap;
+
+use epitome_engine::{Outcome, Pins};
+use epitome_session::{Content, Entry, EntryKey, Message, Role, Unit, UnitKind, units};
 
 use super::{Laws, is_blank};
-use epitome_engine::Pins;
 
 impl Laws<'_> {
     /// What is protected stays byte-identical, and so do open calls and the newest genuine user message; the receipts of
     /// exactly these messages say so.
     pub(super) fn pins(&mut self) {
         let must_stay = must_stay(self.before.view(), &self.engine.pins);
-        for (law, entry) in &must_stay {
+        for entry in self.before.view() {
+            let Some(law) = must_stay.get(&entry.key) else { continue };
             let same = self.shown.get(&entry.key).is_some_and(|shown| shown.message == entry.message);
-            let empty = entry.message.role != Role::System && is_blank(&entry.message);
-            self.law(law, same || empty, || format!("{} changed or left", entry.message.id));
+            self.law(law, same, || format!("{} changed or left", entry.message.id));
         }
-        for (entry, receipt) in self.before.view().iter().zip(&self.report.messages) {
-            let pinned = must_stay.iter().any(|(_, stays)| stays.key == entry.key);
-            let open = may_be_marked(&entry.message, &self.engine.pins);
-            let fits = match receipt.outcome {
-                Outcome::Pinned => pinned || open || self.report.status != Status::Compacted,
-                Outcome::Kept => !pinned || open,
-                _ => true,
-            };
-            self.law("receipts", fits || is_blank(&entry.message), || {
-                format!("{} is {:?}, protected: {pinned}", receipt.id, receipt.outcome)
-            });
+        let with_empty = protected(self.before.view(), &self.engine.pins);
+        for unit in units(self.before.view()) {
+            for position in unit.entries {
+                let (entry, receipt) = (&self.before.view()[position], &self.report.messages[position]);
+                // Of a call that was never answered, of a marker that no person typed, and where empty messages count
+                // as rounds, either may be said.
+                let pinned = must_stay.contains_key(&entry.key);
+                let either = !unit.closed
+                    || may_be_marked(&entry.message, &self.engine.pins)
+                    || pinned != with_empty.contains_key(&entry.key);
+                let fits = match receipt.outcome {
+                    Outcome::Pinned => pinned || either,
+                    Outcome::Kept => !pinned || either,
+                    _ => true,
+                };
+                self.law("receipts", fits || is_blank(&entry.message), || {
+                    format!("{} is {:?}, protected: {pinned}", receipt.id, receipt.outcome)
+                });
+            }
         }
     }
 }
 
-/// The messages of a view that no compaction may change, with the law that says so.
-pub(super) fn must_stay<'e>(entries: &'e [Entry], pins: &Pins) -> Vec<(&'static str, &'e Entry)> {
+/// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
+/// first: no round starts with one, and none is the task.
+pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
+    let has_content = |entry: &&Entry| entry.message.role == Role::System || !is_blank(&entry.message);
+    let entries: Vec<Entry> = recorded.iter().filter(has_content).cloned().collect();
+    let mut stays = protected(&entries, pins);
+    stays.extend(open_at_end(recorded).map(|key| (key, "open-calls")));
+    stays
+}
+
+/// The messages of the calls that the end of a view waits for.
+fn open_at_end(entries: &[Entry]) -> impl Iterator<Item = EntryKey> {
+    let last = units(entries).into_iter().rev().find(|unit| unit.kind != UnitKind::System);
+    let open = last.filter(|unit| !unit.closed).map(|unit| unit.entries);
+    open.into_iter().flatten().map(|position| entries[position].key)
+}
+
+/// The same for a view as it is, open calls left out.
+fn protected(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
     let units = units(entries);
     let rounds = units.last().map_or(0, |unit| unit.round);
     let first = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
-    let last = units.iter().rposition(|unit| unit.kind != UnitKind::System);
+    // The step that the conversation ends with may lose parts, also where its round is kept.
+    let newest_step = units.iter().rposition(|unit| unit.kind == UnitKind::Step).filter(|step| newest < Some(*step));
     let law = |(index, unit): (usize, &Unit)| {
         let messages = || entries[unit.entries.clone()].iter().map(|entry| &*entry.message);
         let protected_call = |message: &Message| {
@@ -46,17 +73,17 @@ pub(super) fn must_stay<'e>(entries: &'e [Entry], pins: &Pins) -> Vec<(&'static 
         let recent = pins.last_rounds > 0 && unit.round > 0 && rounds - unit.round < pins.last_rounds;
         match unit.kind {
             UnitKind::System => Some("pins"),
-            _ if !unit.closed && Some(index) == last => Some("open-calls"),
             _ if Some(index) == newest => Some("open-calls"),
             _ if pins.original_task && Some(index) == first => Some("pins"),
             UnitKind::Orphan => None, // repair decides
             _ if messages().any(|message| message.pinned || is_marked(message, pins)) => Some("pins"),
-            _ if messages().any(protected_call) || recent => Some("pins"),
+            _ if messages().any(protected_call) => Some("pins"),
+            _ if recent && Some(index) != newest_step => Some("pins"),
             _ => None,
         }
     };
     let stays = units.iter().enumerate().filter_map(|(index, unit)| Some((law((index, unit))?, unit)));
-    stays.flat_map(|(law, unit)| entries[unit.entries.clone()].iter().map(move |entry| (law, entry))).collect()
+    stays.flat_map(|(law, unit)| entries[unit.entries.clone()].iter().map(move |entry| (entry.key, law))).collect()
 }
 
 /// Whether a person's message holds a marker.

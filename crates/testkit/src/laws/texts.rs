@@ -1,9 +1,10 @@
 //! Are shortened texts and the archive true?
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Change, Content, EditKind, Entry, EntryKey, Excerpt, Message, MessageId, Role};
+use epitome_session::{Epoch, EpochOrigin, Arguments, Change, Content, EditKind, Entry, EntryKey, Excerpt, Message, MessageId, Role};
 use epitome_strategy::{Archive, Archived};
 
 use super::Laws;
@@ -66,7 +67,13 @@ impl Laws<'_> {
     /// An excerpt shows what it keeps of the recorded text, and true marks for the rest.
     pub(super) fn excerpts(&mut self) {
         let newest = self.epoch().map(|epoch| epoch.id);
-        for entry in self.after.view() {
+        // What the recording agent cut has marks of its own kind.
+        let own = |epoch: &&Epoch| epoch.origin == EpochOrigin::Engine;
+        let cut: HashSet<EntryKey> = (self.after.journal().iter().filter(own))
+            .flat_map(|epoch| epoch.changes().filter(|change| matches!(change, Change::Excerpt { .. })))
+            .map(Change::entry)
+            .collect();
+        for entry in self.after.view().iter().filter(|entry| cut.contains(&entry.key)) {
             for (block, excerpt) in &entry.excerpts {
                 let original = entry.original.blocks.get(*block as usize).and_then(|block| block.excerptable());
                 let Some(original) = original else {

@@ -35,8 +35,12 @@ impl Laws<'_> {
         let start = loop_start(&units(self.before.view()), first).min(loop_start(&all, first));
         let unchanged: HashSet<EntryKey> = self.before.view().iter().take(start).map(|entry| entry.key).collect();
         let pins = &self.engine.pins;
-        let kept: HashSet<EntryKey> =
-            must_stay(self.before.view(), pins).into_iter().map(|(_, entry)| entry.key).collect();
+        // What is pinned in either view: rounds are numbered anew where an empty message has left.
+        let kept: HashSet<EntryKey> = [self.before, self.after]
+            .iter()
+            .flat_map(|session| must_stay(session.view(), pins))
+            .map(|(key, _)| key)
+            .collect();
         let last_user = all.iter().rposition(|unit| unit.kind == UnitKind::User);
         let newest = all
             .iter()
