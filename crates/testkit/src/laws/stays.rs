@@ -54,7 +54,8 @@ pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'
 fn open_at_end(entries: &[Entry]) -> impl Iterator<Item = EntryKey> {
     let last = units(entries).into_iter().rev().find(|unit| unit.kind != UnitKind::System);
     let open = last.filter(|unit| !unit.closed).map(|unit| unit.entries);
-    open.into_iter().flatten().map(|position| entries[position].key)
+    let entries = open.into_iter().flatten().map(|position| &entries[position]);
+    entries.filter(|entry| !is_blank(&entry.message)).map(|entry| entry.key)
 }
 
 /// The same for a view as it is, open calls left out.
