@@ -283,7 +283,7 @@ impl Engine {
         let Some(summarizer) = &self.summarizer else {
             return Err(Refusal::Summary("summaries are switched off".to_owned()));
         };
-        let messages = run.working.messages(positions);
+        let messages = run.working.recorded(positions);
         let task = SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
         let summary = match without_panic(|| summarizer.summarize(&task)).await {
             Ok(written) => written.map_err(|error| Refusal::Summary(error.to_string()))?,

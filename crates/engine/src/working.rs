@@ -161,13 +161,13 @@ impl Working {
         archive: &mut dyn Archive,
         positions: &[usize],
     ) -> Result<Arc<str>, Refusal> {
-        let messages = positions.iter().map(|position| Arc::clone(&self.entries[*position].original)).collect();
-        self.archive(context, archive, Archived::Messages(messages))
+        self.archive(context, archive, Archived::Messages(self.recorded(positions)))
     }
 
-    /// The messages at `positions`, as the model sees them.
-    pub(crate) fn messages(&self, positions: &[usize]) -> Vec<Arc<Message>> {
-        positions.iter().map(|position| Arc::clone(&self.entries[*position].message)).collect()
+    /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
+    /// earlier edits left of it.
+    pub(crate) fn recorded(&self, positions: &[usize]) -> Vec<Arc<Message>> {
+        positions.iter().map(|position| Arc::clone(&self.entries[*position].original)).collect()
     }
 
     /// Tokens of the messages at `positions`.

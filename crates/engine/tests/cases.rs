@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Chains, EditReport, Engine, EngineError, MemoryArchive, Mode, Outcome, Report, Request, SignalDetector, Status};
+use epitome_engine::{
+    Chain, Chains, EditReport, Engine, EngineError, MemoryArchive, Mode, Outcome, Report, Request, SignalDetector,
+    Status,
+};
 use epitome_session::{Content, EditKind, EntryKey, Message, Origin, Role, Session};
 use epitome_strategy::{
     Archive, Archived, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryText, View,
@@ -386,7 +389,8 @@ user: newest
     let drop = |unit| vec![Edit::Drop { units: vec![unit], reason: reason() }];
     let check = |code: Vec<Edit>, other: Vec<Edit>, expect: &str| {
         let mut engine = engine();
-        let (one, other) = (Chain(vec![Arc::new(Script("script", code))]), Chain(vec![Arc::new(Script("other", other))]));
+        let (one, other) =
+            (Chain(vec![Arc::new(Script("script", code))]), Chain(vec![Arc::new(Script("other", other))]));
         let (conversation, analysis, unknown) = (one.clone(), one.clone(), one.clone());
         engine.chains = Chains { code: one, mixed: other, conversation, analysis, unknown };
         let mut session = session(fixture);

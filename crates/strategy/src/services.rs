@@ -31,7 +31,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Everything a summarizer needs for one summary.
 #[derive(Debug)]
 pub struct SummaryTask<'a> {
-    /// The messages to be replaced, as the model saw them, oldest first.
+    /// The messages to be replaced, as they were recorded, oldest first; summaries of earlier compactions are among them.
     pub messages: &'a [Arc<Message>],
     /// What the strategy asked for.
     pub request: &'a SummaryRequest,

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Epoch, EpochOrigin, Arguments, Change, Content, EditKind, Entry, EntryKey, Excerpt, Message, MessageId, Role};
+use epitome_session::{
+    Arguments, Change, Content, EditKind, Entry, EntryKey, Epoch, EpochOrigin, Excerpt, Message, MessageId, Role,
+};
 use epitome_strategy::{Archive, Archived};
 
 use super::Laws;
@@ -120,7 +122,9 @@ impl Laws<'_> {
                         && (!mark.breaks_before || gap.starts_with('\n'))
                         && (!mark.breaks_after || gap.ends_with('\n'))
                 });
-                self.law("excerpts", fits, || format!("{id}: {text:?} stands for {whole} to {touched} lines, {tokens} tokens"));
+                self.law("excerpts", fits, || {
+                    format!("{id}: {text:?} stands for {whole} to {touched} lines, {tokens} tokens")
+                });
                 shown.push_str(text);
             }
             shown.push_str(&original[range.start as usize..range.end as usize]);
