@@ -93,10 +93,20 @@ impl Budget {
         self.window.saturating_sub(self.reserve_output).saturating_sub(self.tool_definitions)
     }
 
-    /// Whether `current` tokens of messages call for a compaction. Constant time.
+    /// Whether `current` tokens of messages call for a compaction, in a session that was never compacted. Constant time.
     pub fn check(&self, current: Tokens) -> Check {
+        self.check_since(current, None)
+    }
+
+    /// The same in a session whose newest compaction left `after` tokens. Constant time.
+    ///
+    /// A compaction that could not get below the soft threshold is not suggested again at once: each one breaks the
+    /// provider's prompt cache, so it waits until half of the room up to the hard threshold is used.
+    pub fn check_since(&self, current: Tokens, after: Option<Tokens>) -> Check {
         let usable = self.usable();
-        let (soft, hard) = (self.soft.tokens(usable), self.hard.tokens(usable));
+        let hard = self.hard.tokens(usable);
+        let soft = self.soft.tokens(usable);
+        let soft = after.map_or(soft, |after| soft.max(after.saturating_add(hard.saturating_sub(after) / 2)));
         let urgency = match current {
             _ if current >= hard => Urgency::Hard,
             _ if current >= soft => Urgency::Soft,
@@ -128,6 +138,11 @@ mod tests {
         check(799, Urgency::None, 800);
         check(800, Urgency::Soft, 800);
         check(950, Urgency::Hard, 950);
+        let after = |current, after| budget.check_since(current, Some(after)).urgency;
+        assert_eq!(after(800, 500), Urgency::Soft, "the target was met: the threshold is what it was");
+        assert_eq!(after(850, 850), Urgency::None, "a compaction that got no further is not asked for again");
+        assert_eq!(after(900, 850), Urgency::Soft);
+        assert_eq!(after(950, 949), Urgency::Hard);
         let no_room = Budget { window: 50, ..budget.clone() };
         assert_eq!(no_room.check(1).urgency, Urgency::Hard);
     }

@@ -167,7 +167,8 @@ impl Entry {
 /// Gives late results their due: an answer that the engine gave in place of a result leaves when the result has come,
 /// and a result whose calling message has left the view is shown as what the user's side has to tell. Linear in the view.
 pub(crate) fn reconcile(view: &mut Vec<Entry>) {
-    if view.iter().all(|entry| entry.position.rank != Rank::LateResult) {
+    // An answer whose call has left since must not stay behind either.
+    if !view.iter().any(|entry| matches!(entry.position.rank, Rank::LateResult | Rank::Answer)) {
         return;
     }
     let mut superfluous = HashSet::new();
@@ -181,7 +182,8 @@ pub(crate) fn reconcile(view: &mut Vec<Entry>) {
         let end = start + view[start..].iter().take_while(|entry| entry.message.role == Role::Tool).count();
         // Recorded results first: an answer only stands for what none of them answers.
         for answers in [false, true] {
-            for entry in view[start..end].iter_mut().filter(|entry| (entry.message.origin == Origin::Answer) == answers) {
+            for entry in view[start..end].iter_mut().filter(|entry| (entry.message.origin == Origin::Answer) == answers)
+            {
                 let open = entry.result_id().and_then(|id| open.get_mut(&id)).filter(|open| **open > 0);
                 match open {
                     Some(open) => *open -= 1,

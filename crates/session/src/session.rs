@@ -187,6 +187,11 @@ impl Session {
         self.journal.iter().filter(|epoch| !epoch.undone).count() as u32
     }
 
+    /// Tokens that the newest compaction in force left, where it is known.
+    pub fn newest_tokens_after(&self) -> Option<u32> {
+        self.journal.iter().rev().find(|epoch| !epoch.undone)?.tokens_after
+    }
+
     /// The number that the next committed epoch gets.
     pub fn next_epoch(&self) -> u32 {
         self.journal.len() as u32

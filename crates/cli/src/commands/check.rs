@@ -71,7 +71,7 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     budget.tool_definitions = tool_tokens(&*engine.counter, session);
     Checked {
         session: name,
-        check: budget.check(engine.ledger(session).total()),
+        check: budget.check_since(engine.ledger(session).total(), session.newest_tokens_after()),
         window_tokens: budget.window,
         reserve_output_tokens: budget.reserve_output,
         tool_definition_tokens: budget.tool_definitions,
