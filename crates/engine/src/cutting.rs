@@ -37,7 +37,7 @@ impl Working {
             None => kept,
             Some(earlier) => Kept::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
         };
-        let of_text = self.tokens_of_original(context, at, &text, original);
+        let of_text = self.tokens_of_original(context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
         // A stub keeps no image either: then the whole message is archived.
         let media = original.as_result().map_or(0, |result| result.attachments.len());
@@ -49,7 +49,7 @@ impl Working {
         let handle = self.archive(context, archive, item)?;
         let attachments = (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, &handle)));
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
-        let rendered = original.excerpted(&excerpt).ok_or(Refusal::NotText)?;
+        let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
             if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
         self.original_tokens.insert((key, at.block), of_text);
@@ -59,7 +59,7 @@ impl Working {
 
     /// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
     /// knows of it is the count of its excerpt.
-    fn tokens_of_original(&self, context: &Context<'_>, at: BlockRef, text: &str, original: &Block) -> Tokens {
+    fn tokens_of_original(&self, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
         let entry = &self.entries[at.message as usize];
         if let Some(known) = self.original_tokens.get(&(entry.key, at.block)) {
             return *known;
@@ -67,7 +67,8 @@ impl Working {
         if entry.excerpt(at.block).is_some() {
             return context.counter.count(text);
         }
-        let beside = count_block(context.counter, &original.with_text(Arc::from("")));
+        let shown = &entry.message.blocks[at.block as usize];
+        let beside = count_block(context.counter, &shown.with_text(Arc::from("")));
         self.tokens[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
     }
 

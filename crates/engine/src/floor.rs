@@ -57,6 +57,32 @@ pub(crate) fn make_room(
         cut_texts(working, context, archive, target, 0)?;
         entail(working, context, archive, before)?;
     }
+    drop_notices(working, context, archive, before, target)
+}
+
+/// The last thing that may leave is the notice that others left.
+fn drop_notices(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    before: &Before,
+    target: Tokens,
+) -> Result<(), Refusal> {
+    if working.total <= target {
+        return Ok(());
+    }
+    let layout = working.layout(context.pins);
+    let is_notice = |unit: usize| {
+        let entry = &working.entries[layout.units[unit].entries.start];
+        layout.protections[unit].may_leave() && entry.message.origin == Origin::Notice
+    };
+    let notices: Vec<u32> = (0..layout.units.len()).filter(|unit| is_notice(*unit)).map(|unit| unit as u32).collect();
+    if !notices.is_empty() {
+        let positions = working.leaving(context, &layout, &notices)?;
+        let reason = Reason::new("over-budget", "there is no room for the notice");
+        working.drop_messages(context, archive, FLOOR, &positions, reason)?;
+        entail(working, context, archive, before)?;
+    }
     Ok(())
 }
 
@@ -67,18 +93,21 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
     tokens.fold(SLACK[0], Tokens::saturating_add)
 }
 
-/// Takes out everything that may leave: the least that a compaction can reach. Linear in the view.
+/// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
+/// reach. Linear in the view.
 pub(crate) fn make_least(
     working: &mut Working,
     context: &Context<'_>,
     archive: &mut dyn Archive,
     before: &Before,
+    limit: Tokens,
 ) -> Result<(), Refusal> {
     leave_oldest(working, context, archive, 0, Tokens::MAX)?;
     entail(working, context, archive, before)?;
     trim_arguments(working, context, archive, 0, 0)?;
     cut_texts(working, context, archive, 0, 0)?;
-    entail(working, context, archive, before)
+    entail(working, context, archive, before)?;
+    drop_notices(working, context, archive, before, limit)
 }
 
 /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0

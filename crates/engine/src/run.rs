@@ -118,7 +118,7 @@ impl Engine {
             // The least is known to fit: whatever the chain left in its way goes.
             run.working = repaired;
             run.summaries.clear();
-            run.stage(FLOOR, |working| make_least(working, context, archive, &before))?;
+            run.stage(FLOOR, |working| make_least(working, context, archive, &before, goal.limit))?;
         }
         Ok(run)
     }
@@ -133,7 +133,7 @@ impl Engine {
             return Ok(true);
         }
         let mut least = run.working.clone();
-        make_least(&mut least, context, &mut MemoryArchive::new(), before)?;
+        make_least(&mut least, context, &mut MemoryArchive::new(), before, goal.limit)?;
         if least.total > goal.limit {
             run.working = least;
             return Ok(!self.guards.on(Guard::Budget));

@@ -36,7 +36,8 @@ pub(crate) fn gap_mark(
     let at_line_start = start == 0 || text[..start].ends_with('\n') || gap.starts_with('\n');
     let feeds = gap.matches('\n').count();
     let ends_before = usize::from(gap.starts_with('\n') && start > 0 && !text[..start].ends_with('\n'));
-    let open_end = usize::from(!gap.ends_with('\n') && end == text.len() && (feeds > 0 || at_line_start));
+    let to_line_end = end == text.len() || text[end..].starts_with('\n');
+    let open_end = usize::from(!gap.ends_with('\n') && to_line_end && (feeds > 0 || at_line_start));
     let lines = (feeds + open_end).saturating_sub(ends_before);
     let what = match (language, lines) {
         (Language::English, 0) => format!("{} tokens elided", grouped(tokens.into())),
@@ -119,6 +120,7 @@ mod tests {
         check("one\ntwo\nthree\n", 0..8, "[… 2 lines, 1,204 tokens elided · recall e3f9]\n");
         check("one\ntwo\nthree", 3..8, "\n[… 1 line, 1,204 tokens elided · recall e3f9]\n");
         check("one\ntwo\nthree", 4..13, "[… 2 lines, 1,204 tokens elided · recall e3f9]");
+        check("one\ntwo\nthree\n", 4..13, "[… 2 lines, 1,204 tokens elided · recall e3f9]");
         check("one two three", 3..8, "[… 1,204 tokens elided · recall e3f9]");
         check("one", 0..3, "[… 1 line, 1,204 tokens elided · recall e3f9]");
         assert_eq!(gap_mark(Language::Chinese, "一\n二\n", 0..8, 5, None), "[… 省略 2 行、5 token]");

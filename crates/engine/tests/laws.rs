@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_engine::guard::{Guard, Guards};
-use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Pins, Request, SignalDetector};
-use epitome_session::{Message, Origin, Role, Session};
+use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Pins, Report, Request, SignalDetector, Status};
+use epitome_session::{Change, Message, Origin, Role, Session, UndoError};
 use epitome_strategy::{Archive, ArchiveError, Archived, BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
@@ -41,6 +41,9 @@ fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     engine.guards = guards;
     engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
     let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });
+    // Chains that differ, for the tournament; the others are empty: the floor alone.
+    engine.chains.code = Chain(vec![chaos(1 << 34)]);
+    engine.chains.mixed = Chain(vec![chaos(1 << 35), chaos(1 << 36)]);
     (engine, Chain(vec![chaos(0), chaos(1 << 32), chaos(1 << 33)]))
 }
 
@@ -70,13 +73,20 @@ fn quietly<T>(test: impl FnOnce() -> T) -> T {
     test()
 }
 
-/// Three compactions of one hostile session, with messages arriving between them; returns what was broken.
-fn run(seed: u64, turns: usize, guards: Guards) -> Vec<Broken> {
+/// What three compactions of one session came to.
+struct Played {
+    session: Session,
+    reports: Vec<Report>,
+    broken: Vec<Broken>,
+}
+
+/// Three compactions of one hostile session, with messages arriving between them.
+fn run(seed: u64, turns: usize, guards: Guards) -> Played {
     let (engine, chain) = engine(seed, guards);
     let mut session = hostile::session(seed, turns);
     let mut dice = Dice::new(!seed);
     let mut archive = MemoryArchive::new();
-    let mut broken = Vec::new();
+    let (mut broken, mut reports) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let tokens = engine.ledger(&session).total() as usize;
         let budget = (tokens * (dice.below(110) + 1) / 100) as u32;
@@ -87,12 +97,18 @@ fn run(seed: u64, turns: usize, guards: Guards) -> Vec<Broken> {
             unsent_messages: dice.pick(&[0, 0, 1, 5]),
             ..Request::to_budget(budget)
         };
-        broken.extend(compact_and_check(&engine, &mut session, &mut archive, &request).1);
+        let (report, found) = compact_and_check(&engine, &mut session, &mut archive, &request);
+        broken.extend(found);
+        reports.extend(report);
         for message in hostile::session(dice.bits(), 6).log() {
             session.push(Message { pinned: false, ..(**message).clone() });
         }
+        let late = hostile::missing_results(&session);
+        for message in late.into_iter().filter(|_| dice.once_in(4)) {
+            session.push(message);
+        }
     }
-    broken
+    Played { session, reports, broken }
 }
 
 #[test]
@@ -101,11 +117,76 @@ fn the_guarantees_hold_over_hostile_sessions_and_plans() {
     // The first seed that breaks each law: what one law hides, another shows.
     let mut first: BTreeMap<&str, String> = BTreeMap::new();
     for seed in 0..seeds {
-        for broken in quietly(|| run(seed, 40, Guards::default())) {
+        for broken in quietly(|| run(seed, 40, Guards::default())).broken {
             first.entry(broken.law).or_insert_with(|| format!("seed {seed}: {broken}"));
         }
     }
     assert!(first.is_empty(), "{}", first.into_values().collect::<Vec<_>>().join("\n"));
+}
+
+/// What a played session came through, by name.
+fn features(played: &Played) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let mut note = |name, holds: bool| found.extend(holds.then_some(name));
+    let epochs = played.session.journal();
+    for change in epochs.iter().flat_map(|epoch| epoch.changes()) {
+        match change {
+            Change::Remove { .. } => note("a message left", true),
+            Change::Excerpt { excerpt, .. } => {
+                note("a stub", excerpt.kept.ranges().is_empty());
+                note("an excerpt of several parts", excerpt.kept.ranges().len() > 1);
+                note("attachments left", excerpt.attachments.is_some());
+            }
+            Change::Trim { .. } => note("arguments cut", true),
+            Change::Strip { .. } => note("thinking left", true),
+        }
+    }
+    for report in &played.reports {
+        let edits = |strategy: &str| report.edits.iter().filter(|edit| &*edit.strategy == strategy).count();
+        note("a plan's edits", edits("chaos") > 0);
+        note("the floor's edits", edits("floor") > 0);
+        note("a summary", report.summary.is_some());
+        note("infeasible", report.status == Status::Infeasible);
+        note("no change", report.status == Status::NoChange);
+        note("a tournament", report.mode == Mode::Tournament && !report.chain.is_empty());
+        note("a cache lost", report.cache_loss_tokens > 0);
+    }
+    let covered = |epoch| matches!(played.session.clone().undo(epoch), Err(UndoError::Covered { .. }));
+    note("an epoch that another stands on", (0..epochs.len() as u32).any(covered));
+    let shown = || played.session.view().iter();
+    note("an answer", shown().any(|entry| entry.message.origin == Origin::Answer));
+    let told = shown().any(|entry| entry.original.role == Role::Tool && entry.message.role == Role::User);
+    note("a result whose call has left", told);
+    found
+}
+
+#[test]
+fn the_hostile_runs_reach_what_the_laws_speak_of() {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..200 {
+        for feature in quietly(|| features(&run(seed, 40, Guards::default()))) {
+            *seen.entry(feature).or_default() += 1;
+        }
+    }
+    let expected = [
+        "a cache lost",
+        "a message left",
+        "a plan's edits",
+        "a result whose call has left",
+        "a stub",
+        "a summary",
+        "a tournament",
+        "an answer",
+        "an epoch that another stands on",
+        "an excerpt of several parts",
+        "arguments cut",
+        "attachments left",
+        "infeasible",
+        "no change",
+        "the floor's edits",
+        "thinking left",
+    ];
+    assert_eq!(seen.keys().copied().collect::<Vec<_>>(), expected, "{seen:?}");
 }
 
 #[test]
@@ -114,7 +195,7 @@ fn each_guard_is_missed_when_it_is_gone() {
         let noticed = (0..1_500).any(|seed| {
             let run = quietly(|| std::panic::catch_unwind(|| run(seed, 30, Guards::without(guard))));
             match run {
-                Ok(broken) => broken.iter().any(|broken| broken.law == law),
+                Ok(played) => played.broken.iter().any(|broken| broken.law == law),
                 Err(_) => law == "failure",
             }
         });

@@ -137,7 +137,11 @@ impl Entry {
             Change::Remove { .. } => {}
             Change::Excerpt { block, excerpt, .. } => {
                 let original = self.original.blocks.get(*block as usize);
-                let Some(shown) = original.and_then(|original| original.excerpted(excerpt)) else { return };
+                let text = original.and_then(Block::excerptable).map(Arc::clone);
+                // The block as it is shown: a result whose call has left is told as text.
+                let whole =
+                    text.zip(self.message.blocks.get(*block as usize)).map(|(text, shown)| shown.with_text(text));
+                let Some(shown) = whole.and_then(|whole| whole.excerpted(excerpt)) else { return };
                 self.replace_block(*block, shown);
                 self.excerpts.retain(|(index, _)| index != block);
                 self.excerpts.push((*block, excerpt.clone()));

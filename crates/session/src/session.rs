@@ -144,7 +144,10 @@ impl Session {
         match call {
             Some(call) if self.answering == Some(call) => own,
             // Directly behind its call, whatever has come between.
-            Some(call) => Position::late_result(self.positions[call as usize], index),
+            Some(call) => {
+                self.answering = None;
+                Position::late_result(self.positions[call as usize], index)
+            }
             None => {
                 self.answering = None;
                 own

@@ -261,6 +261,29 @@ fn result(dice: &mut Dice, call_id: Arc<str>) -> Message {
     Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: dice.once_in(6) })
 }
 
+/// A result for each call of the log that has none, in the order of the calls: they come late.
+pub fn missing_results(session: &Session) -> Vec<Message> {
+    let mut open: Vec<&Arc<str>> = Vec::new();
+    for message in session.log() {
+        match message.blocks.iter().find_map(|block| block.as_result()) {
+            Some(result) => {
+                if let Some(answered) = open.iter().rposition(|id| **id == result.call_id) {
+                    open.remove(answered);
+                }
+            }
+            None => open.extend(message.calls().map(|(_, call)| &call.id)),
+        }
+    }
+    let late = |id: &Arc<str>| ToolResult {
+        call_id: Arc::clone(id),
+        name: None,
+        text: "it came late".into(),
+        attachments: Vec::new(),
+        is_error: false,
+    };
+    open.into_iter().map(|id| Message::result("late", late(id))).collect()
+}
+
 /// A strategy that plans at random: edits of things that are protected, open, not there, or edited already; ranges that
 /// are none; summaries longer than what they replace; errors; panics.
 #[derive(Debug)]

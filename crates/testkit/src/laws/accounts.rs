@@ -1,9 +1,11 @@
 //! Do receipts and figures add up?
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use epitome_engine::{Ledger, Outcome, count_message};
 use epitome_session::{Change, Content, EditKind, EntryKey, Message, MessageId, Session};
+use epitome_strategy::EntryTokens;
 
 use super::Laws;
 
@@ -73,7 +75,7 @@ impl Laws<'_> {
         self.law("cache", reported == first, || format!("first change at {reported:?}, the views say {first:?}"));
         let sent = before.len().saturating_sub(self.request.unsent_messages as usize);
         let behind = first.map_or(&[][..], |first| before.get(first..sent).unwrap_or_default());
-        let lost: u32 = behind.iter().map(|entry| count_message(&*self.engine.counter, &entry.message).total).sum();
+        let lost: u32 = behind.iter().map(|entry| self.count(&entry.message).total).sum();
         let reported = self.report.cache_loss_tokens;
         self.law("cache", reported == lost, || format!("a loss of {reported} reported, {lost} counted"));
     }
@@ -97,13 +99,13 @@ impl Laws<'_> {
     }
 
     /// The running totals, of the view and of each message, are what a recount gives.
-    pub(super) fn counting(&mut self, ledger: &Ledger, tokens_before: u32) {
-        self.recounted(ledger, self.after, "after the compaction");
+    pub(super) fn counting(&mut self) {
+        self.recounted(self.ledger_after, self.after, "after the compaction");
         let recount = self.recount(self.after);
         let reported = self.report.tokens_after;
         self.law("counting", reported == recount, || format!("{reported} reported, {recount} recounted"));
         let before = self.recount(self.before);
-        let figures = (self.report.tokens_before, tokens_before);
+        let figures = (self.report.tokens_before, self.ledger_before.total());
         self.law("counting", figures == (before, before), || format!("{figures:?} before, {before} recounted"));
         if let Some(epoch) = self.epoch() {
             let stored = (epoch.tokens_before, epoch.tokens_after);
@@ -117,7 +119,7 @@ impl Laws<'_> {
         let total = ledger.total();
         self.law("counting", total == recount, || format!("{total} {when}, {recount} recounted"));
         for entry in session.view() {
-            let counted = count_message(&*self.engine.counter, &entry.message);
+            let counted = self.count(&entry.message);
             let known = ledger.of(entry.key);
             self.law("counting", known == Some(&counted), || {
                 format!("{} {when}: {known:?}, {counted:?} recounted", entry.message.id)
@@ -125,8 +127,14 @@ impl Laws<'_> {
         }
     }
 
-    fn recount(&self, session: &Session) -> u32 {
-        session.view().iter().map(|entry| count_message(&*self.engine.counter, &entry.message).total).sum()
+    /// The tokens of a session's view, counted anew.
+    pub(super) fn recount(&mut self, session: &Session) -> u32 {
+        session.view().iter().map(|entry| self.count(&entry.message).total).sum()
+    }
+
+    fn count(&mut self, message: &Arc<Message>) -> EntryTokens {
+        let counted = || (Arc::clone(message), count_message(&*self.engine.counter, message));
+        self.counts.entry(Arc::as_ptr(message)).or_insert_with(counted).1.clone()
     }
 }
 

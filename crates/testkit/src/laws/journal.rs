@@ -1,15 +1,13 @@
 //! Does the journal hold: undo, late results, storing?
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use epitome_engine::Ledger;
-use epitome_session::{
-    CallId, Change, EntryKey, Epoch, Message, Origin, Position, Role, Session, ToolResult, UndoError,
-};
+use epitome_session::{Change, EntryKey, Epoch, Message, Origin, Position, Role, Session, UndoError};
 
 use super::validity::unpaired;
 use super::{Laws, result_id};
+use crate::hostile::missing_results;
 
 /// Late results that are tried: enough for every hostile session.
 const MOST_LATE: usize = 50;
@@ -17,12 +15,12 @@ const MOST_LATE: usize = 50;
 impl Laws<'_> {
     /// A result that arrives after its call was answered, or after the call has left, breaks no pair; when all that were
     /// missing have come, every call has its own.
-    pub(super) fn late_results(&mut self, ledger: &Ledger) {
-        let (mut session, mut ledger) = (self.after.clone(), ledger.clone());
+    pub(super) fn late_results(&mut self) {
+        let (mut session, mut ledger) = (self.after.clone(), self.ledger_after.clone());
         if !unpaired(session.view()).is_empty() {
             return; // told by the law of pairing
         }
-        let late = late_results(&session);
+        let late: Vec<Message> = missing_results(&session).into_iter().take(MOST_LATE).collect();
         for message in &late {
             let id = result_id(message).unwrap_or_default();
             push(&mut session, &mut ledger, message.clone());
@@ -38,11 +36,11 @@ impl Laws<'_> {
 
     /// Undoing an epoch gives the view that never had it, messages that have arrived since included; it is refused
     /// exactly while a later epoch stands on it.
-    pub(super) fn undone(&mut self, ledger: &Ledger) {
-        let (mut session, mut ledger) = (self.after.clone(), ledger.clone());
+    pub(super) fn undone(&mut self) {
+        let (mut session, mut ledger) = (self.after.clone(), self.ledger_after.clone());
         let mut expected = self.before.clone();
         let newer = Message::text("newer", Role::User, Origin::Typed, "something newer");
-        for message in late_results(&session).into_iter().chain([newer]) {
+        for message in missing_results(&session).into_iter().take(MOST_LATE).chain([newer]) {
             expected.push(message.clone());
             push(&mut session, &mut ledger, message);
         }
@@ -85,7 +83,7 @@ impl Laws<'_> {
         let same = loaded.log() == session.log() && loaded.journal() == session.journal();
         self.law("stored", same && loaded.view() == session.view(), || difference(&session, &loaded));
         let again = session.log().last().map(|message| (**message).clone());
-        for message in late_results(&session).into_iter().chain(again) {
+        for message in missing_results(&session).into_iter().take(MOST_LATE).chain(again) {
             session.push(message.clone());
             loaded.push(message);
         }
@@ -101,29 +99,6 @@ impl Laws<'_> {
 fn push(session: &mut Session, ledger: &mut Ledger, message: Message) {
     let key = session.push(message);
     ledger.push(session, key);
-}
-
-/// A result for each call of the log that has none, at most [`MOST_LATE`].
-fn late_results(session: &Session) -> Vec<Message> {
-    let mut open: Vec<CallId> = Vec::new();
-    for message in session.log() {
-        match result_id(message) {
-            Some(id) => {
-                if let Some(answered) = open.iter().rposition(|open| **open == *id) {
-                    open.remove(answered);
-                }
-            }
-            None => open.extend(message.calls().map(|(_, call)| Arc::clone(&call.id))),
-        }
-    }
-    let result = |call_id| ToolResult {
-        call_id,
-        name: None,
-        text: "it came late".into(),
-        attachments: Vec::new(),
-        is_error: false,
-    };
-    open.into_iter().take(MOST_LATE).map(|id| Message::result("late", result(id))).collect()
 }
 
 /// The session as it would be had each message been pushed and each epoch committed anew, `without` one of them: an

@@ -15,9 +15,11 @@ mod verdict;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use epitome_engine::{Engine, Ledger, MemoryArchive, Report, Request, Status, block_on};
 use epitome_session::{Content, Entry, EntryKey, Epoch, Message, Session};
+use epitome_strategy::EntryTokens;
 
 /// A law that a result broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,16 +48,27 @@ pub fn compact_and_check(
 ) -> (Option<Report>, Vec<Broken>) {
     let before = session.clone();
     let mut ledger = engine.ledger(session);
-    let tokens_before = ledger.total();
+    let ledger_before = ledger.clone();
     let compacted = block_on(engine.compact(session, &mut ledger, archive, request));
     let report = match compacted {
         Ok(report) => report,
         Err(error) => return (None, vec![Broken { law: "failure", how: error.to_string() }]),
     };
     let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
-    let mut laws =
-        Laws { engine, request, archive, before: &before, after: session, shown, report: &report, broken: Vec::new() };
-    laws.check(&ledger, tokens_before);
+    let mut laws = Laws {
+        engine,
+        request,
+        archive,
+        before: &before,
+        ledger_before: &ledger_before,
+        after: session,
+        ledger_after: &ledger,
+        shown,
+        report: &report,
+        counts: HashMap::new(),
+        broken: Vec::new(),
+    };
+    laws.check();
     let broken = laws.broken;
     (Some(report), broken)
 }
@@ -66,21 +79,25 @@ struct Laws<'a> {
     request: &'a Request,
     archive: &'a MemoryArchive,
     before: &'a Session,
+    ledger_before: &'a Ledger,
     after: &'a Session,
+    ledger_after: &'a Ledger,
     /// The view after, by identity.
     shown: HashMap<EntryKey, &'a Entry>,
     report: &'a Report,
+    /// Messages that were counted for the laws, by address: each once, however many views show it.
+    counts: HashMap<*const Message, (Arc<Message>, EntryTokens)>,
     broken: Vec<Broken>,
 }
 
 impl<'a> Laws<'a> {
-    fn check(&mut self, ledger: &Ledger, tokens_before: u32) {
-        self.counting(ledger, tokens_before);
+    fn check(&mut self) {
+        self.counting();
         self.budget();
         self.conservation();
         self.receipts();
         self.cache();
-        let fitted = tokens_before <= self.request.target;
+        let fitted = self.ledger_before.total() <= self.request.target;
         self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
             "what fits was touched".to_owned()
         });
@@ -102,9 +119,8 @@ impl<'a> Laws<'a> {
         self.provider();
         self.repeated();
         self.stale_drafts();
-        self.retriggered();
-        self.late_results(ledger);
-        self.undone(ledger);
+        self.late_results();
+        self.undone();
         self.stored();
     }
 

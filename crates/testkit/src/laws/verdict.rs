@@ -1,6 +1,6 @@
 //! Is the verdict right, and is it the same each time?
 
-use epitome_engine::{EngineError, Report, Request, Status, block_on};
+use epitome_engine::{EngineError, Ledger, Report, Request, Status, block_on};
 use epitome_session::{Message, Origin, Role, Session};
 
 use super::Laws;
@@ -8,7 +8,7 @@ use super::Laws;
 impl Laws<'_> {
     /// At or under the limit, or a floor that really exceeds it.
     pub(super) fn budget(&mut self) {
-        let tokens = self.engine.ledger(self.after).total();
+        let tokens = self.recount(self.after);
         let limit = self.request.limit.max(self.request.target);
         match self.report.status {
             Status::NoChange => self.law("budget", tokens <= limit, || format!("{tokens} was left alone")),
@@ -26,7 +26,7 @@ impl Laws<'_> {
     pub(super) fn feasible_floor(&mut self) {
         let Some(floor) = self.report.floor.as_ref().map(|floor| floor.tokens) else { return };
         let request = Request { target: floor, limit: floor, ..self.request.clone() };
-        let status = self.run_again(&mut self.before.clone(), &request).map(|report| report.status);
+        let status = self.run_again(&mut self.before.clone(), self.ledger_before, &request).map(|report| report.status);
         self.law("floor", matches!(status, Ok(Status::Compacted | Status::NoChange)), || {
             format!("a budget of the floor's {floor} tokens ended as {status:?}")
         });
@@ -35,22 +35,22 @@ impl Laws<'_> {
     /// Drafting and committing is compacting; the same again gives the same; what was compacted fits and is left alone.
     pub(super) fn repeated(&mut self) {
         let mut again = self.before.clone();
-        let report = self.run_again(&mut again, self.request);
+        let report = self.run_again(&mut again, self.ledger_before, self.request);
         let same = report.as_ref().is_ok_and(|report| untimed(report) == untimed(self.report));
         self.law("determinism", same && again.view() == self.after.view(), || {
             format!("a second run gave something else: {report:?}")
         });
         if self.report.tokens_after <= self.request.target {
             let mut twice = self.after.clone();
-            let status = self.run_again(&mut twice, self.request).map(|report| report.status);
+            let status = self.run_again(&mut twice, self.ledger_after, self.request).map(|report| report.status);
             let left_alone = matches!(status, Ok(Status::NoChange)) && twice.view() == self.after.view();
             self.law("idempotence", left_alone, || "compacting again changed something".to_owned());
         }
     }
 
     /// Drafts a compaction and commits it; what the draft holds is what the commit appends.
-    fn run_again(&mut self, session: &mut Session, request: &Request) -> Result<Report, EngineError> {
-        let mut ledger = self.engine.ledger(session);
+    fn run_again(&mut self, session: &mut Session, ledger: &Ledger, request: &Request) -> Result<Report, EngineError> {
+        let mut ledger = ledger.clone();
         let mut scratch = self.archive.clone();
         let draft = block_on(self.engine.draft(session, &ledger, &mut scratch, request))?;
         let drafted = draft.epoch().cloned();
@@ -65,8 +65,9 @@ impl Laws<'_> {
     /// A draft is refused once the session has changed, whatever changed it.
     pub(super) fn stale_drafts(&mut self) {
         let mut scratch = self.archive.clone();
-        let ledger = self.engine.ledger(self.before);
-        let Ok(draft) = block_on(self.engine.draft(self.before, &ledger, &mut scratch, self.request)) else { return };
+        let Ok(draft) = block_on(self.engine.draft(self.before, self.ledger_before, &mut scratch, self.request)) else {
+            return;
+        };
         let mut changed: Vec<(&str, Session)> = vec![("another commit", self.after.clone())];
         let mut pushed = self.before.clone();
         pushed.push(Message::text("newer", Role::User, Origin::Typed, "something newer"));
@@ -77,15 +78,12 @@ impl Laws<'_> {
         }
         for (change, mut session) in changed {
             let before = session.view().to_vec();
-            let mut ledger = self.engine.ledger(&session);
+            let mut ledger = self.ledger_before.clone();
             let result = self.engine.commit(&mut session, &mut ledger, draft.clone());
-            let refused = matches!(result, Err(EngineError::Stale { .. })) && session.view() == before;
+            let refused = matches!(result, Err(EngineError::Stale)) && session.view() == before;
             self.law("drafts", refused, || format!("a draft was taken after {change}"));
         }
     }
-
-    /// What a compaction has reached does not trigger it again.
-    pub(super) fn retriggered(&mut self) {}
 }
 
 /// A report without the times that it took.

@@ -1,0 +1,142 @@
+//! The floor, and what it may not touch.
+
+use epitome_engine::{Engine, Outcome, Status};
+use epitome_session::EditKind;
+use epitome_strategy::{Archive, Archived};
+use epitome_testkit::session;
+
+use super::support::{compact, engine, request, shown};
+
+#[test]
+fn the_floor_cuts_a_giant_text_before_anything_leaves() {
+    let mut session = session(
+        "
+user: task
+call Read c1 {}
+result c1: a small result
+call Bash c2 {}
+result c2: line {n} of a giant … x900 lines
+assistant: done
+user: newest
+",
+    );
+    let (report, _) = compact(&engine(), &mut session, &request(1_000, None));
+    assert_eq!(report.status, Status::Compacted);
+    assert_eq!(report.edits.len(), 1);
+    assert_eq!((report.edits[0].edit, &*report.edits[0].strategy), (EditKind::Excerpt, "floor"));
+    assert_eq!(session.view().len(), 7, "{}", shown(&session));
+    let result = session.view()[4].message.blocks[0].as_result().unwrap().text.clone();
+    assert!(result.starts_with("line 1 of a giant\nline 2 ") && result.ends_with("line 900 of a giant"), "{result}");
+    assert!(report.tokens_after > 700, "it is cut to what is needed: {}", report.tokens_after);
+}
+
+#[test]
+fn the_floor_lets_the_oldest_leave_first() {
+    let mut session = session(
+        "
+user: task
+assistant: one word … x30
+assistant: two word … x30
+assistant: three word … x30
+assistant: four word … x30
+user: newest
+",
+    );
+    let before = engine().ledger(&session).total();
+    let (report, archive) = compact(&engine(), &mut session, &request(before - 40, None));
+    let left = &report.edits[0];
+    assert_eq!((&*left.strategy, &*left.reason.code), ("floor", "oldest-first"));
+    let gone: Vec<Outcome> = report.messages.iter().map(|receipt| receipt.outcome).collect();
+    assert!(gone[1] == Outcome::Summarized && gone[4] == Outcome::Kept, "{gone:?}");
+    let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Summarized).unwrap();
+    assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Summarized), "{gone:?}");
+    let Some(Archived::Messages(messages)) = archive.get(left.recall.as_ref().unwrap()).unwrap() else {
+        unreachable!("messages are archived")
+    };
+    assert_eq!(messages.len(), newest_gone);
+}
+
+#[test]
+fn the_newest_step_shrinks_when_nothing_else_is_left() {
+    let mut session = session(
+        "
+user: task
+call Read c1 {}
+result c1: line {n} of a giant … x900 lines
+",
+    );
+    let (report, _) = compact(&engine(), &mut session, &request(300, None));
+    assert_eq!((report.status, session.view().len()), (Status::Compacted, 3));
+    assert!(report.tokens_after <= 300);
+}
+
+/// The conversation of which each part is there to be kept by one setting.
+const PINNABLE: &str = "
+user: the task word … x40
+call Deploy d1 {}
+result d1: deployed … x40
+user: remember <Pin> this … x40
+call Bash b1 {}
+result b1: a log … x40
+user(pinned): the host pinned it … x40
+assistant: some answer … x40
+user: newest
+call Bash b2 {}
+result b2: the end
+";
+
+#[test]
+fn settings_say_what_stays() {
+    let check = |change: &dyn Fn(&mut Engine), expect: &[&str]| {
+        let mut engine = engine();
+        engine.pins.protected_tools = Vec::new();
+        engine.pins.markers = Vec::new();
+        engine.pins.original_task = false;
+        change(&mut engine);
+        let mut session = session(PINNABLE);
+        // A budget of nothing names what stays; at that floor it is met.
+        let (report, _) = compact(&engine, &mut session, &request(1, None));
+        assert_eq!(report.status, Status::Infeasible);
+        let floor = report.floor.unwrap().tokens;
+        let (report, _) = compact(&engine, &mut session, &request(floor, None));
+        assert_eq!(report.status, Status::Compacted);
+        let stays: Vec<String> = report
+            .messages
+            .iter()
+            .filter(|receipt| matches!(receipt.outcome, Outcome::Kept | Outcome::Pinned))
+            .map(|receipt| receipt.id.to_string())
+            .collect();
+        assert_eq!(stays, expect);
+    };
+    check(&|_| {}, &["m6", "m8", "m9", "m10"]);
+    check(&|engine| engine.pins.original_task = true, &["m0", "m6", "m8", "m9", "m10"]);
+    check(&|engine| engine.pins.protected_tools = vec!["Deploy".to_owned()], &["m1", "m2", "m6", "m8", "m9", "m10"]);
+    check(&|engine| engine.pins.markers = vec!["<Pin>".to_owned()], &["m3", "m6", "m8", "m9", "m10"]);
+    check(&|engine| engine.pins.last_rounds = 2, &["m6", "m7", "m8", "m9", "m10"]);
+    check(&|engine| engine.pins.last_rounds = 3, &["m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"]);
+}
+
+#[test]
+fn the_floor_names_its_parts() {
+    let mut engine = engine();
+    engine.pins.protected_tools = vec!["Deploy".to_owned()];
+    let mut session = session(PINNABLE);
+    let tokens = |positions: &[usize]| -> u32 {
+        let ledger = engine.ledger(&session);
+        positions.iter().map(|position| ledger.of(session.view()[*position].key).unwrap().total).sum()
+    };
+    let stays = [
+        ("protected-tool", tokens(&[1, 2]), 2),
+        ("pinned", tokens(&[3, 6]), 2),
+        ("original-task", tokens(&[0]), 1),
+        ("newest-step", tokens(&[9, 10]), 2),
+        ("newest-user", tokens(&[8]), 1),
+    ];
+    let (report, _) = compact(&engine, &mut session, &request(1, None));
+    let floor = report.floor.unwrap();
+    for (part, tokens, messages) in stays {
+        let found = floor.parts.iter().find(|known| known.part == part).map(|known| (known.tokens, known.messages));
+        assert_eq!(found, Some((tokens, messages)), "{part} of {:?}", floor.parts);
+    }
+    assert!(floor.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.tokens)), "{:?}", floor.parts);
+}
