@@ -20,7 +20,7 @@ fn engine() -> Engine {
     let registry = epitome_builtin::registry();
     let runtime = epitome_config::Config::default().build(&registry).unwrap();
     let counter = Arc::clone(&runtime.counter);
-    runtime.engine(counter, Some(Arc::new(RuleSummarizer::default())))
+    runtime.engine(counter, Some(Arc::new(RuleSummarizer)))
 }
 
 /// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
