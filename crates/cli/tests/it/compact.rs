@@ -119,12 +119,7 @@ fn what_cannot_fit_is_explained_and_not_written() {
       chain tool-results (fixed)
       counted by o#k_base
 
-      step before after saved edits refused time
-      tool-results # # # # – [TIME]
-      floor # # # # – [TIME]
-
       # tokens must stay and the budget is # They are:
-      notice # # message
       original-task # # message [pins] original_task = false lets it go
       newest-user # # message the newest user message always stays
       system # # message the system prompt is never changed: shorten it in the agent
