@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use epitome_engine::{Engine, MemoryArchive, Report, Request, Status, block_on};
-use epitome_formats::{Loaded, Profile, ReadOptions, read, render, validate};
+use epitome_engine::{Engine, MemoryArchive, Report, Request, Sent, Status, block_on};
+use epitome_formats::{Format, Loaded, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Content, Entry, Message, Origin, Role, Session, units};
 use epitome_testkit::laws::compact_and_check;
@@ -169,6 +169,36 @@ fn grow(session: &mut Session, recorded: &Session) {
     for entry in &more.view()[..closed] {
         session.push(renamed(&entry.message, round));
     }
+}
+
+/// The budget is spent on what is sent: what is written for OpenAI chat is nearly all that was counted.
+#[test]
+fn the_budget_is_spent_on_what_is_sent() {
+    let loaded = loaded();
+    check_all(&loaded, |loaded, index, found| {
+        let mut engine = engine();
+        let from = loaded.format;
+        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), Format::OpenaiChat, block));
+        let mut session = loaded.sessions[index].session.clone();
+        let mut ledger = engine.ledger(&session);
+        if ledger.total() < 10_000 {
+            return;
+        }
+        let request = Request::to_budget(ledger.total() / 3);
+        let mut archive = MemoryArchive::new();
+        let compacted = engine.compact(&mut session, &mut ledger, &mut archive, &request);
+        if block_on(compacted).unwrap().status != Status::Compacted {
+            return;
+        }
+        let rendered = render(session.view(), Profile::OpenaiChat, None, Source::new(loaded, index).as_ref());
+        let again = read(rendered.json.into_bytes(), ReadOptions::default()).unwrap();
+        let (said, written) = (ledger.total(), engine.ledger(&again.sessions[0].session).total());
+        // Pi's call ids can be hundreds of characters long; OpenAI takes 40, so shorter ones are written.
+        let least = if from == Format::Pi { 0.5 } else { 0.95 };
+        if written > said || f64::from(written) < least * f64::from(said) {
+            found.push(format!("{said} tokens were counted, {written} are written"));
+        }
+    });
 }
 
 /// Tokens that no compaction can go below: what is left at a budget of nothing.

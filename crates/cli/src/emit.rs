@@ -1,7 +1,8 @@
 //! Sessions as bytes: one in its format, or several as JSON lines.
 
 use epitome::Session;
-use epitome::formats::{Format, Loaded, Profile, Source, render, write};
+use epitome::formats::{Format, Loaded, Profile, Source, carries_reasoning, render, write};
+use epitome::session::Role;
 
 use crate::failure::Failure;
 use crate::input::warn;
@@ -14,10 +15,31 @@ pub(crate) fn one(
     to: Format,
     quiet: bool,
 ) -> Result<Vec<u8>, Failure> {
+    if !quiet {
+        warn_of_losses(loaded, index, session, to);
+    }
     match Profile::of(to) {
         // As `write` would, but with the warnings.
         Some(profile) if to != loaded.format => Ok(rendered(loaded, index, session, profile, quiet).into_bytes()),
         Some(_) | None => write(loaded, index, session, to).map_err(Failure::other),
+    }
+}
+
+/// Says what of a session has no place in the format `to`.
+fn warn_of_losses(loaded: &Loaded, index: usize, session: &Session, to: Format) {
+    if to == loaded.format {
+        return;
+    }
+    let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
+    let messages = || session.view().iter().map(|entry| &entry.message);
+    let blocks = messages().flat_map(|message| &message.blocks);
+    let reasoning = blocks.filter(|block| !carries_reasoning(Some(loaded.format), to, block)).count();
+    if reasoning > 0 {
+        warn(name, &format!("{reasoning} texts of reasoning have no place in {to} and were left out"));
+    }
+    let instructions = messages().filter(|message| message.role == Role::System).count();
+    if instructions > 0 && matches!(to, Format::ClaudeCode | Format::Pi) {
+        warn(name, &format!("the system prompt has no place in {to}, which brings its own, and was left out"));
     }
 }
 

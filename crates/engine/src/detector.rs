@@ -74,7 +74,7 @@ impl Signals {
         signals
     }
 
-    fn verdict(&self) -> (TaskKind, f32) {
+    fn verdict(&self) -> (TaskKind, f64) {
         let per_turn = self.calls as f64 / self.typed.max(1) as f64;
         let changes = self.changes as f64 / self.calls.max(1) as f64;
         let web = self.web as f64 / self.calls.max(1) as f64;
@@ -85,7 +85,9 @@ impl Signals {
             () if self.changes == 0 && self.typed >= 4 && per_turn < CALLS_PER_TURN => (TaskKind::Conversation, 0.7),
             () if self.changes == 0 => (TaskKind::Analysis, 0.7),
             () if web > 0.15 || (self.typed >= 20 && changes < 0.2) => (TaskKind::Mixed, 0.6),
-            () if changes >= 0.05 || self.changes >= 3 => (TaskKind::Code, (0.6 + changes.min(0.35)) as f32),
+            () if changes >= 0.05 || self.changes >= 3 => {
+                (TaskKind::Code, ((0.6 + changes.min(0.35)) * 100.0).round() / 100.0)
+            }
             () => (TaskKind::Analysis, 0.5),
         }
     }
@@ -94,7 +96,7 @@ impl Signals {
 impl TaskDetector for SignalDetector {
     fn detect(&self, view: &View<'_>) -> Verdict {
         if view.len() < FEWEST_MESSAGES {
-            let evidence = vec![format!("only {} messages", view.len())];
+            let evidence = vec![format!("only {}", counted(view.len(), "message"))];
             return Verdict { kind: TaskKind::Unknown, confidence: 0.2, evidence };
         }
         let signals = Signals::read(view);

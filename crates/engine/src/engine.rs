@@ -11,7 +11,7 @@ use crate::block_on::{block_on, panic_message};
 use crate::floor::floor_of;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
-use crate::ledger::{Ledger, count_message};
+use crate::ledger::{Ledger, Sent};
 use crate::receipts;
 use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
@@ -36,6 +36,8 @@ pub struct Engine {
     pub chains: Chains,
     /// What must stay verbatim.
     pub pins: Pins,
+    /// Which reasoning is sent to the model, and so counted.
+    pub sent: Sent,
     /// For tests of the tests.
     #[doc(hidden)]
     pub guards: Guards,
@@ -78,13 +80,14 @@ impl Engine {
             summarizer: None,
             chains: Chains::default(),
             pins: Pins::default(),
+            sent: Sent::all(),
             guards: Guards::default(),
         }
     }
 
     /// Counts the view of a session. Linear in the view.
     pub fn ledger(&self, session: &Session) -> Ledger {
-        Ledger::new(Arc::clone(&self.counter), session)
+        Ledger::new(Arc::clone(&self.counter), self.sent.clone(), session)
     }
 
     /// What kind of task a session is. Linear in the view.
@@ -305,7 +308,7 @@ fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
         .iter()
         .map(|entry| match ledger.of(entry.key) {
             Some(tokens) => tokens.clone(),
-            None => count_message(&**ledger.counter(), &entry.message),
+            None => ledger.measure(&entry.message),
         })
         .collect();
     Working::new(entries, tokens, pins)

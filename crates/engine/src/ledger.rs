@@ -1,6 +1,7 @@
 //! Counting: every block once.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Message, Session};
@@ -63,10 +64,33 @@ fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
     MESSAGE_TOKENS + name + (texts as Tokens).saturating_sub(1)
 }
 
+/// Which reasoning is sent: what the target format has no place for costs nothing.
+#[derive(Clone)]
+pub struct Sent(Arc<dyn Fn(&Block) -> bool + Send + Sync>);
+
+impl Sent {
+    /// All of it.
+    pub fn all() -> Self {
+        Self::those(|_| true)
+    }
+
+    /// The reasoning for which `sent` holds; it is asked for blocks of reasoning only.
+    pub fn those(sent: impl Fn(&Block) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sent))
+    }
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Sent")
+    }
+}
+
 /// The token counts of a session's view, kept from one compaction to the next: nothing is counted twice.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     counter: Arc<dyn TokenCounter>,
+    sent: Sent,
     counts: HashMap<EntryKey, EntryTokens>,
     /// Entries whose count is of an edited form.
     edited: HashSet<EntryKey>,
@@ -75,8 +99,8 @@ pub struct Ledger {
 
 impl Ledger {
     /// Counts the view of `session`. Linear in the view; large views are counted on all cores.
-    pub fn new(counter: Arc<dyn TokenCounter>, session: &Session) -> Self {
-        let mut ledger = Self { counter, counts: HashMap::new(), edited: HashSet::new(), total: 0 };
+    pub fn new(counter: Arc<dyn TokenCounter>, sent: Sent, session: &Session) -> Self {
+        let mut ledger = Self { counter, sent, counts: HashMap::new(), edited: HashSet::new(), total: 0 };
         ledger.resync(session);
         ledger
     }
@@ -96,12 +120,23 @@ impl Ledger {
         self.counts.get(&key)
     }
 
+    /// The tokens of a message and of each of its blocks; reasoning that is not sent costs nothing. Linear in the message.
+    pub fn measure(&self, message: &Message) -> EntryTokens {
+        let mut tokens = count_message(&*self.counter, message);
+        for (block, tokens_of_block) in message.blocks.iter().zip(&mut tokens.blocks) {
+            if matches!(block.content, Content::Thinking(_)) && !(self.sent.0)(block) {
+                tokens.total -= std::mem::take(tokens_of_block);
+            }
+        }
+        tokens
+    }
+
     /// Counts the message that was just pushed to `session` under `key`. Linear in the message; a result that came late
     /// changes what stands in the middle of the view, and is linear in that.
     pub fn push(&mut self, session: &Session, key: EntryKey) {
         match session.view().last() {
             Some(entry) if entry.key == key && entry.is_in_place() => {
-                let tokens = count_message(&*self.counter, &entry.message);
+                let tokens = self.measure(&entry.message);
                 self.total = self.total.saturating_add(tokens.total);
                 self.counts.insert(key, tokens);
             }
@@ -119,8 +154,7 @@ impl Ledger {
                 entry.is_edited() || self.edited.contains(&entry.key) || !self.counts.contains_key(&entry.key)
             })
             .collect();
-        let counter = &*self.counter;
-        let count = |entry: &&Entry| (entry.key, count_message(counter, &entry.message));
+        let count = |entry: &&Entry| (entry.key, self.measure(&entry.message));
         let bytes: usize = stale.iter().map(|entry| text_bytes(&entry.message)).sum();
         let counted: Vec<(EntryKey, EntryTokens)> = if bytes < PARALLEL_FROM_BYTES {
             stale.iter().map(count).collect()

@@ -28,6 +28,8 @@ pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use engine::{Draft, Engine, EngineError};
-pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, count_block, count_message};
-pub use report::{EditReport, Floor, FloorPart, Mode, Outcome, Receipt, Report, Status, Step, SummarizerReport};
+pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
+pub use report::{
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport,
+};
 pub use request::{Chain, Chains, Pins, Request};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use epitome_session::{AppliedEdit, Change, EditKind, Entry, EntryKey, MessageId};
 use epitome_strategy::Protection;
 
-use crate::report::{EditReport, Outcome, Receipt};
+use crate::report::{EditReport, Outcome, ReasonReport, Receipt};
 use crate::working::{Layout, Working};
 
 /// One receipt for every message of the view before. Linear in the view and the edits.
@@ -72,7 +72,11 @@ pub(crate) fn edits(start: &Working, working: &Working, epoch: u32) -> Vec<EditR
             strategy: edit.strategy.clone(),
             messages: edit.changes.iter().filter_map(|change| ids.get(&change.entry()).cloned()).collect(),
             tokens_saved: edit.tokens_saved,
-            reason: edit.reason.clone(),
+            reason: ReasonReport {
+                code: edit.reason.code.clone(),
+                detail: edit.reason.detail.clone(),
+                score: edit.reason.score,
+            },
             recall: edit.recall.clone(),
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EditKind, MessageId, Reason, Role, Trigger};
+use epitome_session::{EditKind, MessageId, Role, Trigger};
 use epitome_strategy::{TaskKind, Tokens, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -83,9 +83,20 @@ pub struct EditReport {
     /// Tokens it saved, what it added already taken off.
     pub tokens_saved: Tokens,
     /// Why.
-    pub reason: Reason,
+    pub reason: ReasonReport,
     /// The archive's handle of what it removed.
     pub recall: Option<Arc<str>>,
+}
+
+/// Why an edit was made, as the report tells it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReasonReport {
+    /// A documented kebab-case code.
+    pub code: Arc<str>,
+    /// One line for a person.
+    pub detail: String,
+    /// The strategy's own score, where it has one.
+    pub score: Option<f32>,
 }
 
 /// What became of a message.

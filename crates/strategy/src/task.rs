@@ -63,7 +63,7 @@ pub struct Verdict {
     /// The kind.
     pub kind: TaskKind,
     /// From 0 (a guess) to 1 (certain).
-    pub confidence: f32,
+    pub confidence: f64,
     /// What it rests on, one line each, for a person.
     pub evidence: Vec<String>,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, block_on};
-use epitome::formats::{Format, Loaded};
+use epitome::engine::{Budget, Mode, Sent, block_on};
+use epitome::formats::{Format, Loaded, carries_reasoning};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
 use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};
@@ -131,7 +131,10 @@ impl Job<'_> {
         let source = &loaded.sessions[index];
         let mut session = input::viewed(&source.session, self.args.input.view);
         let counter = counter_of(&self.runtime, &session);
-        let engine = epitome::engine_with_counter(&self.runtime, counter);
+        let mut engine = epitome::engine_with_counter(&self.runtime, counter);
+        // The budget is for what is sent: reasoning that the output has no place for costs nothing.
+        let (from, to) = (loaded.format, target_format(self.args, loaded));
+        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
         let request = self.request(tool_tokens(&*engine.counter, &session));
         let mut ledger = engine.ledger(&session);
         let mut archive = MemoryArchive::new();
@@ -184,6 +187,11 @@ fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
     format!("{file}{session} ({})", loaded.format)
 }
 
+/// The format to write: the one asked for, else the input's where that can be written.
+fn target_format(args: &CompactArgs, loaded: &Loaded) -> Format {
+    args.to.unwrap_or(if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat })
+}
+
 /// The session as bytes: the input's own where nothing was changed.
 fn rendered(job: &Job<'_>, loaded: &Loaded, index: usize, done: &Done) -> Result<Vec<u8>, Failure> {
     let args = job.args;
@@ -194,7 +202,7 @@ fn rendered(job: &Job<'_>, loaded: &Loaded, index: usize, done: &Done) -> Result
     if as_it_was {
         return Ok(loaded.bytes.to_vec());
     }
-    let format = args.to.unwrap_or(if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat });
+    let format = target_format(args, loaded);
     emit::one(loaded, index, &done.session, format, job.quiet)
 }
 

@@ -30,7 +30,9 @@ fn an_excerpt_keeps_what_the_plan_keeps() {
     );
     let edit = &report.edits[0];
     assert_eq!(archive.get(edit.recall.as_ref().unwrap()).unwrap(), Some(Archived::Text(text)));
-    assert_eq!((edit.edit, &*edit.strategy, &edit.reason), (EditKind::Excerpt, "script", &reason()));
+    assert_eq!((edit.edit, &*edit.strategy), (EditKind::Excerpt, "script"));
+    let reason = reason();
+    assert_eq!((&edit.reason.code, &edit.reason.detail), (&reason.code, &reason.detail));
     let outcomes: Vec<Outcome> = report.messages.iter().map(|receipt| receipt.outcome).collect();
     use Outcome::{Excerpted, Kept, Pinned};
     assert_eq!(outcomes, [Pinned, Pinned, Kept, Excerpted, Kept, Pinned, Kept, Kept]);

@@ -16,7 +16,7 @@ mod corpus_tests;
 #[cfg(test)]
 mod reader_tests;
 
-pub use render::{Profile, Rendered, Source, render};
+pub use render::{Profile, Rendered, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
 pub use write::{WriteError, write};
 

@@ -11,6 +11,7 @@ use epitome_session::{Entry, Message};
 
 pub(crate) use anthropic::block as anthropic_block;
 pub(crate) use chat::arguments_object;
+pub use plan::carries_reasoning;
 pub use source::Source;
 
 use crate::Format;

@@ -278,7 +278,7 @@ impl<'a> Planner<'a, '_> {
             Content::Gone => false,
             Content::Text { text } if self.profile == Profile::Anthropic => !text.trim().is_empty(),
             Content::Text { text } => !text.is_empty(),
-            Content::Thinking(thinking) => self.keeps_thinking(index, block, thinking.signature.is_some()),
+            Content::Thinking(_) => self.keeps_thinking(index, block),
             Content::Opaque(opaque) => {
                 let keeps = dialect(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
                 if !keeps {
@@ -293,24 +293,10 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    fn keeps_thinking(&self, index: usize, block: &Block, is_signed: bool) -> bool {
-        let recorded_in = block.raw.as_ref().map(|raw| raw.dialect);
+    fn keeps_thinking(&self, index: usize, block: &Block) -> bool {
         let read_from = self.source.map(|source| source.format);
-        match self.profile {
-            Profile::OpenaiChat => read_from == Some(Format::OpenaiChat),
-            Profile::OpenaiResponses => {
-                recorded_in == Some(Dialect::OpenaiResponses)
-                    && (is_signed || self.source.is_some_and(|source| source.is_own(self.profile)))
-            }
-            Profile::Anthropic => {
-                let own_format = matches!(read_from, None | Some(Format::Anthropic | Format::ClaudeCode | Format::Pi));
-                let from_anthropic = match recorded_in {
-                    Some(dialect) => dialect == Dialect::Anthropic,
-                    None => own_format,
-                };
-                is_signed && from_anthropic && (index < self.changed_from || self.is_open_step(index))
-            }
-        }
+        let in_place = self.profile != Profile::Anthropic || index < self.changed_from || self.is_open_step(index);
+        in_place && carries_reasoning(read_from, self.profile.format(), block)
     }
 
     /// Whether an entry is the newest step and the model is still at it: its calls are open, or just answered.
@@ -427,5 +413,28 @@ impl Ids {
         }
         let numbered = (2..).map(|number: u32| format!("{base}_{number}")).find(|id| is_free(id));
         Arc::from(numbered.unwrap_or(base))
+    }
+}
+
+/// Whether reasoning in `block`, read from a session in format `from`, has a place in format `to`. What has none costs
+/// nothing there. Blocks that hold no reasoning always have one.
+///
+/// Anthropic takes signed reasoning that it signed itself, OpenAI Responses its own items, OpenAI chat what it was given as
+/// `reasoning_content`; an agent's own file takes everything.
+pub fn carries_reasoning(from: Option<Format>, to: Format, block: &Block) -> bool {
+    let Content::Thinking(thinking) = &block.content else { return true };
+    let recorded_in = block.raw.as_ref().map(|raw| raw.dialect);
+    let is_signed = thinking.signature.is_some();
+    match to {
+        Format::OpenaiChat => from == Some(Format::OpenaiChat),
+        Format::OpenaiResponses => {
+            let own = from == Some(Format::OpenaiResponses);
+            recorded_in == Some(Dialect::OpenaiResponses) && (is_signed || own)
+        }
+        Format::Anthropic => {
+            let own_format = matches!(from, None | Some(Format::Anthropic | Format::ClaudeCode | Format::Pi));
+            is_signed && recorded_in.map_or(own_format, |dialect| dialect == Dialect::Anthropic)
+        }
+        _ => true,
     }
 }
