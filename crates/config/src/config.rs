@@ -92,7 +92,7 @@ impl Default for Config {
 pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
     match kind {
         TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
-            &["superseded-reads", "tool-results", "diff-truncation", "message-truncation", "sliding-window"]
+            &["superseded-reads", "diff-truncation", "tool-results", "message-truncation", "sliding-window"]
         }
         TaskKind::Analysis => &["superseded-reads", "tool-results", "message-truncation", "sliding-window"],
         TaskKind::Conversation => &["sliding-window", "tool-results", "message-truncation"],

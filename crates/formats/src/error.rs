@@ -38,10 +38,74 @@ pub enum ReadError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A document that cannot be parsed as a whole.
+    #[error("damaged JSON at line {line}, column {column}: {problem}")]
+    DamagedDocument {
+        /// The line, from 1.
+        line: usize,
+        /// The column, in characters from 1.
+        column: usize,
+        /// What is wrong there, and what to do about it.
+        problem: String,
+    },
     /// The content is compressed and cannot be decompressed.
-    #[error("cannot decompress: {0}")]
-    Gzip(#[source] std::io::Error),
+    #[error("cannot decompress: {}", gzip_problem(.error, *.after))]
+    Gzip {
+        /// How many bytes of content came out before.
+        after: usize,
+        /// What went wrong.
+        error: std::io::Error,
+    },
     /// There is nothing in it.
-    #[error("the input is empty")]
+    #[error("the input is empty: there is no session to read; check that whatever writes it has finished")]
     Empty,
+    /// It is a list of messages, or holds one, and the list is empty.
+    #[error("the session holds no messages: its list is empty; give a session with at least one message")]
+    NoMessages,
+}
+
+impl ReadError {
+    /// The error for what serde_json does not take in `text`, which stands behind `lines_before` lines of the file.
+    pub(crate) fn damaged_json(text: &str, lines_before: usize, error: &serde_json::Error) -> Self {
+        let said = error.to_string();
+        let said = said.split(" at line ").next().unwrap_or_default();
+        let problem = if error.is_eof() {
+            let within = said.strip_prefix("EOF while parsing ").unwrap_or("a value");
+            format!("it ends too early, within {within}; the file was cut off, get the whole of it")
+        } else if said.starts_with("recursion limit") {
+            "nested deeper than 128 levels; flatten that value, or store it as a string".to_owned()
+        } else if said.starts_with("number out of range") {
+            "number out of range (the largest is about 1.8e308); correct it, or store it as a string".to_owned()
+        } else {
+            format!("{said}; correct it there, or get an intact copy")
+        };
+        let column = in_characters(text.as_bytes(), error.line(), error.column());
+        Self::DamagedDocument { line: lines_before + error.line(), column, problem }
+    }
+
+    /// The error for the byte at `offset`, the first that is not UTF-8.
+    pub(crate) fn not_utf8(bytes: &[u8], offset: usize) -> Self {
+        let before = &bytes[..offset];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let byte = bytes.get(offset).copied().unwrap_or_default();
+        let problem = format!("not UTF-8 (byte {offset} is 0x{byte:02x}); save the file as UTF-8, or mend that text");
+        let column = in_characters(bytes, line, offset - line_start + 1);
+        Self::DamagedDocument { line, column, problem }
+    }
+}
+
+/// A column that counts bytes, up to and with the one at fault, as editors count it: in characters.
+fn in_characters(bytes: &[u8], line: usize, column: usize) -> usize {
+    let content = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let column = column.max(1);
+    // The byte at fault counts whatever it is.
+    column - content.iter().take(column - 1).filter(|byte| **byte & 0xc0 == 0x80).count()
+}
+
+fn gzip_problem(error: &std::io::Error, after: usize) -> String {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        return format!("the gzip data ends too early, after {after} bytes of content; get the whole file");
+    }
+    format!("the gzip data is damaged after {after} bytes of content ({error}); get an intact copy")
 }

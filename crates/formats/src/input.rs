@@ -1,5 +1,6 @@
 //! The input as readers see it: one JSON document, JSON lines, or plain text.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -61,7 +62,8 @@ pub(crate) fn split(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
     let more = !bytes[behind_head..].trim_ascii().is_empty();
     if !(more && is_json(head)) {
         match std::str::from_utf8(bytes) {
-            Ok(text) if is_json(bytes) || !has_json_line(bytes) => return Ok(Shape::Document(text)),
+            Ok(text) if is_json(bytes) || !has_json_lines(bytes) => return Ok(Shape::Document(text)),
+            Err(error) if !has_json_lines(bytes) => return Err(ReadError::not_utf8(bytes, error.valid_up_to())),
             Ok(_) | Err(_) => {}
         }
     }
@@ -113,15 +115,41 @@ fn is_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<&RawValue>(bytes).is_ok()
 }
 
-/// Whether any line is a JSON object of its own: then a damaged file is damaged JSON lines, not a damaged document.
-fn has_json_line(bytes: &[u8]) -> bool {
-    let object = |line: &&[u8]| line.first() == Some(&b'{') && line.len() > 2 && is_json(line);
-    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).any(|line| object(&line))
+/// Whether a damaged file is damaged JSON lines and not a damaged document: any line is a JSON object of its own. The last
+/// message of a pretty-printed list can be one too, but then the list starts or ends with brackets on lines of their own.
+fn has_json_lines(bytes: &[u8]) -> bool {
+    let content = bytes.trim_ascii();
+    let opens = matches!(content, [b'{' | b'[', b'\n' | b'\r', ..]);
+    let last = content.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let closes = matches!(last.first(), Some(b']' | b'}'));
+    let object = |line: &[u8]| line.first() == Some(&b'{') && line.len() > 2 && is_json(line);
+    !opens && !closes && bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).any(object)
 }
 
-/// Parses a value; `None` where it is no JSON. Texts that were cut within a character are mended.
-pub(crate) fn parse(json: &str) -> Option<Value> {
-    serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&mend(json)?).ok())
+/// Parses a value. Texts that were cut within a character are mended; that keeps the positions in errors.
+pub(crate) fn parse(json: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(json).or_else(|error| mend(json).map_or(Err(error), |mended| serde_json::from_str(&mended)))
+}
+
+/// What recognition can see of JSON that no [`Value`] holds, because a part is nested too deeply or a number is too large:
+/// such parts are `Null`, as is everything where it is no JSON. Reads the text once for each of the outermost levels.
+pub(crate) fn outline(json: &str) -> Value {
+    /// A request, its messages, one of them, its content, a block, a field of it.
+    const LEVELS: usize = 6;
+    fn level(json: &str, left: usize) -> Value {
+        if let Ok(value) = parse(json) {
+            return value;
+        }
+        let Some(left) = left.checked_sub(1) else { return Value::Null };
+        if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+            return items.iter().map(|item| level(item.get(), left)).collect();
+        }
+        let fields = serde_json::from_str::<BTreeMap<String, &RawValue>>(json);
+        fields.map_or(Value::Null, |fields| {
+            fields.into_iter().map(|(name, value)| (name, level(value.get(), left))).collect()
+        })
+    }
+    level(json, LEVELS)
 }
 
 /// The same JSON with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind,
@@ -161,6 +189,8 @@ pub(crate) struct Probe<'a> {
     pub shape: Shape<'a>,
     /// The parsed document, for [`Shape::Document`]; `Null` when it is not valid JSON.
     pub document: Value,
+    /// Why there is no document: what is wrong and where.
+    pub problem: Option<ReadError>,
     /// The first lines parsed, at most 200, for [`Shape::Lines`].
     pub heads: Vec<Value>,
 }
@@ -171,10 +201,15 @@ impl<'a> Probe<'a> {
         /// Enough to see what a file is; attachments can make early lines large.
         const MAX_LINES: usize = 200;
         const MAX_BYTES: usize = 1 << 18;
-        let document = match &shape {
-            Shape::Document(text) => parse(text).unwrap_or_default(),
-            Shape::Lines(_) | Shape::Text(_) => Value::Null,
+        let parsed = match &shape {
+            // The plainer error comes first: a document that was cut off can be too deep as well.
+            Shape::Document(text) => parse(text).map_err(|error| {
+                let error = serde_json::from_str::<&RawValue>(text).err().unwrap_or(error);
+                ReadError::damaged_json(text, 0, &error)
+            }),
+            Shape::Lines(_) | Shape::Text(_) => Ok(Value::Null),
         };
+        let (document, problem) = parsed.map_or_else(|problem| (Value::Null, Some(problem)), |value| (value, None));
         let mut heads = Vec::new();
         if let Shape::Lines(lines) = &shape {
             let mut bytes = 0;
@@ -186,7 +221,7 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, heads }
+        Self { shape, document, problem, heads }
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape, drop_damaged_lines, split};
+use crate::input::{Probe, Reader, Shape, drop_damaged_lines, outline, parse, split};
 
 /// How to read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,13 +68,25 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }
+    let mut problem = probe.problem.take();
+    if let (Some(_), Shape::Document(text)) = (&problem, &probe.shape) {
+        probe.document = outline(text);
+        if probe.document.is_null() {
+            return Err(problem.take().unwrap_or(ReadError::Empty));
+        }
+    }
     let readers = || TABLES.iter().flat_map(|table| table.iter());
     let asked_for = |reader: &&Reader| options.format.is_none_or(|format| format == reader.format);
     let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
     // A format that is asked for is read by its most general reader where none says that it fits.
     let reader = fitting
         .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
-        .ok_or_else(|| ReadError::Unrecognised { seen: describe(&probe) })?;
+        .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised(&probe)))?;
+    // These are read piece by piece from their text, which may hold what no value does. Others would lose that part.
+    let mut by_piece = crate::wire::READERS.iter().chain(crate::wire::AGENT_READERS);
+    if let Some(problem) = problem.filter(|_| !by_piece.any(|own| own.format == reader.format)) {
+        return Err(problem);
+    }
     // The agents' own readers parse every line anyway and report the damaged ones themselves.
     if !options.strict && !crate::wire::AGENT_READERS.iter().any(|own| own.format == reader.format) {
         drop_damaged_lines(&mut probe.shape, false, &mut warnings)?;
@@ -90,8 +102,41 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
 
 fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {
     let mut content = Vec::with_capacity(bytes.len() * 5);
-    MultiGzDecoder::new(bytes).read_to_end(&mut content).map_err(ReadError::Gzip)?;
-    Ok(content)
+    match MultiGzDecoder::new(bytes).read_to_end(&mut content) {
+        Ok(_) => Ok(content),
+        Err(error) => Err(ReadError::Gzip { after: content.len(), error }),
+    }
+}
+
+/// The error for what no reader takes.
+fn unrecognised(probe: &Probe<'_>) -> ReadError {
+    let hollow = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        other => {
+            ["messages", "conversation", "input"].iter().any(|key| other[*key].as_array().is_some_and(Vec::is_empty))
+        }
+    };
+    let empty = match &probe.shape {
+        Shape::Document(_) => {
+            hollow(&probe.document) || probe.document.as_array().is_some_and(|items| items.iter().all(hollow))
+        }
+        Shape::Lines(_) => !probe.heads.is_empty() && probe.heads.iter().all(hollow),
+        Shape::Text(_) => false,
+    };
+    if empty {
+        return ReadError::NoMessages;
+    }
+    // Where no line at the start can be looked at, the first one shows why.
+    if let (Shape::Lines(lines), []) = (&probe.shape, probe.heads.as_slice()) {
+        let problem = lines.iter().find(|line| !line.json.is_empty()).and_then(|line| {
+            let error = parse(line.json).err()?;
+            Some(ReadError::damaged_json(line.json, line.number - 1, &error))
+        });
+        if let Some(problem) = problem {
+            return problem;
+        }
+    }
+    ReadError::Unrecognised { seen: describe(probe) }
 }
 
 /// What an unrecognised input looks like, for the person who gave it.
@@ -107,14 +152,11 @@ fn describe(probe: &Probe<'_>) -> String {
         Value::Null | Value::Bool(_) | Value::Number(_) => "a bare value".to_owned(),
     };
     match &probe.shape {
-        Shape::Document(text) => match serde_json::from_str::<&serde_json::value::RawValue>(text) {
-            Ok(_) => match &probe.document {
-                Value::Array(items) if !items.is_empty() => {
-                    format!("a JSON list of {}, first {}", items.len(), keys(&items[0]))
-                }
-                other => format!("JSON: {}", keys(other)),
-            },
-            Err(error) => format!("damaged JSON: {error}"),
+        Shape::Document(_) => match &probe.document {
+            Value::Array(items) if !items.is_empty() => {
+                format!("a JSON list of {}, first {}", items.len(), keys(&items[0]))
+            }
+            other => format!("JSON: {}", keys(other)),
         },
         Shape::Lines(lines) => match probe.heads.first() {
             Some(first) => format!("{} JSON lines, first {}", lines.len(), keys(first)),

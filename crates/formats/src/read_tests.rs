@@ -16,7 +16,16 @@ fn compressed_input_is_decompressed() {
     let gzip = gzip.finish().unwrap();
     let loaded = read(gzip.clone(), ReadOptions::default()).unwrap();
     assert!(loaded.gzip && *loaded.bytes == *CHAT.as_bytes());
-    assert!(format_of(&gzip[..gzip.len() / 2]).unwrap_err().starts_with("cannot decompress"));
+    assert!(
+        format_of(&gzip[..gzip.len() / 2])
+            .unwrap_err()
+            .starts_with("cannot decompress: the gzip data ends too early, after ")
+    );
+    let mut damaged = gzip.clone();
+    damaged[gzip.len() - 8] ^= 0xff;
+    let expect = format!("cannot decompress: the gzip data is damaged after {} bytes", CHAT.len());
+    let error = format_of(&damaged).unwrap_err();
+    assert!(error.starts_with(&expect), "{error}");
 }
 
 #[test]
@@ -29,10 +38,81 @@ fn unreadable_input_is_named() {
     check(b" \n\t", "the input is empty");
     check(b"{\"a\":1, \"b\":[]}", "an object with the keys a, b");
     check(b"[1,2]", "a JSON list of 2, first a bare value");
-    check(b"[{\"role\":\"user\",", "damaged JSON");
     check(b"\x00\xff\xfe", "neither JSON nor UTF-8");
     check(b"{\"x\":1}\n{\"x\":2}\n", "2 JSON lines, first an object with the keys x");
-    check(b"[]", "a list of 0");
+    for empty in [
+        "[]",
+        "{\"messages\":[]}",
+        "{\"model\":\"m\",\"input\":[]}",
+        "[{\"messages\":[]}]",
+        "{\"messages\":[]}\n{\"messages\":[]}\n",
+    ] {
+        check(empty.as_bytes(), "the session holds no messages");
+    }
+}
+
+#[test]
+fn damaged_documents_say_what_and_where() {
+    let check = |input: &[u8], expect: &str| {
+        for format in [None, Some(Format::Codex), Some(Format::OpenaiChat)] {
+            let error = read(input.to_vec(), ReadOptions { format, strict: false }).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("damaged JSON at {expect}")), "{error}");
+        }
+    };
+    let pretty = |text: &[u8]| {
+        let head =
+            b"{\n \"messages\":[\n  {\"role\":\"user\",\"content\":\"hi\"},\n  {\"role\":\"assistant\",\"content\":\"";
+        [head, text, b"\"}\n ]\n}\n"].concat()
+    };
+    check(&pretty(b"h\xffi"), "line 4, column 35: not UTF-8 (byte 84 is 0xff); save");
+    // Columns are characters, not bytes.
+    check(&pretty("hü\u{4e16}".as_bytes().split_last().unwrap().1), "line 4, column 36: not UTF-8 (byte 86 is 0xe4)");
+    check(b"{\"messages\":[{\"content\":\"\xff\"}]}", "line 1, column 26: not UTF-8");
+    // The line before is a JSON object, and still none of JSON lines.
+    check(b"[\n{\"role\":\"\xff\"},\n{\"role\":\"user\",\"content\":\"a\"}\n]", "line 2, column 10: not UTF-8");
+    check(
+        b"[\n{\"role\":nul},\n{\"role\":\"user\",\"content\":\"a\"}\n]",
+        "line 2, column 12: expected ident; correct it",
+    );
+    let whole = pretty(b"hello");
+    check(&whole[..86], "line 4, column 36: it ends too early, within a string; the file was cut off");
+    check(&whole[..whole.len() - 3], "line 5, column 2: it ends too early, within an object");
+    check(b"{\n", "line 2, column 1: it ends too early, within an object");
+    check("{\"ü\":\"ü\" 1}".as_bytes(), "line 1, column 10: expected `,` or `}`");
+}
+
+#[test]
+fn numbers_and_depths_beyond_a_value() {
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    // Requests are read from their text.
+    let check = |input: &str, expect: Format, length: usize| {
+        let loaded = read(input.as_bytes().to_vec(), ReadOptions::default()).unwrap();
+        assert_eq!((loaded.format, loaded.sessions[0].session.log().len()), (expect, length));
+        assert_eq!(loaded.warnings, []);
+    };
+    check(r#"[{"role":"user","content":"hi","x":1e999}]"#, Format::OpenaiChat, 1);
+    check(
+        &format!(r#"{{"messages":[{{"role":"user","content":"hi","x":{}}}]}}"#, deep(100_000)),
+        Format::OpenaiChat,
+        1,
+    );
+    let call = format!(
+        r#"[{{"role":"user","content":"hi"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"1","name":"n","input":{{"a":{}}}}}]}}]"#,
+        deep(200)
+    );
+    check(&call, Format::Anthropic, 2);
+    check(&call.replace("{\"role\":\"user\"", r#"{"half":"\ud800","role":"user""#), Format::Anthropic, 2);
+    // What else there is would lose the part.
+    let check = |input: &str, format: Option<Format>, expect: &str| {
+        let error = read(input.as_bytes().to_vec(), ReadOptions { format, strict: false }).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("damaged JSON at {expect}")), "{error}");
+    };
+    check("{\n\"x\": 1e999}", None, "line 2, column 10: number out of range");
+    check("{\n\"x\": 1e999}", Some(Format::Cline), "line 2, column 10: number out of range");
+    check("\n{\"x\":1e999}\n{\"x\":1e999}", None, "line 2, column 10: number out of range");
+    let nested = format!("{}{}", "{\"messages\":[".repeat(100_000), "]}".repeat(100_000));
+    check(&nested, None, "line 1, column 832: nested deeper than 128 levels; flatten");
+    check(&nested[..1_300_000], None, "line 1, column 1300000: it ends too early, within a list");
 }
 
 #[test]

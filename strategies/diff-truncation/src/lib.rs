@@ -3,7 +3,7 @@
 mod diff;
 mod rank;
 
-use epitome_strategy::cut::{Focus, fit};
+use epitome_strategy::cut::Focus;
 use epitome_strategy::{
     BlockRef, Configurable, Content, Edit, Goal, Lossiness, Meta, Needs, Origin, Plan, PlanError, Reason, Role,
     Strategy, Tokens, View, settings,
@@ -14,7 +14,7 @@ use crate::diff::Diff;
 settings! {
     /// Settings of `diff-truncation`.
     pub struct Settings {
-        /// Share of the model's window that one text with a diff may take.
+        /// Share of the model's window that one text with a diff may take; of the budget where no window is given.
         max_share: f64 = 0.1, in 0.0..=1.0;
         /// Diffs of fewer tokens are left alone.
         min_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
@@ -78,14 +78,12 @@ impl DiffTruncation {
     fn cut(&self, view: &View<'_>, at: BlockRef, tokens: Tokens, budget: Tokens, focus: &Focus) -> Option<Edit> {
         let text = view.block(at)?.excerptable()?;
         let diff = Diff::parse(text)?;
-        let pieces: Vec<_> = diff.lines.iter().map(|line| line.range.clone()).collect();
-        let ranked = rank::ranked(text, &diff, focus, &self.settings.minor_files);
-        let keep = fit(view, text, &pieces, ranked, budget);
+        let keep = rank::kept(view, text, &diff, focus, &self.settings.minor_files, budget);
         let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
         if is_whole || budget >= tokens {
             return None;
         }
-        let (all, left) = (diff.totals(|_| true), diff.totals(|line| is_kept(&keep, line)));
+        let (all, left) = (diff.totals(|_| true), diff.totals(|line| rank::is_kept(&keep, line)));
         let detail = format!(
             "{} files, +{} −{} lines; kept +{} −{}; {tokens} tokens cut to {budget}",
             all.files, all.added, all.removed, left.added, left.removed
@@ -93,11 +91,6 @@ impl DiffTruncation {
         let reason = Reason::new("long-diff", detail);
         Some(Edit::Excerpt { message: at.message, block: at.block, keep, reason })
     }
-}
-
-fn is_kept(keep: &[std::ops::Range<u32>], line: &std::ops::Range<usize>) -> bool {
-    let next = keep.partition_point(|range| (range.end as usize) < line.end);
-    keep.get(next).is_some_and(|range| range.start as usize <= line.start)
 }
 
 /// Blocks of more than `least` tokens in which a diff may stand, oldest first: tool output, and the texts of users and

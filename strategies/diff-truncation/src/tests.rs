@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use super::*;
 use epitome_testkit::PlanCase;
 
@@ -95,6 +97,70 @@ fn headers_stay_and_changes_that_matter_go_first() {
         rename to new.png
         3 files, +64 −63 lines; kept +4 −3; 647 tokens cut to 199",
     );
+}
+
+/// A diff of `files` files, each with its row in the `--stat`; the fifth of them defines something.
+fn many_files(files: usize) -> String {
+    let mut lines: Vec<String> = (1..=files).map(|file| format!(" src/part_{file}.rs | 2 +-")).collect();
+    lines.push(format!(" {files} files changed, {files} insertions(+), {files} deletions(-)"));
+    for file in 1..=files {
+        let new = if file == 5 { "fn five() {}".to_owned() } else { format!("let new_{file} = 1;") };
+        lines.extend([
+            format!("diff --git a/src/part_{file}.rs b/src/part_{file}.rs"),
+            format!("index 1f{file}..2f{file} 100644"),
+            format!("--- a/src/part_{file}.rs"),
+            format!("+++ b/src/part_{file}.rs"),
+            format!("@@ -10,3 +10,3 @@ impl Part{file} {{"),
+            "     let before = 0;".to_owned(),
+            format!("-let old_{file} = 1;"),
+            format!("+{new}"),
+            "     let after = 0;".to_owned(),
+        ]);
+    }
+    lines.join("\n  ")
+}
+
+/// What stays of a diff of `files` files in about `room` tokens: its lines that say `expect`.
+fn check_many(files: usize, room: Tokens, expect: &str) {
+    let session = format!(
+        "\nuser: look\ncall Bash c1 {{\"command\":\"git diff\"}}\nresult c1:\n  {}\nuser: on\n",
+        many_files(files)
+    );
+    let settings = format!("min_tokens={room}");
+    let planned = PlanCase::new::<DiffTruncation>(&session, &settings).target(room).window(100).run();
+    let [Edit::Excerpt { message, block, keep, .. }] = &planned.plan.edits[..] else { panic!("{}", planned.text) };
+    let session = epitome_testkit::session(&session);
+    let text = session.view()[*message as usize].message.blocks[*block as usize].excerptable().unwrap().to_string();
+    let kept: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
+    let (mut names, mut changes, mut stray, mut last) = (0, 0, 0, String::new());
+    for line in kept.lines() {
+        if let Some((_, path)) = line.split_once(" b/src/part_") {
+            (names, last) = (names + 1, path.trim_end_matches(".rs").to_owned());
+        } else if line.starts_with("+let ") || line.starts_with("-let ") {
+            changes += 1;
+            stray += usize::from(!line.contains(&format!("_{last} ")));
+        }
+    }
+    let has = |what: &str| if kept.contains(what) { "yes" } else { "no" };
+    let found = format!(
+        "names {}, changes {}, stray {stray}, definition {}, total {}, stat rows {}, index {}",
+        if names == files { "all" } else { "some" },
+        if changes > 5 { "some" } else { "none" },
+        has("+fn five"),
+        has("files changed"),
+        if kept.matches(" | 2").count() < 4 { "few" } else { "many" },
+        has("index ")
+    );
+    assert_eq!(found, expect, "{kept}");
+}
+
+#[test]
+fn headers_leave_room_for_changes() {
+    // The names fit into half of the room, the hunk headers do not.
+    check_many(20, 900, "names all, changes some, stray 0, definition yes, total yes, stat rows few, index no");
+    // Not even the names do.
+    check_many(80, 900, "names some, changes some, stray 0, definition yes, total yes, stat rows few, index no");
+    check_many(400, 600, "names some, changes some, stray 0, definition yes, total yes, stat rows few, index no");
 }
 
 #[test]
