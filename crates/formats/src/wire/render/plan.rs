@@ -296,7 +296,8 @@ impl<'a> Planner<'a, '_> {
     fn keeps_thinking(&self, index: usize, block: &Block) -> bool {
         let read_from = self.source.map(|source| source.format);
         let in_place = self.profile != Profile::Anthropic || index < self.changed_from || self.is_open_step(index);
-        in_place && carries_reasoning(read_from, self.profile.format(), block)
+        let own_file = self.source.is_some_and(|source| source.is_own(self.profile)).then_some(read_from).flatten();
+        in_place && carries_reasoning(read_from, own_file.unwrap_or(self.profile.format()), block)
     }
 
     /// Whether an entry is the newest step and the model is still at it: its calls are open, or just answered.
@@ -435,6 +436,7 @@ pub fn carries_reasoning(from: Option<Format>, to: Format, block: &Block) -> boo
             let own_format = matches!(from, None | Some(Format::Anthropic | Format::ClaudeCode | Format::Pi));
             is_signed && recorded_in.map_or(own_format, |dialect| dialect == Dialect::Anthropic)
         }
+        Format::Codex => recorded_in == Some(Dialect::OpenaiResponses),
         _ => true,
     }
 }
