@@ -38,7 +38,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(runtime.pins, epitome_engine::Pins::default());
     assert_eq!(runtime.counter.name(), "o200k_base");
     let ids = |kind| runtime.chains().of(kind).ids().join(" ");
-    insta::assert_snapshot!(ids(TaskKind::Code), @"superseded-reads tool-results diff-truncation message-truncation sliding-window");
+    insta::assert_snapshot!(ids(TaskKind::Code), @"superseded-reads diff-truncation tool-results message-truncation sliding-window");
     insta::assert_snapshot!(ids(TaskKind::Conversation), @"sliding-window tool-results message-truncation");
 }
 
