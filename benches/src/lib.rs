@@ -8,7 +8,7 @@ use epitome::session::{Arguments, Block, Content, Message, Role, Session, ToolCa
 pub const EXAMPLE: &str = include_str!("../../examples/session.jsonl");
 
 /// Messages of a coding session that come to about `tokens` tokens: rounds of the example, each time with other paths,
-/// ids and numbers, so that no round repeats another. About 280 tokens a message.
+/// ids and numbers, so that no round repeats another. About 450 tokens a message.
 pub fn messages(tokens: usize, count: impl Fn(&Message) -> usize) -> Vec<Message> {
     let options = epitome::formats::ReadOptions::default();
     let Ok(mut loaded) = epitome::formats::read(EXAMPLE.as_bytes().to_vec(), options) else { return Vec::new() };
@@ -20,8 +20,8 @@ pub fn messages(tokens: usize, count: impl Fn(&Message) -> usize) -> Vec<Message
             if round > 0 && message.role == Role::System {
                 continue;
             }
-            // A session ends with its answer: not in the middle of a step.
-            if total >= tokens && message.role == Role::User {
+            // Not in the middle of a step.
+            if total >= tokens && message.role != Role::Tool {
                 return made;
             }
             let message = varied(message, round);
