@@ -26,7 +26,7 @@ fn engine() -> Engine {
 
 /// Says something even when the test passes: the harness only holds back what is printed by macros.
 fn tell(line: &str) {
-    writeln!(std::io::stderr(), "{line}").unwrap();
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
 /// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
