@@ -109,6 +109,8 @@ pub(crate) fn trimmed(language: Language, chars: usize, handle: &str) -> String 
 
 #[cfg(test)]
 mod tests {
+    use epitome_strategy::{TokenCounter, View};
+
     use super::*;
 
     #[test]
@@ -124,6 +126,36 @@ mod tests {
         check("one two three", 3..8, "[… 1,204 tokens elided · recall e3f9]");
         check("one", 0..3, "[… 1 line, 1,204 tokens elided · recall e3f9]");
         assert_eq!(gap_mark(Language::Chinese, "一\n二\n", 0..8, 5, None), "[… 省略 2 行、5 token]");
+    }
+
+    /// Counts bytes: equal counts of these texts are equal texts for any counter's purposes.
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn name(&self) -> &str {
+            "bytes"
+        }
+
+        fn count(&self, text: &str) -> Tokens {
+            text.len() as Tokens
+        }
+
+        fn is_exact(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn strategies_reckon_with_the_marks_that_are_written() {
+        for language in [Language::English, Language::Chinese] {
+            let view = View::new(&[], &[], &[], &[], &Bytes, language);
+            let text = "x\n".repeat(10_000);
+            let first = gap_mark(language, &text, 0..20_000, 100_000, Some("0a1b2c3d"));
+            assert_eq!(view.mark_tokens() as usize, first.len());
+            let further = gap_mark(language, &text, 0..2_000, 10_000, None);
+            assert_eq!(view.further_mark_tokens() as usize, further.len());
+        }
     }
 
     #[test]
