@@ -23,67 +23,173 @@ const ARGUMENT_CHARS: [u32; 3] = [200, 20, 0];
 /// takes all that may leave.
 const SLACK: [Tokens; 4] = [40, 160, 640, Tokens::MAX];
 
-/// Makes room until the target is met or nothing more may leave: giant texts are cut, the oldest units leave with one
-/// notice, then the newest step's own texts and arguments shrink.
-///
-/// Linear in the view for each of a bounded number of passes.
-pub(crate) fn make_room(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-    target: Tokens,
-) -> Result<(), Refusal> {
-    cut_texts(working, context, archive, target, (target / 4).max(SHORTEST_TEXT * 4))?;
-    entail(working, context, archive, before)?;
-    for slack in SLACK {
-        if working.total <= target {
-            return Ok(());
-        }
-        leave_oldest(working, context, archive, target, slack)?;
-        entail(working, context, archive, before)?;
-    }
-    if working.total > target {
-        cut_texts(working, context, archive, target, (target / 16).max(SHORTEST_TEXT))?;
-        entail(working, context, archive, before)?;
-    }
-    for max_chars in ARGUMENT_CHARS {
-        if working.total > target {
-            trim_arguments(working, context, archive, target, max_chars)?;
-            entail(working, context, archive, before)?;
-        }
-    }
-    if working.total > target {
-        cut_texts(working, context, archive, target, 0)?;
-        entail(working, context, archive, before)?;
-    }
-    drop_notices(working, context, archive, before, target)
+/// The floor at work on a view.
+pub(crate) struct Room<'a, 'c> {
+    pub working: &'a mut Working,
+    pub context: &'a Context<'c>,
+    pub archive: &'a mut dyn Archive,
+    pub before: &'a Before,
 }
 
-/// The last thing that may leave is the notice that others left.
-fn drop_notices(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-    target: Tokens,
-) -> Result<(), Refusal> {
-    if working.total <= target {
-        return Ok(());
+impl Room<'_, '_> {
+    /// Makes room until the target is met or nothing more may leave: giant texts are cut, the oldest units leave with one
+    /// notice, then the newest step's own texts and arguments shrink.
+    ///
+    /// Linear in the view for each of a bounded number of passes.
+    pub(crate) fn make(&mut self, target: Tokens) -> Result<(), Refusal> {
+        self.cut_texts(target, (target / 4).max(SHORTEST_TEXT * 4))?;
+        self.entail()?;
+        for slack in SLACK {
+            if self.working.total <= target {
+                return Ok(());
+            }
+            self.leave_oldest(target, slack)?;
+            self.entail()?;
+        }
+        if self.working.total > target {
+            self.cut_texts(target, (target / 16).max(SHORTEST_TEXT))?;
+            self.entail()?;
+        }
+        for max_chars in ARGUMENT_CHARS {
+            if self.working.total > target {
+                self.trim_arguments(target, max_chars)?;
+                self.entail()?;
+            }
+        }
+        if self.working.total > target {
+            self.cut_texts(target, 0)?;
+            self.entail()?;
+        }
+        self.drop_notices(target)
     }
-    let layout = working.layout(context.pins);
-    let is_notice = |unit: usize| {
-        let entry = &working.entries[layout.units[unit].entries.start];
-        layout.protections[unit].may_leave() && entry.message.origin == Origin::Notice
-    };
-    let notices: Vec<u32> = (0..layout.units.len()).filter(|unit| is_notice(*unit)).map(|unit| unit as u32).collect();
-    if !notices.is_empty() {
-        let positions = working.leaving(context, &layout, &notices)?;
-        let reason = Reason::new("over-budget", "there is no room for the notice");
-        working.drop_messages(context, archive, FLOOR, &positions, reason)?;
-        entail(working, context, archive, before)?;
+
+    /// The last thing that may leave is the notice that others left.
+    fn drop_notices(&mut self, target: Tokens) -> Result<(), Refusal> {
+        if self.working.total <= target {
+            return Ok(());
+        }
+        let layout = self.working.layout(self.context.pins);
+        let is_notice = |unit: usize| {
+            let entry = &self.working.entries[layout.units[unit].entries.start];
+            layout.protections[unit].may_leave() && entry.message.origin == Origin::Notice
+        };
+        let notices: Vec<u32> =
+            (0..layout.units.len()).filter(|unit| is_notice(*unit)).map(|unit| unit as u32).collect();
+        if !notices.is_empty() {
+            let positions = self.working.leaving(self.context, &layout, &notices)?;
+            let reason = Reason::new("over-budget", "there is no room for the notice");
+            self.working.drop_messages(self.context, self.archive, FLOOR, &positions, reason)?;
+            self.entail()?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
+    /// reach. Linear in the view.
+    pub(crate) fn make_all(&mut self, limit: Tokens) -> Result<(), Refusal> {
+        self.leave_oldest(0, Tokens::MAX)?;
+        self.entail()?;
+        self.trim_arguments(0, 0)?;
+        self.cut_texts(0, 0)?;
+        self.entail()?;
+        self.drop_notices(limit)
+    }
+
+    /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0
+    /// leaves stubs.
+    fn cut_texts(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
+        let layout = self.working.layout(self.context.pins);
+        let mut texts = editable(self.working, &layout, |block| block.excerptable().is_some());
+        texts.retain(|(tokens, _)| *tokens > allowance);
+        texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
+        for (tokens, at) in texts {
+            let excess = self.working.total.saturating_sub(target);
+            if excess == 0 {
+                break;
+            }
+            let mut keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
+            // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
+            for attempt in 0..4 {
+                let block = &self.working.entries[at.message as usize].message.blocks[at.block as usize];
+                let Some(shown) = block.excerptable() else { break };
+                let stub = attempt == 3 || keep < SHORTEST_TEXT;
+                let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
+                let stays = if stub { 0 } else { keep };
+                let detail =
+                    format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
+                let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
+                match self.working.excerpt(self.context, self.archive, &layout, edit, &kept) {
+                    Err(Refusal::NoGain) if !stub => keep /= 2,
+                    Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {
+        let layout = self.working.layout(self.context.pins);
+        for (_, at) in editable(self.working, &layout, |block| block.as_call().is_some()) {
+            if self.working.total <= target {
+                break;
+            }
+            let detail = match max_chars {
+                0 => "the arguments left whole".to_owned(),
+                _ => format!("strings longer than {max_chars} characters"),
+            };
+            let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
+            if let Err(refusal @ Refusal::Archive(_)) =
+                self.working.trim(self.context, self.archive, &layout, edit, max_chars)
+            {
+                return Err(refusal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take and summaries last, and puts one
+    /// notice in their place. Notices of earlier compactions go into the new one.
+    fn leave_oldest(&mut self, target: Tokens, slack: Tokens) -> Result<(), Refusal> {
+        let layout = self.working.layout(self.context.pins);
+        let origin = |unit: usize| self.working.entries[layout.units[unit].entries.start].message.origin;
+        let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
+        let notices: Vec<usize> = free.iter().copied().filter(|unit| origin(*unit) == Origin::Notice).collect();
+        let (summaries, others): (Vec<usize>, Vec<usize>) = free
+            .into_iter()
+            .filter(|unit| origin(*unit) != Origin::Notice)
+            .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
+        let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
+        let mut freed: Tokens = 0;
+        let mut leaving = notices.clone();
+        for unit in others.into_iter().chain(summaries) {
+            if freed >= wanted {
+                break;
+            }
+            freed += self.working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+            leaving.push(unit);
+        }
+        if leaving.len() == notices.len() && notices.len() < 2 {
+            return Ok(());
+        }
+        let units: Vec<u32> = leaving.into_iter().map(|unit| unit as u32).collect();
+        let positions = self.working.leaving(self.context, &layout, &units)?;
+        let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
+        let messages = self.working.covered(self.context, &positions);
+        let write = |handle: &str| wording::notice(self.context.language, messages, handle);
+        let replacement = Replacement { origin: Origin::Notice, write: &write };
+        match self.working.replace_messages(self.context, self.archive, FLOOR, &positions, reason.clone(), replacement)
+        {
+            Err(Refusal::NoGain) => {
+                self.working.drop_messages(self.context, self.archive, FLOOR, &positions, reason).map(drop)
+            }
+            other => other.map(drop),
+        }
+    }
+
+    fn entail(&mut self) -> Result<(), Refusal> {
+        entail(self.working, self.context, self.archive, self.before)
+    }
 }
 
 /// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
@@ -91,62 +197,6 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
     let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(SLACK[0], Tokens::saturating_add)
-}
-
-/// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
-/// reach. Linear in the view.
-pub(crate) fn make_least(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-    limit: Tokens,
-) -> Result<(), Refusal> {
-    leave_oldest(working, context, archive, 0, Tokens::MAX)?;
-    entail(working, context, archive, before)?;
-    trim_arguments(working, context, archive, 0, 0)?;
-    cut_texts(working, context, archive, 0, 0)?;
-    entail(working, context, archive, before)?;
-    drop_notices(working, context, archive, before, limit)
-}
-
-/// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0
-/// leaves stubs.
-fn cut_texts(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    target: Tokens,
-    allowance: Tokens,
-) -> Result<(), Refusal> {
-    let layout = working.layout(context.pins);
-    let mut texts = editable(working, &layout, |block| block.excerptable().is_some());
-    texts.retain(|(tokens, _)| *tokens > allowance);
-    texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
-    for (tokens, at) in texts {
-        let excess = working.total.saturating_sub(target);
-        if excess == 0 {
-            break;
-        }
-        let mut keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
-        // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
-        for attempt in 0..4 {
-            let block = &working.entries[at.message as usize].message.blocks[at.block as usize];
-            let Some(shown) = block.excerptable() else { break };
-            let stub = attempt == 3 || keep < SHORTEST_TEXT;
-            let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
-            let stays = if stub { 0 } else { keep };
-            let detail =
-                format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
-            let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
-            match working.excerpt(context, archive, &layout, edit, &kept) {
-                Err(Refusal::NoGain) if !stub => keep /= 2,
-                Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
-                Ok(_) | Err(_) => break,
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The head and the tail of a text of `tokens` tokens that together make about `keep` of them, at ends of lines where
@@ -177,72 +227,6 @@ fn editable(working: &Working, layout: &Layout, wanted: impl Fn(&Block) -> bool)
         }
     }
     found
-}
-
-fn trim_arguments(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    target: Tokens,
-    max_chars: u32,
-) -> Result<(), Refusal> {
-    let layout = working.layout(context.pins);
-    for (_, at) in editable(working, &layout, |block| block.as_call().is_some()) {
-        if working.total <= target {
-            break;
-        }
-        let detail = match max_chars {
-            0 => "the arguments left whole".to_owned(),
-            _ => format!("strings longer than {max_chars} characters"),
-        };
-        let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
-        if let Err(refusal @ Refusal::Archive(_)) = working.trim(context, archive, &layout, edit, max_chars) {
-            return Err(refusal);
-        }
-    }
-    Ok(())
-}
-
-/// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take and summaries last, and puts one
-/// notice in their place. Notices of earlier compactions go into the new one.
-fn leave_oldest(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    target: Tokens,
-    slack: Tokens,
-) -> Result<(), Refusal> {
-    let layout = working.layout(context.pins);
-    let origin = |unit: usize| working.entries[layout.units[unit].entries.start].message.origin;
-    let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
-    let notices: Vec<usize> = free.iter().copied().filter(|unit| origin(*unit) == Origin::Notice).collect();
-    let (summaries, others): (Vec<usize>, Vec<usize>) = free
-        .into_iter()
-        .filter(|unit| origin(*unit) != Origin::Notice)
-        .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
-    let wanted = working.total.saturating_sub(target).saturating_add(slack);
-    let mut freed: Tokens = 0;
-    let mut leaving = notices.clone();
-    for unit in others.into_iter().chain(summaries) {
-        if freed >= wanted {
-            break;
-        }
-        freed += working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
-        leaving.push(unit);
-    }
-    if leaving.len() == notices.len() && notices.len() < 2 {
-        return Ok(());
-    }
-    let units: Vec<u32> = leaving.into_iter().map(|unit| unit as u32).collect();
-    let positions = working.leaving(context, &layout, &units)?;
-    let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
-    let messages = working.covered(context, &positions);
-    let write = |handle: &str| wording::notice(context.language, messages, handle);
-    let replacement = Replacement { origin: Origin::Notice, write: &write };
-    match working.replace_messages(context, archive, FLOOR, &positions, reason.clone(), replacement) {
-        Err(Refusal::NoGain) => working.drop_messages(context, archive, FLOOR, &positions, reason).map(drop),
-        other => other.map(drop),
-    }
 }
 
 /// What is left when nothing more may leave: the parts of the floor, largest first.

@@ -11,7 +11,7 @@ use epitome_strategy::{
 use crate::archive::MemoryArchive;
 use crate::block_on::without_panic;
 use crate::engine::Engine;
-use crate::floor::{FLOOR, easily_reached, make_least, make_room};
+use crate::floor::{FLOOR, Room, easily_reached};
 use crate::guard::{self, Guard, Refusal};
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
@@ -112,13 +112,13 @@ impl Engine {
             self.ask(context, &mut run, archive, &**strategy, &mut goal, &before).await?;
         }
         if run.working.total > goal.target {
-            run.stage(FLOOR, |working| make_room(working, context, archive, &before, goal.target))?;
+            run.stage(FLOOR, |working| Room { working, context, archive, before: &before }.make(goal.target))?;
         }
         if run.working.total > goal.limit {
             // The least is known to fit: whatever the chain left in its way goes.
             run.working = repaired;
             run.summaries.clear();
-            run.stage(FLOOR, |working| make_least(working, context, archive, &before, goal.limit))?;
+            run.stage(FLOOR, |working| Room { working, context, archive, before: &before }.make_all(goal.limit))?;
         }
         Ok(run)
     }
@@ -133,7 +133,8 @@ impl Engine {
             return Ok(true);
         }
         let mut least = run.working.clone();
-        make_least(&mut least, context, &mut MemoryArchive::new(), before, goal.limit)?;
+        let archive = &mut MemoryArchive::new();
+        Room { working: &mut least, context, archive, before }.make_all(goal.limit)?;
         if least.total > goal.limit {
             run.working = least;
             return Ok(!self.guards.on(Guard::Budget));
