@@ -43,7 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-cli", &["epitome"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
-    ("epitome-tests", &[]),
+    ("epitome-tests", &["epitome-formats"]),
 ];
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.

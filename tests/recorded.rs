@@ -3,68 +3,20 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryArchive, Report, Request, Sent, Status, block_on};
-use epitome_formats::{Format, Loaded, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
+use epitome_formats::{Format, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Content, Entry, Message, Origin, Role, Session, units};
 use epitome_testkit::laws::compact_and_check;
-use rayon::prelude::*;
-
-/// Shares of a session's tokens that it is compacted to.
-const SHARES: [f64; 3] = [0.4, 0.2, 0.1];
+use epitome_tests::{SHARES, check_all, loaded, tell};
 
 fn engine() -> Engine {
     let registry = epitome_builtin::registry();
     let runtime = epitome_config::Config::default().build(&registry).unwrap();
     let counter = Arc::clone(&runtime.counter);
     runtime.engine(counter, Some(Arc::new(RuleSummarizer)))
-}
-
-/// Says something even when the test passes: the harness only holds back what is printed by macros.
-fn tell(line: &str) {
-    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
-}
-
-/// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
-fn loaded() -> Vec<(String, Loaded)> {
-    let Some(folder) = epitome_tests::recorded_sessions() else {
-        tell("NOT RUN on recorded sessions: there is no folder `$EPITOME_SESSIONS` or `../shared/data/dev`");
-        return Vec::new();
-    };
-    let name = |path: &Path| path.strip_prefix(&folder).unwrap_or(path).display().to_string();
-    let files = epitome_tests::files(&folder);
-    let read_one = |path: &std::path::PathBuf| {
-        let loaded = read(std::fs::read(path).unwrap(), ReadOptions::default()).ok()?;
-        Some((name(path), loaded))
-    };
-    let loaded: Vec<(String, Loaded)> = files.par_iter().filter_map(read_one).collect();
-    let sessions: usize = loaded.iter().map(|(_, loaded)| loaded.sessions.len()).sum();
-    tell(&format!("{sessions} recorded sessions in {} of {} files", loaded.len(), files.len()));
-    loaded
-}
-
-/// Runs `check` on every session of every file, files in parallel; panics with everything that it found wrong.
-fn check_all(loaded: &[(String, Loaded)], check: impl Fn(&Loaded, usize, &mut Vec<String>) + Sync) {
-    let problems: Vec<String> = loaded
-        .par_iter()
-        .flat_map(|(file, loaded)| {
-            (0..loaded.sessions.len())
-                .into_par_iter()
-                .flat_map_iter(|index| {
-                    let mut found = Vec::new();
-                    check(loaded, index, &mut found);
-                    let name = loaded.sessions[index].name.clone();
-                    found.into_iter().map(move |problem| format!("{file} {name}: {problem}"))
-                })
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let shown = problems.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
-    assert!(problems.is_empty(), "{} problems:\n{shown}", problems.len());
 }
 
 /// What each provider would be sent is what it accepts.

@@ -1,6 +1,14 @@
-//! Where the recorded sessions are.
+//! The recorded sessions: where they are, and checks over all of them.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use epitome_formats::{Loaded, ReadOptions, read};
+use rayon::prelude::*;
+
+/// Shares of a session's tokens that it is compacted to.
+pub const SHARES: [f64; 3] = [0.4, 0.2, 0.1];
 
 /// The folder of recorded sessions: `EPITOME_SESSIONS`, else `../shared/data/dev` beside the workspace; `None` where it
 /// does not exist.
@@ -22,4 +30,47 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Says something even when the test passes: the harness only holds back what is printed by macros.
+pub fn tell(line: &str) {
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+/// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
+pub fn loaded() -> Vec<(String, Loaded)> {
+    let Some(folder) = recorded_sessions() else {
+        tell("NOT RUN on recorded sessions: there is no folder `$EPITOME_SESSIONS` or `../shared/data/dev`");
+        return Vec::new();
+    };
+    let name = |path: &Path| path.strip_prefix(&folder).unwrap_or(path).display().to_string();
+    let files = files(&folder);
+    let read_one = |path: &std::path::PathBuf| {
+        let loaded = read(std::fs::read(path).unwrap(), ReadOptions::default()).ok()?;
+        Some((name(path), loaded))
+    };
+    let loaded: Vec<(String, Loaded)> = files.par_iter().filter_map(read_one).collect();
+    let sessions: usize = loaded.iter().map(|(_, loaded)| loaded.sessions.len()).sum();
+    tell(&format!("{sessions} recorded sessions in {} of {} files", loaded.len(), files.len()));
+    loaded
+}
+
+/// Runs `check` on every session of every file, files in parallel; panics with everything that it found wrong.
+pub fn check_all(loaded: &[(String, Loaded)], check: impl Fn(&Loaded, usize, &mut Vec<String>) + Sync) {
+    let problems: Vec<String> = loaded
+        .par_iter()
+        .flat_map(|(file, loaded)| {
+            (0..loaded.sessions.len())
+                .into_par_iter()
+                .flat_map_iter(|index| {
+                    let mut found = Vec::new();
+                    check(loaded, index, &mut found);
+                    let name = loaded.sessions[index].name.clone();
+                    found.into_iter().map(move |problem| format!("{file} {name}: {problem}"))
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let shown = problems.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
+    assert!(problems.is_empty(), "{} problems:\n{shown}", problems.len());
 }

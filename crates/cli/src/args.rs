@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
+    /// Hold methods against each other on recorded sessions
+    Eval(EvalArgs),
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell
@@ -169,9 +171,93 @@ pub(crate) struct ConvertArgs {
 pub(crate) struct StrategiesArgs {
     /// The strategy to show
     pub(crate) name: Option<String>,
+    /// The configuration file, for the strategies of your own that it names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// Files of recorded sessions, and folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What is measured: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c, config:FILE,
+    /// baseline:newest|tail|cleared|identifiers, or command:… for an outside method, which reads
+    /// {"messages": […], "budget_tokens": N} and writes {"messages": […]}. The baselines are always measured
+    #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
+    pub(crate) methods: Vec<String>,
+    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
+    pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
+    /// What is measured against what: the future of cut sessions, the summaries that agents recorded, or the evidence
+    /// that questions about chats need
+    #[arg(long, value_enum, default_value_t = WhatArg::Future)]
+    pub(crate) what: WhatArg,
+    /// Questions of each chat that are asked with the question as focus
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) questions: usize,
+    /// Two methods whose paired differences are shown; each method against baseline:identifiers without it
+    #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
+    pub(crate) compare: Option<Vec<String>>,
+    /// Where sessions are cut: shares of their tokens
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
+    pub(crate) cut: Vec<f64>,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Tool calls behind the cut, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_calls: u32,
+    /// Strings that later calls needed, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_needed: u32,
+    /// Only sessions of this kind of task, by the labels
+    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    pub(crate) task: Option<TaskKind>,
+    /// Only sessions of this format
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// A Markdown table with the columns `file` and `type`: the kinds of task
+    /// [default: MANIFEST.md in or beside the folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Draw this many sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// The seed of the sample and of the bootstrap
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Leave recorded reasoning in the sessions
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+    /// Where every case goes as JSON lines, each as soon as it is measured
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jsonl: Option<PathBuf>,
+    /// Go on where an earlier run stopped: cases in the file of --jsonl are not measured again
+    #[arg(long, requires = "jsonl")]
+    pub(crate) resume: bool,
+    /// Where the report goes as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhatArg {
+    /// Sessions are cut; what the agent did next shows what it needed
+    Future,
+    /// Sessions are cut where the agent compacted; its summary stands beside the methods at the same size
+    Recorded,
+    /// Chats with questions whose evidence is recorded
+    Evidence,
 }
 
 #[derive(Debug, Args)]
@@ -182,6 +268,15 @@ pub(crate) struct InitArgs {
     /// Replace a file that is there
     #[arg(long)]
     pub(crate) force: bool,
+    /// Write the crate of a strategy of your own instead: lower-case words with hyphens, such as my-strategy
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "force"])]
+    pub(crate) strategy: Option<String>,
+    /// The crate's folder [default: the strategy's name]
+    #[arg(long, value_name = "DIR", requires = "strategy")]
+    pub(crate) dir: Option<PathBuf>,
+    /// A checkout of epitome, for the crate to depend on by its path
+    #[arg(long, value_name = "PATH", requires = "strategy")]
+    pub(crate) epitome: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -235,6 +330,17 @@ fn tokens(text: &str) -> Result<u32, String> {
         Some(Ok(tokens)) => Ok(tokens),
         Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
     }
+}
+
+/// A number of tokens that may be 0.
+fn tokens_or_none(text: &str) -> Result<u32, String> {
+    if text.trim() == "0" { Ok(0) } else { tokens(text) }
+}
+
+/// A share between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
 }
 
 fn summarizer(name: &str) -> Result<&'static str, String> {

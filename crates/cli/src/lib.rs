@@ -36,6 +36,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(args) => commands::inspect::run(&args, quiet),
         Command::Convert(args) => commands::convert::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
+        Command::Eval(args) => commands::eval::run(&args, quiet),
         Command::Init(args) => commands::init::run(&args, quiet),
         Command::Completions(args) => commands::completions::run(&args),
     };

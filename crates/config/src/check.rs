@@ -5,11 +5,14 @@ use epitome_strategy::Registry;
 
 use crate::config::{Config, describe};
 use crate::error::{Problem, suggestion};
+use crate::external::{self, COMMAND};
 
 /// Every problem of `config` beyond types and bounds of single values.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = budget(config);
     problems.extend(select(config));
+    problems.extend(external::check(config, registry));
+    let registry = &config.registry(registry);
     problems.extend(chains(config, registry));
     problems.extend(strategies(config, registry));
     problems
@@ -97,7 +100,12 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
         let Ok(registration) = registry.get(id) else {
             // A preset may set what a host's registry does not have; a file may not.
             if let Some(place) = config.place(&format!("strategies.{id}")) {
-                problems.push(unknown_strategy(id, registry).at(Some(place)));
+                let mut problem = unknown_strategy(id, registry).at(Some(place));
+                if suggestion(id, registry.iter().map(|known| known.meta.id)).is_none() {
+                    let help = problem.help.take().unwrap_or_default();
+                    problem.help = Some(format!("{help}; a program of yours takes a `{COMMAND}`"));
+                }
+                problems.push(problem);
             }
             continue;
         };
@@ -106,7 +114,10 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
             let key = format!("strategies.{id}.{}", error.name);
             let known = registration.fields.iter().map(|field| field.name);
             let mut problem = Problem::new(config.place(&key), format!("`{}` {}", error.name, error.problem));
-            if known.clone().all(|name| name != error.name) {
+            if error.name == COMMAND && known.clone().all(|name| name != COMMAND) {
+                problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
+                problem.help = Some("a program of yours takes an id of its own".to_owned());
+            } else if known.clone().all(|name| name != error.name) {
                 problem.help = suggestion(&error.name, known).map(|near| format!("did you mean `{near}`?"));
             }
             problems.push(problem);

@@ -11,7 +11,7 @@ use crate::error::{ConfigErrors, Place};
 use crate::keys::keys;
 use crate::preset::Preset;
 use crate::read;
-use crate::tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
+use crate::tables::{BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, SelectTable, SummaryTable};
 
 /// The setting by which strategies bound their summaries.
 pub(crate) const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
@@ -54,12 +54,14 @@ pub struct Effective {
 /// Effective values, each with where it came from. The default is what an empty file gives.
 #[derive(Debug, Clone)]
 pub struct Config {
-    pub(crate) preset: Option<Preset>,
+    pub(crate) presets: Vec<Preset>,
     pub(crate) budget: BudgetTable,
     pub(crate) counter: CounterTable,
     pub(crate) pins: PinsTable,
     pub(crate) select: SelectTable,
     pub(crate) summary: SummaryTable,
+    pub(crate) embeddings: EmbeddingsTable,
+    pub(crate) lexicon: LexiconTable,
     pub(crate) chains: BTreeMap<String, Vec<String>>,
     /// Settings that differ from the strategies' own defaults.
     pub(crate) strategies: BTreeMap<String, BTreeMap<String, Value>>,
@@ -69,12 +71,14 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            preset: None,
+            presets: Vec::new(),
             budget: BudgetTable::default(),
             counter: CounterTable::default(),
             pins: PinsTable::default(),
             select: SelectTable::default(),
             summary: SummaryTable::default(),
+            embeddings: EmbeddingsTable::default(),
+            lexicon: LexiconTable::default(),
             chains: TaskKind::ALL
                 .into_iter()
                 .map(|kind| (kind.as_str().to_owned(), default_chain(kind).iter().map(ToString::to_string).collect()))
@@ -117,19 +121,10 @@ impl Config {
     }
 
     pub(crate) fn apply_preset(&mut self, preset: Preset) {
-        let figures = preset.figures();
-        self.preset = Some(preset);
-        let values: [(&str, Value); 6] = [
-            ("budget.soft", figures.soft.into()),
-            ("budget.hard", figures.hard.into()),
-            ("budget.target", (figures.soft / 2).into()),
-            ("budget.reserve_output", figures.reserve.into()),
-            ("strategies.sliding-window.window", figures.keep_recent_messages.into()),
-            ("summary.max_tokens", figures.summary_max_tokens.into()),
-        ];
-        for (key, value) in values {
-            // The figures are in bounds: a test builds every preset.
-            let _ = self.assign(key, &value, Source::Preset(preset));
+        self.presets.push(preset);
+        for (key, value) in preset.values() {
+            // The values are in bounds: a test builds every preset.
+            let _ = self.assign(&key, &value, Source::Preset(preset));
         }
     }
 
@@ -148,6 +143,8 @@ impl Config {
             "pins" => set_in(&mut self.pins, name, value)?,
             "select" => set_in(&mut self.select, name, value)?,
             "summary" => set_in(&mut self.summary, name, value)?,
+            "embeddings" => set_in(&mut self.embeddings, name, value)?,
+            "lexicon" => set_in(&mut self.lexicon, name, value)?,
             "chains" => {
                 let chain: Vec<String> = SettingType::from_value(value)?;
                 self.chains.insert(name.to_owned(), chain);
@@ -181,9 +178,9 @@ impl Config {
         }
     }
 
-    /// The preset in force.
-    pub fn preset(&self) -> Option<Preset> {
-        self.preset
+    /// The presets in force, in the order in which they were applied.
+    pub fn presets(&self) -> &[Preset] {
+        &self.presets
     }
 
     /// The budget; tool definitions are the session's and not counted in yet.
@@ -209,6 +206,7 @@ impl Config {
 
     /// Every effective value, in the order of the template: what is really in force, for a person to see.
     pub fn effective(&self, registry: &Registry) -> Vec<Effective> {
+        let registry = &self.registry(registry);
         let entry = |key: String, value: Value| Effective { source: self.source(&key), key, value };
         let fixed = keys().filter_map(|key| {
             let value = self.value(key.section, key.field.name)?;
@@ -244,6 +242,8 @@ impl Config {
             "pins" => self.pins.get(name),
             "select" => self.select.get(name),
             "summary" => self.summary.get(name),
+            "embeddings" => self.embeddings.get(name),
+            "lexicon" => self.lexicon.get(name),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use epitome_strategy::{Field, SettingsTable};
 
-use crate::tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
+use crate::tables::{BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, SelectTable, SummaryTable};
 
 /// A section with fixed keys.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +31,21 @@ pub(crate) const SECTIONS: &[Section] = &[
         doc: "Who writes the summaries that strategies ask for, and how long they may be.",
         fields: SummaryTable::FIELDS,
     },
+    Section {
+        name: "embeddings",
+        doc: "What turns texts into vectors, for the strategies that go by meaning.",
+        fields: EmbeddingsTable::FIELDS,
+    },
+    Section {
+        name: "lexicon",
+        doc: "Cue words beside those that ship, by what they tell. A word between two slashes is a regular expression.",
+        fields: LexiconTable::FIELDS,
+    },
 ];
 
 /// Everything that may stand at the top level of a file.
 pub(crate) const TOP_LEVEL: &[&str] =
-    &["preset", "budget", "counter", "pins", "select", "summary", "chains", "strategies"];
+    &["preset", "budget", "counter", "pins", "select", "summary", "embeddings", "lexicon", "chains", "strategies"];
 
 /// A second name of a key, which other tools use.
 #[derive(Debug, Clone, Copy)]

@@ -22,7 +22,9 @@
 mod calibrate;
 mod check;
 mod config;
+mod embeddings;
 mod error;
+mod external;
 mod keys;
 mod preset;
 mod read;
@@ -39,4 +41,4 @@ pub use preset::Preset;
 pub use runtime::Runtime;
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
 pub use template::{key_table, template};
-pub use values::{CounterName, Limit, SelectMode, SummarizerChoice};
+pub use values::{CounterName, EmbedderName, Limit, PoolingName, SelectMode, SummarizerChoice};

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-/// A named set of values. Explicit keys override it.
+use epitome_strategy::{TaskKind, Value};
+
+/// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
 ///
-/// Thresholds, reserve, kept messages and summary length are those of the desktop design that the presets come from,
-/// which has no target: it is half of the soft threshold here. The window stays what it is: it belongs to the model.
+/// Some say when to compact, others how. Thresholds, reserve, kept messages and summary length of the former are those of
+/// the desktop design that they come from, which has no target: it is half of the soft threshold here. The window stays
+/// what it is: it belongs to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// Small thresholds, to see compactions early.
@@ -14,23 +17,37 @@ pub enum Preset {
     Production,
     /// More room before anything leaves.
     LargeContext,
+    /// The chains and constants of the design that the strategies come from.
+    Classic,
+    /// Old tool output, then the oldest messages: what most agents do.
+    Basic,
+    /// By what messages are: events, scores, chunks.
+    Advanced,
+    /// By what messages mean: vectors, topics, exact lines.
+    Smart,
+    /// Compacts deep, so that the next compaction is far away.
+    Aggressive,
+    /// The shipped chains, to half of the window.
+    Balanced,
+    /// Takes what costs least first, and stops early.
+    Conservative,
 }
 
-/// The figures of one preset.
-pub(crate) struct Figures {
-    pub(crate) soft: u32,
-    pub(crate) hard: u32,
-    pub(crate) reserve: u32,
-    pub(crate) keep_recent_messages: u32,
-    pub(crate) summary_max_tokens: u32,
-}
+type Values = Vec<(String, Value)>;
 
 impl Preset {
     /// Every preset, with a few words on it.
-    pub const ALL: [(Self, &str, &str); 3] = [
+    pub const ALL: [(Self, &str, &str); 10] = [
         (Self::Development, "development", "small thresholds, to see compactions early"),
         (Self::Production, "production", "everyday work on short contexts"),
         (Self::LargeContext, "large-context", "more room before anything leaves"),
+        (Self::Classic, "classic", "the source design's chains and constants"),
+        (Self::Basic, "basic", "old tool output, then the oldest messages"),
+        (Self::Advanced, "advanced", "by what messages are: events, scores, chunks"),
+        (Self::Smart, "smart", "by what messages mean: vectors, topics, exact lines"),
+        (Self::Aggressive, "aggressive", "deep, so that the next compaction is far away"),
+        (Self::Balanced, "balanced", "the shipped chains, to half of the window"),
+        (Self::Conservative, "conservative", "what costs least first, and no further than needed"),
     ];
 
     /// Its name in the file.
@@ -43,14 +60,77 @@ impl Preset {
         Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(preset, ..)| *preset)
     }
 
-    pub(crate) fn figures(self) -> Figures {
-        let (soft, hard, reserve, keep_recent_messages, summary_max_tokens) = match self {
-            Self::Development => (5_000, 8_000, 2_000, 4, 400),
-            Self::Production => (15_000, 20_000, 4_000, 6, 800),
-            Self::LargeContext => (25_000, 30_000, 6_000, 10, 1_200),
-        };
-        Figures { soft, hard, reserve, keep_recent_messages, summary_max_tokens }
+    /// The keys that it sets, spelt with their sections.
+    pub(crate) fn values(self) -> Values {
+        match self {
+            Self::Development => thresholds(5_000, 8_000, 2_000, 4, 400),
+            Self::Production => thresholds(15_000, 20_000, 4_000, 6, 800),
+            Self::LargeContext => thresholds(25_000, 30_000, 6_000, 10, 1_200),
+            Self::Classic => {
+                let mut values = chains(|kind| match kind {
+                    TaskKind::Code => &["sliding-window", "key-events", "incremental-summary"],
+                    TaskKind::Mixed => &["sliding-window", "incremental-summary", "importance"],
+                    TaskKind::Analysis | TaskKind::Conversation | TaskKind::Unknown => {
+                        &["sliding-window", "importance", "incremental-summary"]
+                    }
+                });
+                values.extend([
+                    ("strategies.sliding-window.fill_target".to_owned(), false.into()),
+                    ("strategies.key-events.strict".to_owned(), true.into()),
+                    ("strategies.importance.strict".to_owned(), true.into()),
+                ]);
+                values
+            }
+            Self::Basic => chains(|_| &["tool-results", "message-truncation", "sliding-window"]),
+            Self::Advanced => chains(|kind| match kind {
+                TaskKind::Conversation => &["qa-pairs", "importance", "incremental-summary"],
+                TaskKind::Analysis => &["superseded-reads", "tool-results", "importance", "incremental-summary"],
+                TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
+                    &["superseded-reads", "diff-truncation", "tool-results", "key-events", "incremental-summary"]
+                }
+            }),
+            Self::Smart => chains(|kind| match kind {
+                TaskKind::Conversation => &["vector-retrieval", "topic-segments", "sliding-window"],
+                TaskKind::Analysis => &["superseded-reads", "semantic-clustering", "structured-extraction"],
+                TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
+                    &["superseded-reads", "vector-retrieval", "structured-extraction"]
+                }
+            }),
+            Self::Aggressive => {
+                let mut values = chains(|_| &["structured-extraction", "sliding-window"]);
+                values.extend([
+                    ("budget.target".to_owned(), 0.25.into()),
+                    ("strategies.structured-extraction.tail_share".to_owned(), 0.3.into()),
+                ]);
+                values
+            }
+            Self::Balanced => vec![("budget.target".to_owned(), 0.5.into())],
+            Self::Conservative => {
+                let mut values = chains(|_| {
+                    &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "structured-extraction"]
+                });
+                values.push(("budget.target".to_owned(), 0.7.into()));
+                values
+            }
+        }
     }
+}
+
+fn thresholds(soft: u32, hard: u32, reserve: u32, keep_recent_messages: u32, summary_max_tokens: u32) -> Values {
+    [
+        ("budget.soft", soft),
+        ("budget.hard", hard),
+        ("budget.target", soft / 2),
+        ("budget.reserve_output", reserve),
+        ("strategies.sliding-window.window", keep_recent_messages),
+        ("summary.max_tokens", summary_max_tokens),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.into()))
+    .to_vec()
+}
+
+fn chains(of: impl Fn(TaskKind) -> &'static [&'static str]) -> Values {
+    TaskKind::ALL.into_iter().map(|kind| (format!("chains.{kind}"), of(kind).to_vec().into())).collect()
 }
 
 impl fmt::Display for Preset {

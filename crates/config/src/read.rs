@@ -66,19 +66,23 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// One name, or a list of names that are applied one over the other.
     fn preset(&mut self, (key, value): Entry<'_, '_>) {
         let known = Preset::ALL.map(|(_, name, _)| name);
-        match value.get_ref().as_str() {
-            Some(name) => match Preset::by_name(name) {
-                Some(preset) => self.config.apply_preset(preset),
+        let one = std::slice::from_ref(value);
+        for item in value.get_ref().as_array().map_or(one, |items| items) {
+            match item.get_ref().as_str() {
+                Some(name) => match Preset::by_name(name) {
+                    Some(preset) => self.config.apply_preset(preset),
+                    None => {
+                        let help = nearest(name, known).unwrap_or_else(|| format!("there are {}", known.join(", ")));
+                        self.problem(item.span().start, format!("there is no preset `{name}`"), Some(help));
+                    }
+                },
                 None => {
-                    let help = nearest(name, known).unwrap_or_else(|| format!("there are {}", known.join(", ")));
-                    self.problem(value.span().start, format!("there is no preset `{name}`"), Some(help));
+                    let takes = format!("`preset` takes one of {}, or a list of them", known.join(", "));
+                    self.problem(key.span().start, format!("{takes}, not {}", item.get_ref().type_str()), None);
                 }
-            },
-            None => {
-                let problem = format!("`preset` takes one of {}, not {}", known.join(", "), value.get_ref().type_str());
-                self.problem(key.span().start, problem, None);
             }
         }
     }

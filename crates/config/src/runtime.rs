@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_engine::{Budget, Chain, Chains, Engine, Mode, Pins, SignalDetector};
-use epitome_strategy::{Registry, Summarizer, TaskKind, TokenCounter};
+use epitome_engine::{Budget, Chain, Chains, Engine, Mode, Pins, Select, SignalDetector};
+use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter};
 
 use crate::check::{check, unknown_strategy};
 use crate::config::Config;
+use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
 use crate::values::SummarizerChoice;
+
+/// What the name of a kind's chain for later compactions ends in.
+const LATER: &str = "-later";
 
 /// The running parts that a configuration describes.
 #[derive(Debug, Clone)]
@@ -25,8 +29,14 @@ pub struct Runtime {
     pub pins: Pins,
     /// How the chain is chosen.
     pub mode: Mode,
+    /// How a verdict becomes a choice of a chain.
+    pub select: Select,
     /// The chain of `mode = "fixed"`.
     pub fixed: Option<Chain>,
+    /// Turns texts into vectors; `None` where it is switched off.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// The cue words.
+    pub lexicon: Arc<Lexicon>,
     /// Who writes summaries.
     pub summarizer: SummarizerChoice,
     /// Every chain by name, those of the kinds of task included.
@@ -40,8 +50,11 @@ impl Config {
     /// [`parse`](Self::parse) gave for the same registry.
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
         ConfigErrors::check(check(self, registry))?;
+        let registry = &self.registry(registry);
         let counter = epitome_tokens::by_name(&self.counter.name.0)
             .map_err(|error| ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string())))?;
+        let embedder = embeddings::embedder(self).map_err(ConfigErrors::of)?;
+        let lexicon = embeddings::lexicon(self).map_err(ConfigErrors::of)?;
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {
             let id = registration.meta.id;
@@ -67,7 +80,14 @@ impl Config {
                 markers: self.pins.markers.clone(),
             },
             mode,
+            select: Select {
+                agreeing_verdicts: self.select.agreeing_verdicts,
+                min_confidence: self.select.min_confidence,
+                later_from: self.select.later_from,
+            },
             fixed: (mode == Mode::Fixed).then(|| named.get(&self.select.chain).cloned()).flatten(),
+            embedder,
+            lexicon,
             summarizer: self.summary.summarizer,
             named,
             strategies,
@@ -110,6 +130,10 @@ impl Runtime {
             conversation: of(TaskKind::Conversation),
             mixed: of(TaskKind::Mixed),
             unknown: of(TaskKind::Unknown),
+            later: TaskKind::ALL
+                .into_iter()
+                .filter_map(|kind| Some((kind, self.named.get(&format!("{kind}{LATER}"))?.clone())))
+                .collect(),
         }
     }
 
@@ -117,7 +141,10 @@ impl Runtime {
     pub fn engine(&self, counter: Arc<dyn TokenCounter>, summarizer: Option<Arc<dyn Summarizer>>) -> Engine {
         Engine {
             summarizer,
+            embedder: self.embedder.clone(),
+            lexicon: Arc::clone(&self.lexicon),
             chains: self.chains(),
+            select: self.select,
             pins: self.pins.clone(),
             ..Engine::new(counter, Arc::new(SignalDetector))
         }

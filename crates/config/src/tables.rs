@@ -3,7 +3,7 @@
 use epitome_engine::{Mode, Threshold};
 use epitome_strategy::settings;
 
-use crate::values::{CounterName, Limit, SelectMode, SummarizerChoice};
+use crate::values::{CounterName, EmbedderName, Limit, PoolingName, SelectMode, SummarizerChoice};
 
 settings! {
     /// `[budget]`: how much context there is, and when and how far to compact.
@@ -57,6 +57,14 @@ settings! {
         mode: SelectMode = SelectMode(Mode::Adaptive);
         /// The chain of `mode = "fixed"`, by its name in `[chains]`.
         chain: String = String::new();
+        /// How many verdicts of compactions in a row must agree on another kind of task before the chain changes; at 1
+        /// each verdict is followed.
+        agreeing_verdicts: u32 = 2, in 1..=100, unit "verdicts";
+        /// A verdict of less confidence counts as `unknown`.
+        min_confidence: f64 = 0.5, in 0..=1;
+        /// The compaction of a session, counted from 1, from which on the chains `code-later`, `analysis-later` and so on
+        /// are used where `[chains]` has them: what the first chain takes is gone by then.
+        later_from: u32 = 3, in 2..=1_000, unit "compactions";
     }
 }
 
@@ -68,5 +76,76 @@ settings! {
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
         /// Tokens that one summary may take at most: the default of every strategy's `max_summary_tokens`.
         max_tokens: u32 = 4_000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+settings! {
+    /// `[embeddings]`: what turns texts into vectors.
+    pub struct EmbeddingsTable {
+        /// `static` is the table that is compiled in, `fastembed` a neural model on this machine (in builds with the
+        /// feature `fastembed`), `openai` any service with an OpenAI-compatible endpoint; with `off` strategies that need
+        /// vectors decline.
+        embedder: EmbedderName = EmbedderName::Static;
+        /// The model's name, for `fastembed` and `openai`; empty for `AllMiniLML6V2` and `text-embedding-3-small`.
+        model: String = String::new();
+        /// A folder with `model.onnx` and the tokenizer's files, for `fastembed`; empty to look in the cache of models.
+        directory: String = String::new();
+        /// Where downloaded models lie; empty for `$XDG_CACHE_HOME/epitome/models`.
+        models: String = String::new();
+        /// ONNX Runtime's library or its folder, for `fastembed`; empty for `ORT_DYLIB_PATH`, then
+        /// `$XDG_DATA_HOME/epitome/onnxruntime`.
+        runtime_library: String = String::new();
+        /// How the output of a model in `directory` becomes one vector: `mean` of all tokens, or the `first` one.
+        pooling: PoolingName = PoolingName::Mean;
+        /// The address in front of `/embeddings`, for `openai`; empty for OpenAI's own.
+        base_url: String = String::new();
+        /// The environment variable that holds the service's key; empty for a service that wants none.
+        key_variable: String = "OPENAI_API_KEY".to_owned();
+        /// The longest wait for one request.
+        timeout_seconds: u32 = 30, in 1..=3_600, unit "seconds";
+        /// Texts in one request.
+        batch_size: u32 = 64, in 1..=10_000, unit "texts";
+        /// Asks the service for vectors of so many numbers; 0 for the model's own.
+        dimensions: u32 = 0, in 0..=100_000, unit "numbers";
+        /// A folder in which vectors are kept from run to run; empty to keep them in memory only.
+        cache: String = String::new();
+        /// The most vectors that are kept.
+        cache_vectors: u32 = 50_000, in 1..=100_000_000, unit "vectors";
+    }
+}
+
+settings! {
+    /// `[lexicon]`: cue words beside those that ship.
+    pub struct LexiconTable {
+        /// Somebody calls it important.
+        important: Vec<String> = Vec::new();
+        /// Somebody wants it remembered.
+        remember: Vec<String> = Vec::new();
+        /// A standing instruction.
+        instruction: Vec<String> = Vec::new();
+        /// What somebody likes or wants.
+        preference: Vec<String> = Vec::new();
+        /// Something was decided or concluded.
+        decision: Vec<String> = Vec::new();
+        /// A task starts.
+        task_start: Vec<String> = Vec::new();
+        /// A task, or a part of it, is done.
+        completion: Vec<String> = Vec::new();
+        /// Something went wrong.
+        error: Vec<String> = Vec::new();
+        /// Something was put right.
+        fix: Vec<String> = Vec::new();
+        /// A question that is to be answered.
+        question: Vec<String> = Vec::new();
+        /// What is still to do.
+        plan: Vec<String> = Vec::new();
+        /// The talk turns to something else.
+        topic_shift: Vec<String> = Vec::new();
+        /// The talk of people who write code.
+        code: Vec<String> = Vec::new();
+        /// The talk of people who look into something.
+        analysis: Vec<String> = Vec::new();
+        /// Small talk and courtesy.
+        conversation: Vec<String> = Vec::new();
     }
 }

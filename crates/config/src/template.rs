@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use epitome_providers::process::ProcessStrategy;
 use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
 
 use crate::config::default_chain;
@@ -36,7 +37,8 @@ pub fn template(registry: &Registry) -> String {
     comment(
         &mut out,
         "Chains: strategies in the order in which they are asked, until the target is met. One chain for each kind of \
-         task, and any others by a name of yours, for `[select] chain` and `--chain`.",
+         task, one for its later compactions where its name has `-later` behind it, and any others by a name of \
+         yours, for `[select] chain` and `--chain`.",
     );
     out.push_str("[chains]\n");
     for kind in TaskKind::ALL {
@@ -48,6 +50,22 @@ pub fn template(registry: &Registry) -> String {
         comment(&mut out, registration.meta.summary);
         let _ = writeln!(out, "[strategies.{}]", registration.meta.id);
         registration.fields.iter().for_each(|field| setting(&mut out, field));
+    }
+    out.push('\n');
+    comment(
+        &mut out,
+        "A strategy of your own in another process: a table with an id of its own and a `command`, which runs with your \
+         rights. It reads the view and answers a plan as JSON. The id can then stand in chains.",
+    );
+    for field in ProcessStrategy::FIELDS {
+        let example = match field.name {
+            "command" => toml_value(&vec!["python3", "outline.py"].into()),
+            _ => toml_value(&(field.default)()),
+        };
+        if field.name == "command" {
+            out.push_str("#   [strategies.my-outline]\n");
+        }
+        let _ = writeln!(out, "#   {} = {example}", field.name);
     }
     out
 }
@@ -114,6 +132,9 @@ pub fn key_table(registry: &Registry) -> String {
         let _ = writeln!(out, "### `[strategies.{}]`\n\n{}\n", registration.meta.id, registration.meta.summary);
         rows(&mut out, registration.fields);
     }
+    out.push_str("### `[strategies.ID]` of a program of yours\n\n");
+    out.push_str("A table with a `command` and an id that no strategy has: a strategy in another process.\n\n");
+    rows(&mut out, ProcessStrategy::FIELDS);
     out.truncate(out.trim_end().len());
     out.push('\n');
     out

@@ -84,6 +84,61 @@ impl SettingType for SummarizerChoice {
     }
 }
 
+/// An embedder, as `[embeddings] embedder` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedderName {
+    /// None: strategies that need vectors decline.
+    Off,
+    /// The table that is compiled in.
+    Static,
+    /// A neural model on this machine.
+    Fastembed,
+    /// A service.
+    OpenAi,
+}
+
+impl EmbedderName {
+    const ALL: &[(&str, Self)] =
+        &[("off", Self::Off), ("static", Self::Static), ("fastembed", Self::Fastembed), ("openai", Self::OpenAi)];
+}
+
+impl SettingType for EmbedderName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
+/// How a model's output becomes one vector, as `[embeddings] pooling` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolingName {
+    /// The mean of all tokens.
+    Mean,
+    /// The first token.
+    First,
+}
+
+impl PoolingName {
+    const ALL: &[(&str, Self)] = &[("mean", Self::Mean), ("first", Self::First)];
+}
+
+impl SettingType for PoolingName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
 /// A token counter's name, one of [`epitome_tokens::NAMES`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterName(pub String);

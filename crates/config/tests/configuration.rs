@@ -68,7 +68,7 @@ fn the_file_overrides_the_preset_and_the_preset_the_defaults() {
     strategies.sliding-window.run_above = 3.0  (epitome.toml:8:1)
     strategies.sliding-window.max_summary_tokens = 800  (default)
     "#);
-    assert_eq!(config.preset(), Some(Preset::Production));
+    assert_eq!(config.presets(), [Preset::Production]);
 }
 
 #[test]
@@ -182,6 +182,44 @@ summarizer = 2024-01-01
 }
 
 #[test]
+fn programs_of_the_user_are_strategies() {
+    let registry = epitome_builtin::registry();
+    let config = parse(
+        "[strategies.my-outline]\n\
+         command = [\"python3\", \"outline.py\"]\n\
+         timeout_ms = 500\n\
+         [chains]\n\
+         mine = [\"my-outline\", \"sliding-window\"]\n",
+    );
+    insta::assert_snapshot!(differences(&config), @r#"
+    chains.mine = ["my-outline","sliding-window"]  (epitome.toml:5:1)
+    strategies.my-outline.command = ["python3","outline.py"]  (epitome.toml:2:1)
+    strategies.my-outline.summary = ""  (default)
+    strategies.my-outline.timeout_ms = 500  (epitome.toml:3:1)
+    strategies.my-outline.max_output_bytes = 8388608  (default)
+    "#);
+    let runtime = config.build(&registry).unwrap();
+    let all = config.registry(&registry);
+    let chain = |name: &str| runtime.chain(&[name.to_owned()], &all).map(|chain| chain.ids().join(" "));
+    assert_eq!(chain("mine").unwrap(), "my-outline sliding-window");
+    assert_eq!(chain("my-outline").unwrap(), "my-outline");
+    assert_eq!(all.get("my-outline").unwrap().meta.summary, "External: python3 outline.py");
+    assert!(chain("my-outlin").unwrap_err().contains("did you mean `my-outline`?"));
+    insta::assert_snapshot!(refused("[strategies.sliding-window]\ncommand = [\"x\"]"), @"epitome.toml:2:1: `sliding-window` ships with epitome and takes no `command`; a program of yours takes an id of its own");
+    insta::assert_snapshot!(refused("[strategies.my_outline]\ncommand = [\"x\"]\n[strategies.floor]\ncommand = [\"x\"]"), @r#"
+    epitome.toml:1:13: `my_outline` is no id of a strategy; an id is lower-case words with hyphens, such as `my-outline`
+    epitome.toml:3:13: a strategy cannot be called `floor`; reports call a step of the engine so
+    "#);
+    insta::assert_snapshot!(refused("[strategies.mine]\ncommand = []\n[strategies.yours]\ncommand = \"a b\"\ntimeout_ms = 0\ntimeout = 1"), @r#"
+    epitome.toml:2:1: `command` takes the program and its arguments, such as ["python3", "strategy.py"]
+    epitome.toml:4:1: `command` takes a list of strings, not "a b"
+    epitome.toml:5:1: `timeout_ms` takes a value from 1 to 600000, not 0
+    epitome.toml:6:1: `timeout` is not a setting; known: command, summary, timeout_ms, max_output_bytes; did you mean `timeout_ms`?
+    "#);
+    assert!(refused("[strategies.mine]\ntimeout_ms = 5").ends_with("; a program of yours takes a `command`"));
+}
+
+#[test]
 fn what_only_shows_in_combination() {
     let check = |text: &str| refused(text);
     insta::assert_snapshot!(check("[budget]\ntarget = 0.9"), @"epitome.toml:2:1: `target` (0.9 of 184000, 165600 tokens) is not below `soft` (0.8 of 184000, 147200 tokens); target < soft <= hard");
@@ -260,4 +298,22 @@ fn the_reference_is_up_to_date() {
     }
     let page = fs::read_to_string(&path).unwrap();
     assert!(page == current, "docs/configuration.md is out of date: run UPDATE_DOCS=1 cargo test -p epitome-config");
+}
+
+#[test]
+fn later_chains_are_for_later_compactions() {
+    let runtime =
+        parse("[select]\nlater_from = 2\nagreeing_verdicts = 1\n[chains]\ncode-later = [\"sliding-window\"]\n")
+            .build(&epitome_builtin::registry())
+            .unwrap();
+    assert_eq!((runtime.select.later_from, runtime.select.agreeing_verdicts), (2, 1));
+    let chains = runtime.chains();
+    assert_eq!(chains.later.keys().collect::<Vec<_>>(), [&TaskKind::Code]);
+    assert_eq!(chains.later[&TaskKind::Code].ids(), ["sliding-window"]);
+    let defaults = parse("").build(&epitome_builtin::registry()).unwrap();
+    assert_eq!(defaults.select, epitome_engine::Select::default(), "the defaults are the engine's");
+    insta::assert_snapshot!(refused("[chains]\ncode-later = [\"sliding-windo\"]"), @r#"
+    the configuration has 1 problem:
+    epitome.toml:2:15: there is no strategy `sliding-windo`; did you mean `sliding-window`?
+    "#);
 }

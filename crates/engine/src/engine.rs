@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
-use epitome_strategy::{Archive, EntryTokens, Goal, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict};
+use epitome_strategy::{
+    Archive, Embedder, EntryTokens, Goal, Lexicon, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict,
+};
 use thiserror::Error;
 
 use crate::archive::MemoryArchive;
@@ -16,6 +18,7 @@ use crate::receipts;
 use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
 use crate::run::Run;
+use crate::select::{Select, Selected};
 use crate::stages::Before;
 use crate::tournament;
 use crate::working::{Context, Working};
@@ -30,10 +33,16 @@ pub struct Engine {
     pub counter: Arc<dyn TokenCounter>,
     /// Tells what kind of task a session is.
     pub detector: Arc<dyn TaskDetector>,
+    /// The cue words that detector and strategies go by.
+    pub lexicon: Arc<Lexicon>,
+    /// Turns texts into vectors; without one, strategies that need them decline.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// Writes summaries; without one, requests for summaries are refused and the chain goes on.
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// The chains by kind of task.
     pub chains: Chains,
+    /// How a verdict becomes a choice of a chain.
+    pub select: Select,
     /// What must stay verbatim.
     pub pins: Pins,
     /// Which reasoning is sent to the model, and so counted.
@@ -77,8 +86,11 @@ impl Engine {
         Self {
             counter,
             detector,
+            lexicon: Lexicon::standard(),
+            embedder: None,
             summarizer: None,
             chains: Chains::default(),
+            select: Select::default(),
             pins: Pins::default(),
             sent: Sent::all(),
             guards: Guards::default(),
@@ -144,23 +156,21 @@ impl Engine {
         let language = language(session.view());
         let context = self.context(session, language);
         let start = working(session, ledger, &self.pins);
-        let verdict = match request.task {
-            Some(kind) => Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] },
-            None => self.verdict(&start, &context),
-        };
+        let selected = self.selected(session, request, || self.verdict(&start, &context));
+        let kind = selected.kind;
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target);
         if let Some(status) = fits.filter(|_| self.guards.on(Guard::Idempotence)) {
             let run = Run::new(start.clone(), self.summarizer.as_deref());
-            let chain = request.chain.as_ref().unwrap_or_else(|| self.chains.of(verdict.kind));
-            return Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())));
+            let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
+            return Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids())));
         }
-        let goal = self.goal(session, &start, request, verdict.kind, language);
+        let goal = self.goal(session, &start, request, kind, language);
         let limit = goal.limit;
         let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
         let (chain, run) = match (&request.chain, mode) {
             (None, Mode::Tournament) => {
-                let candidates = self.candidates(verdict.kind);
+                let candidates = self.candidates(session, kind);
                 let entries = start.entries.clone();
                 let attempt = |chain: &Chain, scratch: &mut MemoryArchive| {
                     let run = self.run(&context, start.clone(), scratch, chain, goal.clone(), request.unsent_messages);
@@ -171,7 +181,7 @@ impl Engine {
                 (best.chain, best.run)
             }
             (chosen, _) => {
-                let chain = chosen.clone().unwrap_or_else(|| self.chains.of(verdict.kind).clone());
+                let chain = chosen.clone().unwrap_or_else(|| self.chain(session, kind).clone());
                 let run = self.run(&context, start.clone(), archive, &chain, goal, request.unsent_messages);
                 let run = run.await.map_err(refused)?;
                 (chain, run)
@@ -183,7 +193,29 @@ impl Engine {
             Status::Compacted if run.working.total >= start.total => Status::NoChange,
             status => status,
         };
-        Ok(self.finish(session, &start, run, request, (status, mode, verdict, chain.ids())))
+        Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids())))
+    }
+
+    /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
+    fn selected(&self, session: &Session, request: &Request, detect: impl FnOnce() -> Verdict) -> Selected {
+        let mut selected = match request.task {
+            Some(kind) => {
+                let verdict = Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] };
+                self.select.choose(&[], verdict)
+            }
+            None => self.select.choose(session.journal(), detect()),
+        };
+        let cycle = session.cycle() + 1;
+        if request.chain.is_none() && self.chains.at(selected.kind, cycle, &self.select).1 {
+            let line = format!("compaction {cycle} of this session: the later chain of {}", selected.kind);
+            selected.verdict.evidence.push(line);
+        }
+        selected
+    }
+
+    /// The chain of a kind of task for the next compaction of a session.
+    fn chain(&self, session: &Session, kind: TaskKind) -> &Chain {
+        self.chains.at(kind, session.cycle() + 1, &self.select).0
     }
 
     fn context<'a>(&'a self, session: &'a Session, language: Language) -> Context<'a> {
@@ -191,6 +223,7 @@ impl Engine {
             counter: &*self.counter,
             pins: &self.pins,
             language,
+            lexicon: &self.lexicon,
             guards: self.guards,
             epoch: session.next_epoch(),
             session,
@@ -198,10 +231,10 @@ impl Engine {
     }
 
     /// The chains that differ, the one of `kind` first.
-    fn candidates(&self, kind: TaskKind) -> Vec<Chain> {
-        let mut chains: Vec<Chain> = vec![self.chains.of(kind).clone()];
+    fn candidates(&self, session: &Session, kind: TaskKind) -> Vec<Chain> {
+        let mut chains: Vec<Chain> = vec![self.chain(session, kind).clone()];
         for other in TaskKind::ALL {
-            let chain = self.chains.of(other);
+            let chain = self.chain(session, other);
             if chains.iter().all(|known| known.ids() != chain.ids()) {
                 chains.push(chain.clone());
             }
@@ -236,7 +269,7 @@ impl Engine {
         start: &Working,
         run: Run,
         request: &Request,
-        (status, mode, task, chain): (Status, Mode, Verdict, Vec<String>),
+        (status, mode, selected, chain): (Status, Mode, Selected, Vec<String>),
     ) -> Draft {
         let context = self.context(session, Language::English);
         let working = &run.working;
@@ -255,7 +288,7 @@ impl Engine {
             floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
             messages_before: start.entries.len() as u32,
             messages_after: if compacted { working.entries.len() } else { start.entries.len() } as u32,
-            task,
+            task: selected.verdict,
             mode,
             chain,
             cycle: session.cycle() + u32::from(compacted),
@@ -278,6 +311,7 @@ impl Engine {
             tokens_after: Some(working.total),
             edits: working.edits.clone(),
             synthetics: working.synthetics.clone(),
+            choice: Some(selected.choice),
             undone: false,
         });
         let changed = |index: &usize| {

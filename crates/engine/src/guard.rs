@@ -3,9 +3,9 @@
 //! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
 
 use epitome_session::{Entry, Role, Unit, UnitKind};
-use epitome_strategy::{EntryTokens, Goal, Plan, PlanError, Protection, Strategy, Tokens, View};
+use epitome_strategy::{Embedder, Embeddings, EntryTokens, Goal, Plan, PlanError, Protection, Strategy, Tokens, View};
 
-use crate::block_on::panic_message;
+use crate::block_on::{panic_message, without_panic};
 use crate::report::Status;
 
 /// The guards by name.
@@ -157,4 +157,19 @@ pub(crate) fn provider(entries: &[Entry]) -> Option<usize> {
 pub(crate) fn failure(strategy: &dyn Strategy, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
     let planned = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strategy.plan(view, goal)));
     planned.unwrap_or_else(|panic| Err(PlanError(format!("panicked: {}", panic_message(&*panic)))))
+}
+
+/// Invariant (failure), for an embedder: one vector of finite numbers for each text, or why there are none.
+pub(crate) async fn embedding(embedder: &dyn Embedder, texts: &[&str]) -> Result<Embeddings, String> {
+    let embedded = match without_panic(|| embedder.embed(texts)).await {
+        Ok(answer) => answer.map_err(|error| format!("the embedder failed: {error}"))?,
+        Err(panic) => return Err(format!("the embedder panicked: {panic}")),
+    };
+    if embedded.len() != texts.len() {
+        return Err(format!("the embedder gave {} vectors for {} texts", embedded.len(), texts.len()));
+    }
+    if embedded.values().iter().any(|number| !number.is_finite()) {
+        return Err("the embedder gave a number that is none".to_owned());
+    }
+    Ok(embedded)
 }

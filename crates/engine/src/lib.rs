@@ -17,6 +17,7 @@ mod receipts;
 mod report;
 mod request;
 mod run;
+mod select;
 mod stages;
 mod tournament;
 mod trim;
@@ -33,3 +34,4 @@ pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport,
 };
 pub use request::{Chain, Chains, Pins, Request};
+pub use select::Select;

@@ -1,5 +1,6 @@
 //! What a compaction is asked to do.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_session::Trigger;
@@ -31,10 +32,13 @@ pub struct Chains {
     pub mixed: Chain,
     /// Where the kind cannot be told.
     pub unknown: Chain,
+    /// For sessions that were compacted before, from [`Select::later_from`](crate::Select::later_from) on: what the first
+    /// chains take is gone by then. A kind that is not here keeps its first chain.
+    pub later: BTreeMap<TaskKind, Chain>,
 }
 
 impl Chains {
-    /// The chain of a kind of task.
+    /// The first chain of a kind of task.
     pub fn of(&self, kind: TaskKind) -> &Chain {
         match kind {
             TaskKind::Code => &self.code,

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use epitome_session::{Origin, Position, Unit};
 use epitome_strategy::{
-    Archive, Edit, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText, Tokens,
+    Archive, Edit, Embeddings, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText, Tokens,
+    Vectors,
 };
 
 use crate::archive::MemoryArchive;
@@ -169,8 +170,15 @@ impl Engine {
                 let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
                 layout.units.partition_point(sent) as u32
             });
+            let vectors = match strategy.meta().needs.embeddings {
+                true => Some(self.vectors(context, run, &layout, goal).await),
+                false => None,
+            };
             let planned = {
-                let view = run.working.view(&layout, context);
+                let mut view = run.working.view(&layout, context);
+                if let Some(vectors) = vectors {
+                    view = view.with_vectors(vectors);
+                }
                 if self.guards.on(Guard::Failure) {
                     guard::failure(strategy, &view, goal)
                 } else {
@@ -196,6 +204,29 @@ impl Engine {
         step.duration_us = started.elapsed().as_micros() as u64;
         run.push_step(step, first_edit);
         Ok(())
+    }
+
+    /// The vectors of the view's units and of the current question, or why there are none. Linear in the view, but for
+    /// what the embedder keeps from earlier calls.
+    async fn vectors(
+        &self,
+        context: &Context<'_>,
+        run: &Run,
+        layout: &Layout,
+        goal: &Goal,
+    ) -> Result<Arc<Vectors>, Arc<str>> {
+        let Some(embedder) = &self.embedder else { return Err(Arc::from("no embedder is configured")) };
+        let mut texts: Vec<String> = {
+            let view = run.working.view(layout, context);
+            (0..layout.units.len()).map(|unit| view.facts().unit_text(unit)).collect()
+        };
+        texts.extend(goal.focus.clone());
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let embedded = guard::embedding(&**embedder, &texts).await.map_err(Arc::<str>::from)?;
+        let focus = goal.focus.is_some().then(|| embedded.row(layout.units.len()).map(<[f32]>::to_vec)).flatten();
+        let dimensions = embedded.dimensions();
+        let units = embedded.values()[..layout.units.len() * dimensions].to_vec();
+        Ok(Arc::new(Vectors { units: Embeddings::new(dimensions, units), focus }))
     }
 
     /// Applies the edits of one plan until the goal is met; returns how many were accepted.

@@ -7,7 +7,7 @@ use epitome_session::{
     AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Language, Message, MessageId, Origin, Position, Reason,
     Role, Session, Synthetic, Unit, units,
 };
-use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Protection, TokenCounter, Tokens, View};
+use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View};
 
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::ledger::count_message;
@@ -20,6 +20,7 @@ pub(crate) struct Context<'a> {
     pub counter: &'a dyn TokenCounter,
     pub pins: &'a Pins,
     pub language: Language,
+    pub lexicon: &'a Lexicon,
     pub guards: Guards,
     pub epoch: u32,
     pub session: &'a Session,
@@ -107,6 +108,7 @@ impl Working {
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
         View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
+            .with_lexicon(context.lexicon)
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.

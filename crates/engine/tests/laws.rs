@@ -8,10 +8,13 @@ use std::sync::Arc;
 use epitome_engine::guard::{Guard, Guards};
 use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Pins, Report, Request, SignalDetector, Status};
 use epitome_session::{Change, Message, Origin, Role, Session, UndoError};
-use epitome_strategy::{Archive, ArchiveError, Archived, BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
-use epitome_testkit::FakeCounter;
+use epitome_strategy::{
+    Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, Goal, Meta, Needs, Plan, PlanError,
+    Strategy, SummarizeError, Summarizer, Summary, SummaryTask, View,
+};
 use epitome_testkit::hostile::{self, Chaos, Dice};
 use epitome_testkit::laws::{Broken, compact_and_check};
+use epitome_testkit::{FakeCounter, FakeEmbedder};
 
 /// Fails now and then, and writes too much now and then.
 #[derive(Debug)]
@@ -35,16 +38,69 @@ impl Summarizer for FickleSummarizer {
     }
 }
 
+/// Fails, panics and answers nonsense now and then.
+#[derive(Debug)]
+struct FickleEmbedder;
+
+impl Embedder for FickleEmbedder {
+    fn name(&self) -> &str {
+        "fickle"
+    }
+
+    fn dimensions(&self) -> usize {
+        FakeEmbedder.dimensions()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+        let answer = match texts.iter().map(|text| text.len()).sum::<usize>() % 6 {
+            0 => Err(EmbedError { message: "not today".to_owned(), retryable: true }),
+            1 => panic!("no idea"),
+            2 => Ok(Embeddings::default()),
+            3 => Ok(Embeddings::new(1, vec![f32::NAN; texts.len()])),
+            _ => return FakeEmbedder.embed(texts),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+/// Plans like [`Chaos`], but only with vectors.
+#[derive(Debug)]
+struct WithVectors(Chaos);
+
+impl Strategy for WithVectors {
+    fn meta(&self) -> &Meta {
+        const META: Meta = Meta {
+            id: "chaos-with-vectors",
+            summary: "",
+            docs: "",
+            lossiness: epitome_strategy::Lossiness::Whole,
+            needs: Needs { embeddings: true, model: false },
+            since: "0.1.0",
+        };
+        &META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        let vectors = view.vectors().map_err(|reason| PlanError(reason.to_owned()))?;
+        assert_eq!(vectors.units.len(), view.units().len(), "a vector for each unit");
+        assert_eq!(vectors.focus.is_some(), goal.focus.is_some(), "a vector for the question");
+        assert!(vectors.units.values().iter().all(|value| value.is_finite()), "vectors of numbers");
+        self.0.plan(view, goal)
+    }
+}
+
 fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
     engine.summarizer = Some(Arc::new(FickleSummarizer));
+    engine.embedder = Some(Arc::new(FickleEmbedder));
     engine.guards = guards;
     engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
     let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });
     // Chains that differ, for the tournament; the others are empty: the floor alone.
     engine.chains.code = Chain(vec![chaos(1 << 34)]);
     engine.chains.mixed = Chain(vec![chaos(1 << 35), chaos(1 << 36)]);
-    (engine, Chain(vec![chaos(0), chaos(1 << 32), chaos(1 << 33)]))
+    let with_vectors = WithVectors(Chaos { seed: seed.wrapping_add(1 << 37), panics: false });
+    (engine, Chain(vec![chaos(0), Arc::new(with_vectors), chaos(1 << 32), chaos(1 << 33)]))
 }
 
 /// The defaults, or other settings of what stays.
@@ -144,6 +200,16 @@ fn features(played: &Played) -> Vec<&'static str> {
     for report in &played.reports {
         let edits = |strategy: &str| report.edits.iter().filter(|edit| &*edit.strategy == strategy).count();
         note("a plan's edits", edits("chaos") > 0);
+        note("a plan's edits with vectors", edits("chaos-with-vectors") > 0);
+        let declined = |why: &str| {
+            let with_vectors = report.steps.iter().filter(|step| &*step.strategy == "chaos-with-vectors");
+            with_vectors.filter_map(|step| step.declined.as_deref()).any(|reason| reason.contains(why))
+        };
+        note("an embedder that failed", declined("the embedder failed"));
+        note("an embedder that panicked", declined("the embedder panicked"));
+        note("an embedder's nonsense", declined("the embedder gave"));
+        let wrong = ["a vector for each unit", "a vector for the question", "vectors of numbers"];
+        assert!(!wrong.into_iter().any(declined), "{:?}", report.steps);
         note("the floor's edits", edits("floor") > 0);
         note("a summary", report.summary.is_some());
         note("infeasible", report.status == Status::Infeasible);
@@ -172,11 +238,15 @@ fn the_hostile_runs_reach_what_the_laws_speak_of() {
         "a cache lost",
         "a message left",
         "a plan's edits",
+        "a plan's edits with vectors",
         "a result whose call has left",
         "a stub",
         "a summary",
         "a tournament",
         "an answer",
+        "an embedder that failed",
+        "an embedder that panicked",
+        "an embedder's nonsense",
         "an epoch that another stands on",
         "an excerpt of several parts",
         "arguments cut",

@@ -168,6 +168,17 @@ pub enum EpochOrigin {
     Recorded,
 }
 
+/// What kind of task a compaction took the session for. The kinds are those of the engine that made it, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The detector's verdict.
+    pub detected: Arc<str>,
+    /// Its confidence, from 0 to 1.
+    pub confidence: f64,
+    /// The kind that the chain was chosen by.
+    pub chosen: Arc<str>,
+}
+
 /// One committed compaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
@@ -187,6 +198,9 @@ pub struct Epoch {
     pub edits: Vec<AppliedEdit>,
     /// The messages that it added.
     pub synthetics: Vec<Synthetic>,
+    /// What kind of task was detected and chosen; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
     /// Whether it was undone: the fold leaves it out.
     #[serde(default)]
     pub undone: bool,
@@ -220,6 +234,7 @@ impl Epoch {
             tokens_after: None,
             edits: vec![edit],
             synthetics,
+            choice: None,
             undone: false,
         }
     }

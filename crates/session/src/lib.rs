@@ -17,7 +17,7 @@ pub use block::{
 };
 pub use excerpt::{Excerpt, ExcerptError, Kept};
 pub use fold::{Entry, EntryKey, Position};
-pub use journal::{AppliedEdit, Change, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
+pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};
 pub use unit::{Unit, UnitKind, units};

@@ -149,6 +149,45 @@ pub fn allowed(level: f64, weight: f64, floor: Tokens) -> Tokens {
     floor.max((level * weight) as Tokens)
 }
 
+/// Share of a budget that error lines and lines in focus may take; the rest is for the text's two ends.
+const TELLING_SHARE: f64 = 0.6;
+
+/// The ranges of a tool's output to keep within `budget` tokens, marks included: the first and the last line, lines that
+/// speak of errors and lines in `focus`, then both ends inwards. Empty when nothing fits. Linear in the text.
+pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens) -> Vec<Range<u32>> {
+    let pieces = pieces(text);
+    if budget == 0 || pieces.is_empty() {
+        return Vec::new();
+    }
+    let line = |index: usize| &text[pieces[index].clone()];
+    let focus = focus.telling((0..pieces.len()).map(line));
+    let errors: Vec<usize> = (0..pieces.len()).filter(|index| is_error_line(line(*index))).collect();
+    let mut picked: Vec<usize> = (0..pieces.len()).filter(|index| focus.hits(line(*index)) > 0).collect();
+    // Where most lines speak of errors (a listing of `error.rs`, say) it says nothing about one of them.
+    if errors.len() * 2 <= pieces.len() {
+        picked.extend(errors);
+    }
+    let sample = &text[..text::floor_boundary(text, 2000)];
+    let bytes_per_token = sample.len() as f64 / f64::from(view.count(sample).max(1));
+    let room = (f64::from(budget) * TELLING_SHARE * bytes_per_token) as usize;
+    let mut used = 0;
+    picked.retain(|index| {
+        used += pieces[*index].len();
+        used <= room
+    });
+    let ends = || from_both_ends(pieces.len());
+    fit(view, text, &pieces, ends().take(2).chain(picked).chain(ends()), budget)
+}
+
+/// How many tokens each of several summaries may take: `least`, and of what `room` leaves beyond that its part by the
+/// size of what it replaces; never more than `most` nor than half of that size, where these are above `least`.
+pub fn allot(sizes: &[Tokens], least: Tokens, most: Tokens, room: Tokens) -> Vec<Tokens> {
+    let total = sizes.iter().map(|size| u64::from(*size)).sum::<u64>().max(1);
+    let spare = u64::from(room).saturating_sub(u64::from(least) * sizes.len() as u64);
+    let part = |size: &Tokens| least + (spare * u64::from(*size) / total) as Tokens;
+    sizes.iter().map(|size| part(size).min(most).min(size / 2).max(least)).collect()
+}
+
 /// Words that make a line of tool output worth keeping, in lower case.
 const ERROR_WORDS: &[&str] = &[
     "error",
@@ -212,6 +251,11 @@ const STOP_WORDS: &[&str] = &[
     "does", "did", "now", "also", "only", "need", "want", "add", "get", "out", "its", "it's", "about", "some", "code",
     "file", "files",
 ];
+
+/// Whether a word (in lower case) is too common to tell one English text from another.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
 
 /// What the current question is about: the terms that lines are matched with.
 #[derive(Debug, Clone, Default)]

@@ -5,14 +5,18 @@
 //! engine validates, resolves, archives, applies, counts, journals and reports them, so that no strategy can break a
 //! session. A crate that implements [`Strategy`] depends on this crate alone.
 
+pub mod adapter;
 pub mod cut;
 mod facts;
 mod goal;
+mod lexicon;
+pub mod parts;
 mod plan;
 mod registry;
 mod services;
 mod settings;
 mod strategy;
+mod summaries;
 mod task;
 pub mod text;
 pub mod tools;
@@ -26,16 +30,19 @@ pub use epitome_session::{
 #[doc(hidden)]
 pub use serde_json::Value;
 
-pub use facts::{Call, Facts, FileAccess, FileEvent, ToolOutput};
+pub use facts::{Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput};
 pub use goal::Goal;
+pub use lexicon::{Cue, CueCounts, CueMatch, Lexicon, LexiconError};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
-    Archive, ArchiveError, Archived, BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask, TokenCounter, Tokens,
+    Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer, Summary,
+    SummaryTask, TokenCounter, Tokens,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]
 pub use settings::{read as read_setting, unknown as unknown_setting};
 pub use strategy::{Lossiness, Meta, Needs, Strategy};
+pub use summaries::{Summaries, tail_start};
 pub use task::{TaskDetector, TaskKind, Verdict};
-pub use view::{BlockRef, EntryTokens, Protection, View};
+pub use view::{BlockRef, EntryTokens, Protection, Vectors, View};

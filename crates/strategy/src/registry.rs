@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::settings::{Field, SettingError, SettingsTable};
+use crate::settings::{Field, SettingError, SettingsTable, unknown};
 use crate::strategy::{Meta, Strategy};
 
 /// A strategy with settings: what a strategy's crate implements so that one line registers it.
@@ -45,6 +45,24 @@ impl Registration {
             Ok(Arc::new(S::with_settings(S::Settings::from_values(values)?)))
         };
         Self { meta: S::META, fields: S::Settings::FIELDS, build: Arc::new(build) }
+    }
+
+    /// The registration of a strategy that is there already and has no settings.
+    pub fn ready(strategy: Arc<dyn Strategy>) -> Self {
+        let meta = *strategy.meta();
+        let build = move |values: &BTreeMap<String, Value>| {
+            let problems: Vec<SettingError> = values.keys().map(|name| unknown(name, &[])).collect();
+            if problems.is_empty() { Ok(Arc::clone(&strategy)) } else { Err(problems) }
+        };
+        Self::new(meta, &[], build)
+    }
+
+    /// A registration of its parts: what the strategy is, its settings, and how it is built from values for them.
+    pub fn new<B>(meta: Meta, fields: &'static [Field], build: B) -> Self
+    where
+        B: Fn(&BTreeMap<String, Value>) -> Result<Arc<dyn Strategy>, Vec<SettingError>> + Send + Sync + 'static,
+    {
+        Self { meta, fields, build: Arc::new(build) }
     }
 
     /// A strategy with `values` in place of defaults; every problem with them at once.
@@ -103,4 +121,92 @@ impl Registry {
     pub fn iter(&self) -> impl Iterator<Item = &Registration> {
         self.registrations.iter()
     }
+}
+
+/// Declares a strategy with settings: the struct, what it is ([`Meta`](crate::Meta)), and how it is made of its
+/// [`Settings`](crate::settings!), which its methods find as `self.settings`. Its page is the package's `README.md`, or
+/// the text behind `docs`. What is left to write is [`Strategy`](crate::Strategy):
+///
+/// ```
+/// use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, View, settings, strategy};
+///
+/// settings! {
+///     /// Settings of `first-out`.
+///     pub struct Settings {
+///         /// Oldest units that may leave.
+///         most: u32 = 10, in 1..=1000, unit "units";
+///     }
+/// }
+///
+/// strategy! {
+///     /// The oldest units leave.
+///     pub struct FirstOut(Settings) {
+///         id: "first-out",
+///         summary: "The oldest units leave.",
+///         lossiness: Whole,
+///         since: "0.1.0",
+///         docs: "# first-out …",
+///     }
+/// }
+///
+/// impl Strategy for FirstOut {
+///     fn meta(&self) -> &Meta {
+///         &Self::META
+///     }
+///
+///     fn plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
+///         let free = (0..view.units().len()).filter(|unit| view.protection(*unit).may_leave());
+///         let edit = |unit| Edit::Drop { units: vec![unit as u32], reason: Reason::new("oldest", "old") };
+///         Ok(Plan::of(free.take(self.settings.most as usize).map(edit).collect(), "nothing may leave"))
+///     }
+/// }
+///
+/// # use epitome_strategy::Needs;
+/// assert_eq!((FirstOut::META.id, FirstOut::META.needs), ("first-out", Needs::default()));
+/// ```
+///
+/// A strategy that cannot work without vectors or a model says so behind its lossiness: `needs: [embeddings]`,
+/// `needs: [model]`.
+#[macro_export]
+macro_rules! strategy {
+    (
+        $(#[$attribute:meta])*
+        pub struct $strategy:ident($settings:ty) {
+            id: $id:literal,
+            summary: $summary:literal,
+            lossiness: $lossiness:ident,
+            $( needs: [$($need:ident),*], )?
+            since: $since:literal,
+            $( docs: $docs:expr, )?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        pub struct $strategy {
+            settings: $settings,
+        }
+
+        impl $strategy {
+            /// What it is.
+            pub const META: $crate::Meta = $crate::Meta {
+                id: $id,
+                summary: $summary,
+                docs: $crate::strategy!(@docs $($docs)?),
+                lossiness: $crate::Lossiness::$lossiness,
+                needs: $crate::Needs { $($($need: true,)*)? ..$crate::Needs::NONE },
+                since: $since,
+            };
+        }
+
+        impl $crate::Configurable for $strategy {
+            type Settings = $settings;
+            const META: $crate::Meta = $strategy::META;
+
+            fn with_settings(settings: Self::Settings) -> Self {
+                Self { settings }
+            }
+        }
+    };
+    (@docs $docs:expr) => { $docs };
+    (@docs) => { include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")) };
 }

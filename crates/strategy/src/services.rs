@@ -1,4 +1,4 @@
-//! The injected services: token counter, summarizer, archive.
+//! The injected services: token counter, summarizer, embedder, archive.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -68,6 +68,73 @@ pub trait Summarizer: Send + Sync + Debug {
     fn kind(&self) -> &str;
     /// Writes one summary of at most `task.request.max_tokens` tokens.
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>>;
+}
+
+/// Vectors of texts, row by row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embeddings {
+    dimensions: usize,
+    values: Vec<f32>,
+}
+
+impl Embeddings {
+    /// Vectors of `dimensions` numbers each, one after the other in `values`; numbers beyond the last whole vector are
+    /// left out. Each vector has the length 1, or is all zeros where the text says nothing that the embedder knows.
+    pub fn new(dimensions: usize, mut values: Vec<f32>) -> Self {
+        values.truncate(values.len().checked_div(dimensions).unwrap_or(0) * dimensions);
+        Self { dimensions, values }
+    }
+
+    /// How many numbers a vector has.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// How many vectors there are.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dimensions).unwrap_or(0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The vector of the text at `index`, or `None`.
+    pub fn row(&self, index: usize) -> Option<&[f32]> {
+        self.values.get(index * self.dimensions..(index + 1) * self.dimensions).filter(|row| !row.is_empty())
+    }
+
+    /// All numbers, row by row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// How near two vectors are: their cosine, 1 for the same direction, 0 for nothing in common or a vector of zeros.
+    pub fn similarity(left: &[f32], right: &[f32]) -> f32 {
+        left.iter().zip(right).map(|(left, right)| left * right).sum()
+    }
+}
+
+/// Why there are no vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct EmbedError {
+    /// What happened, for a person.
+    pub message: String,
+    /// Whether trying again later may help.
+    pub retryable: bool,
+}
+
+/// Turns texts into vectors whose nearness is nearness of meaning. The engine is its only caller; a failure is recorded,
+/// strategies that need vectors decline, and the compaction goes on.
+pub trait Embedder: Send + Sync + Debug {
+    /// Its name with the model and its version: vectors of one name can be compared and kept.
+    fn name(&self) -> &str;
+    /// How many numbers a vector has; 0 where only the first answer tells.
+    fn dimensions(&self) -> usize;
+    /// The vectors of `texts`, in their order. Texts may be of any length; an embedder reads as much of each as it can.
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>>;
 }
 
 /// Something that left the context.

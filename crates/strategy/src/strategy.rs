@@ -62,3 +62,8 @@ pub struct Needs {
     /// A model that writes text; without one the rule summary serves.
     pub model: bool,
 }
+
+impl Needs {
+    /// None of them.
+    pub const NONE: Self = Self { embeddings: false, model: false };
+}

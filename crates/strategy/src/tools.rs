@@ -44,6 +44,7 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "open",
             "openfile",
             "readmanyfiles",
+            "readfiles",
             "listdir",
             "listdirectory",
             "ls",
@@ -114,6 +115,11 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "executebash",
             "localshell",
             "localshellcall",
+            "shellcommand",
+            "runcommands",
+            "runterminalcmd",
+            "pythonrepltool",
+            "codeinterpreter",
             "action",
             "runipython",
             "executeipythoncell",
@@ -182,8 +188,24 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "requestuserinput",
         ],
     ),
-    (ToolKind::Delegate, &["task", "agent", "subagent", "spawnagent", "delegate", "assistant", "waitagent"]),
-    (ToolKind::Lookup, &["retrievememory", "memory", "searchmemory", "sql", "query", "executesql", "filesurfer"]),
+    (
+        ToolKind::Delegate,
+        &["task", "agent", "subagent", "spawnagent", "delegate", "assistant", "waitagent", "taskoutput", "sendmessage"],
+    ),
+    (
+        ToolKind::Lookup,
+        &[
+            "retrievememory",
+            "memory",
+            "searchmemory",
+            "sql",
+            "query",
+            "executesql",
+            "executesnowflakesql",
+            "localsearchtool",
+            "filesurfer",
+        ],
+    ),
 ];
 
 /// What a tool does, by its name: the whole name, or for names of the form `server__tool` and `server.tool` its last
@@ -196,9 +218,17 @@ pub fn kind(name: &str) -> ToolKind {
     let known = NAMES.iter().find(|(_, names)| names.contains(&plain.as_str()));
     match known {
         Some((kind, _)) => *kind,
-        None if plain.starts_with("browser") || plain.contains("websearch") => ToolKind::Web,
+        None if plain.starts_with("browser") || plain.contains("websearch") || is_of_browser(name) => ToolKind::Web,
         None => ToolKind::Other,
     }
+}
+
+/// Whether a name of the form `server__tool` is one of a browser's: their tools are called `navigate`, `computer` and the
+/// like.
+fn is_of_browser(name: &str) -> bool {
+    name.rsplit_once("__").is_some_and(|(server, _)| {
+        ["browser", "playwright", "puppeteer"].iter().any(|word| server.to_ascii_lowercase().contains(word))
+    })
 }
 
 /// The argument keys under which agents pass a file's path, most specific first.
@@ -232,6 +262,9 @@ mod tests {
         check("mcp__files__read_file", ToolKind::Read);
         check("functions.shell", ToolKind::Shell);
         check("mcp__playwright__browser_click", ToolKind::Web);
+        check("mcp__Claude_Browser__navigate", ToolKind::Web);
+        check("shell_command", ToolKind::Shell);
+        check("execute_snowflake_sql", ToolKind::Lookup);
         check("book_reservation", ToolKind::Other);
     }
 

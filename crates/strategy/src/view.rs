@@ -1,13 +1,14 @@
 //! The view: what a strategy reads.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use epitome_session::{Block, Entry, Language, Message, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
-use crate::services::{TokenCounter, Tokens};
+use crate::lexicon::Lexicon;
+use crate::services::{Embeddings, TokenCounter, Tokens};
 
 /// The tokens of one entry of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,6 +55,15 @@ impl Protection {
     }
 }
 
+/// The vectors of a view's units, and of the current question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Vectors {
+    /// One vector for each unit, of the text that [`Facts::unit_text`] gives.
+    pub units: Embeddings,
+    /// The vector of [`Goal::focus`](crate::Goal::focus), where there is one.
+    pub focus: Option<Vec<f32>>,
+}
+
 /// A block of a view, by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockRef {
@@ -72,6 +82,8 @@ pub struct View<'a> {
     protections: &'a [Protection],
     counter: &'a dyn TokenCounter,
     language: Language,
+    lexicon: &'a Lexicon,
+    vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
 }
 
@@ -93,7 +105,32 @@ impl<'a> View<'a> {
     ) -> Self {
         debug_assert_eq!(entries.len(), tokens.len());
         debug_assert_eq!(units.len(), protections.len());
-        Self { entries, units, tokens, protections, counter, language, facts: OnceLock::new() }
+        Self {
+            entries,
+            units,
+            tokens,
+            protections,
+            counter,
+            language,
+            lexicon: Lexicon::shipped(),
+            vectors: Err(Arc::from("no embedder is configured")),
+            facts: OnceLock::new(),
+        }
+    }
+
+    /// The same view with other cue words than those that ship.
+    #[must_use]
+    pub fn with_lexicon(mut self, lexicon: &'a Lexicon) -> Self {
+        self.lexicon = lexicon;
+        self.facts = OnceLock::new();
+        self
+    }
+
+    /// The same view with the vectors of its units, or with why there are none.
+    #[must_use]
+    pub fn with_vectors(mut self, vectors: Result<Arc<Vectors>, Arc<str>>) -> Self {
+        self.vectors = vectors;
+        self
     }
 
     /// How many messages there are.
@@ -192,8 +229,22 @@ impl<'a> View<'a> {
         self.language
     }
 
+    /// The cue words.
+    pub fn lexicon(&self) -> &'a Lexicon {
+        self.lexicon
+    }
+
+    /// The vectors of the units and of the current question, for strategies whose [`Needs`](crate::Needs) say that they
+    /// work with them; otherwise, and where the embedder failed, why there are none.
+    pub fn vectors(&self) -> Result<&Vectors, &str> {
+        match &self.vectors {
+            Ok(vectors) => Ok(vectors),
+            Err(reason) => Err(reason),
+        }
+    }
+
     /// What several strategies need to know, computed once per view, on first use.
     pub fn facts(&self) -> &Facts<'a> {
-        self.facts.get_or_init(|| Facts::build(self.entries, self.units, self.tokens))
+        self.facts.get_or_init(|| Facts::build(self.entries, self.units, self.tokens, self.lexicon))
     }
 }

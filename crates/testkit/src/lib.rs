@@ -1,9 +1,11 @@
 //! Fixtures, checks and a hostile session generator for tests of strategies and the engine.
 
+pub mod embedder;
 pub mod fixture;
 pub mod hostile;
 pub mod laws;
 pub mod plan_check;
 
+pub use embedder::FakeEmbedder;
 pub use fixture::{FakeCounter, session};
 pub use plan_check::PlanCase;

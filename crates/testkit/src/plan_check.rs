@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use epitome_engine::block_on;
 use epitome_session::{Content, Entry, Kept, Language, Session, Unit, UnitKind, units};
 use epitome_strategy::{
-    BlockRef, Configurable, Edit, EntryTokens, Goal, Plan, Protection, Registration, Strategy, SummaryText, TaskKind,
-    TokenCounter, Tokens, Value, View,
+    BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, Plan, Protection, Registration, Strategy,
+    SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
 };
 
+use crate::embedder::FakeEmbedder;
 use crate::fixture::{FakeCounter, session};
 
 /// Tokens that every message costs beside its blocks.
@@ -32,6 +34,7 @@ pub struct PlanCase {
     first_unsent_unit: Option<u32>,
     language: Language,
     protections: Vec<(usize, Protection)>,
+    embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// A plan and its text.
@@ -71,6 +74,7 @@ impl PlanCase {
             first_unsent_unit: None,
             language: Language::English,
             protections: Vec::new(),
+            embedder: Some(Arc::new(FakeEmbedder)),
         }
     }
 
@@ -130,6 +134,13 @@ impl PlanCase {
         self
     }
 
+    /// What gives a strategy that needs vectors its vectors; [`FakeEmbedder`] when not given, `None` for no embedder.
+    #[must_use]
+    pub fn embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        self.embedder = embedder;
+        self
+    }
+
     /// The plan. Panics when it breaks one of the rules above.
     #[expect(clippy::panic, reason = "a broken plan is a bug that a test is to show")]
     pub fn run(&self) -> Planned {
@@ -140,7 +151,13 @@ impl PlanCase {
         for (unit, protection) in &self.protections {
             protections[*unit] = *protection;
         }
-        let view = View::new(entries, &units, &tokens, &protections, &FakeCounter, self.language);
+        let mut view = View::new(entries, &units, &tokens, &protections, &FakeCounter, self.language);
+        if self.strategy.meta().needs.embeddings
+            && let Some(embedder) = &self.embedder
+        {
+            let vectors = vectors(&view, &**embedder, self.focus.as_deref());
+            view = view.with_vectors(vectors.map(Arc::new).map_err(Arc::from));
+        }
         let before = view.total_tokens();
         let target = self.target.unwrap_or(1);
         let limit = self.limit.unwrap_or(target);
@@ -172,6 +189,18 @@ impl PlanCase {
         assert_eq!(planned.text.lines().collect::<Vec<_>>(), expect, "\nthe plan:\n{}\n", planned.text);
         planned
     }
+}
+
+/// The vectors of a view's units and of the question, as the engine gives them.
+fn vectors(view: &View<'_>, embedder: &dyn Embedder, focus: Option<&str>) -> Result<Vectors, String> {
+    let units = view.units().len();
+    let texts: Vec<String> = (0..units).map(|unit| view.facts().unit_text(unit)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).chain(focus).collect();
+    let embedded = block_on(embedder.embed(&texts)).map_err(|error| error.to_string())?;
+    let focus = focus.and_then(|_| embedded.row(units)).map(<[f32]>::to_vec);
+    let dimensions = embedded.dimensions();
+    let rows = embedded.values().iter().copied().take(units * dimensions).collect();
+    Ok(Vectors { units: Embeddings::new(dimensions, rows), focus })
 }
 
 /// The settings that `key=value` words name. Panics on a word that is none.

@@ -5,8 +5,8 @@ mod rank;
 
 use epitome_strategy::cut::Focus;
 use epitome_strategy::{
-    BlockRef, Configurable, Content, Edit, Goal, Lossiness, Meta, Needs, Origin, Plan, PlanError, Reason, Role,
-    Strategy, Tokens, View, settings,
+    BlockRef, Content, Edit, Goal, Meta, Origin, Plan, PlanError, Reason, Role, Strategy, Tokens, View, settings,
+    strategy,
 };
 
 use crate::diff::Diff;
@@ -23,25 +23,13 @@ settings! {
     }
 }
 
-/// Long diffs keep their headers and the changes that matter: see the crate's page.
-#[derive(Debug)]
-pub struct DiffTruncation {
-    settings: Settings,
-}
-
-impl Configurable for DiffTruncation {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Long diffs keep their headers and the changes that matter: see the crate's page.
+    pub struct DiffTruncation(Settings) {
         id: "diff-truncation",
         summary: "Long diffs are cut by lines: headers stay, changes that matter go before context.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Partial,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Partial,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -4,8 +4,8 @@ mod shorten;
 
 use epitome_strategy::cut::{allowed, level};
 use epitome_strategy::{
-    BlockRef, Configurable, Content, Edit, Goal, Lossiness, Message, Meta, Needs, Origin, Plan, PlanError, Protection,
-    Reason, Role, Strategy, Tokens, View, settings,
+    BlockRef, Content, Edit, Goal, Message, Meta, Origin, Plan, PlanError, Protection, Reason, Role, Strategy, Tokens,
+    View, settings, strategy,
 };
 
 settings! {
@@ -22,25 +22,13 @@ settings! {
     }
 }
 
-/// Long texts are cut at the end of a sentence: see the crate's page.
-#[derive(Debug)]
-pub struct MessageTruncation {
-    settings: Settings,
-}
-
-impl Configurable for MessageTruncation {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Long texts are cut at the end of a sentence: see the crate's page.
+    pub struct MessageTruncation(Settings) {
         id: "message-truncation",
         summary: "Long texts are cut at the ends of sentences, old and long ones first.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Partial,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Partial,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

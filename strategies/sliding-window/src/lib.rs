@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
-    Tokens, UnitKind, View, settings,
+    Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings,
+    strategy,
 };
 
 settings! {
@@ -27,25 +27,13 @@ settings! {
 /// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
 const SUMMARY_OVERHEAD: Tokens = 30;
 
-/// The newest messages stay whole, older ones become one summary: see the crate's page.
-#[derive(Debug)]
-pub struct SlidingWindow {
-    settings: Settings,
-}
-
-impl Configurable for SlidingWindow {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// The newest messages stay whole, older ones become one summary: see the crate's page.
+    pub struct SlidingWindow(Settings) {
         id: "sliding-window",
         summary: "The newest messages stay whole; what is older becomes one summary.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -6,8 +6,8 @@ mod span;
 use std::collections::HashMap;
 
 use epitome_strategy::{
-    BlockRef, Configurable, Edit, Facts, FileAccess, FileEvent, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason,
-    Strategy, ToolOutput, View, settings,
+    BlockRef, Edit, Facts, FileAccess, FileEvent, Goal, Meta, Plan, PlanError, Reason, Strategy, ToolOutput, View,
+    settings, strategy,
 };
 
 use crate::paths::Paths;
@@ -28,25 +28,13 @@ settings! {
     }
 }
 
-/// Reads that a later read or write makes redundant become stubs: see the crate's page.
-#[derive(Debug)]
-pub struct SupersededReads {
-    settings: Settings,
-}
-
-impl Configurable for SupersededReads {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Reads that a later read or write makes redundant become stubs: see the crate's page.
+    pub struct SupersededReads(Settings) {
         id: "superseded-reads",
         summary: "Clears file reads that a later read or whole write makes redundant, and repeated tool output.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Redundant,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Redundant,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

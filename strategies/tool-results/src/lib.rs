@@ -5,8 +5,7 @@ mod cut_result;
 
 use epitome_strategy::cut::{Focus, allowed, level};
 use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Protection, Reason, Strategy, Tokens,
-    ToolOutput, View, settings,
+    Edit, Goal, Meta, Plan, PlanError, Protection, Reason, Strategy, Tokens, ToolOutput, View, settings, strategy,
 };
 
 settings! {
@@ -33,25 +32,13 @@ settings! {
     }
 }
 
-/// Old tool results become stubs, large newer ones are cut: see the crate's page.
-#[derive(Debug)]
-pub struct ToolResults {
-    settings: Settings,
-}
-
-impl Configurable for ToolResults {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Old tool results become stubs, large newer ones are cut: see the crate's page.
+    pub struct ToolResults(Settings) {
         id: "tool-results",
         summary: "Results of old tool rounds become stubs; when that is not enough, newer ones are cut to what is left.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Partial,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Partial,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -91,7 +91,7 @@ fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Jo
         config.set("summary.summarizer", &summarizer.into()).map_err(Failure::usage_text)?;
     }
     let runtime = input::build(&config, registry)?;
-    let request = request(args, &config, &runtime, registry)?;
+    let request = request(args, &config, &runtime, &config.registry(registry))?;
     Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet })
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod eval;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod strategies;

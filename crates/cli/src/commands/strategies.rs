@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use epitome::strategy::{Field, Lossiness, Registration, RegistryError};
 use serde_json::{Value, json};
 
-use crate::Outcome;
 use crate::args::StrategiesArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::render::style::{FAINT, NAME};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, width, wrap};
+use crate::{Outcome, input, output};
 
 pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
-    let registry = epitome::registry();
+    let shipped = epitome::registry();
+    let registry = input::config(args.config.as_deref(), &shipped)?.registry(&shipped);
     match &args.name {
         Some(name) => {
             let registration = registry.get(name).map_err(|error| match error {

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod compact;
+mod eval;
 mod inform;
 mod place;
 mod several;

@@ -5,3 +5,4 @@ mod edits;
 mod floor;
 mod runs;
 mod support;
+mod vectors;

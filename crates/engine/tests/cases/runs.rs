@@ -46,7 +46,7 @@ user: newest
         let (one, other) =
             (Chain(vec![Arc::new(Script("script", code))]), Chain(vec![Arc::new(Script("other", other))]));
         let (conversation, analysis, unknown) = (one.clone(), one.clone(), one.clone());
-        engine.chains = Chains { code: one, mixed: other, conversation, analysis, unknown };
+        engine.chains = Chains { code: one, mixed: other, conversation, analysis, unknown, ..Chains::default() };
         let mut session = session(fixture);
         let request = Request { mode: Mode::Tournament, ..Request::to_budget(700) };
         let (report, archive) = compact(&engine, &mut session, &request);

@@ -1,0 +1,218 @@
+//! The selector: which kind of task a chain is chosen by, and which of that kind's chains.
+//!
+//! Verdicts waver where a session is of several kinds, and each change of the chain changes what the context looks like.
+//! So the kind of the last compaction stays until several verdicts in a row agree on another.
+
+use epitome_session::{Choice, Epoch};
+use epitome_strategy::{TaskKind, Verdict};
+
+use crate::request::{Chain, Chains};
+
+/// How a verdict becomes a choice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Select {
+    /// How many verdicts in a row, the newest included, must agree on another kind before it is chosen; at 1 each
+    /// verdict is.
+    pub agreeing_verdicts: u32,
+    /// A verdict of less confidence counts as `unknown`.
+    pub min_confidence: f64,
+    /// The compaction of a session, counted from 1, from which on the chains of [`Chains::later`] are used.
+    pub later_from: u32,
+}
+
+impl Default for Select {
+    fn default() -> Self {
+        Self { agreeing_verdicts: 2, min_confidence: 0.5, later_from: 3 }
+    }
+}
+
+/// The kind that a chain is chosen by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Selected {
+    /// The kind.
+    pub(crate) kind: TaskKind,
+    /// What was detected and chosen, for the journal.
+    pub(crate) choice: Choice,
+    /// The chosen kind with its evidence, for the report.
+    pub(crate) verdict: Verdict,
+}
+
+/// A verdict of the journal.
+#[derive(Debug, Clone, Copy)]
+struct Earlier {
+    detected: TaskKind,
+    confidence: f64,
+    chosen: TaskKind,
+}
+
+impl Select {
+    /// Chooses by the verdict and by what the journal's compactions in force detected and chose.
+    pub(crate) fn choose(&self, journal: &[Epoch], mut verdict: Verdict) -> Selected {
+        verdict.confidence = in_hundredths(verdict.confidence);
+        let earlier: Vec<Earlier> = journal.iter().rev().filter(|epoch| !epoch.undone).filter_map(earlier).collect();
+        let detected = self.counted(verdict.kind, verdict.confidence);
+        let (kind, why) = match earlier.first() {
+            // Not knowing is nothing to hold on to.
+            None | Some(Earlier { chosen: TaskKind::Unknown, .. }) => (detected, None),
+            Some(last) if last.chosen == detected => (detected, None),
+            Some(last) if detected == TaskKind::Unknown => (last.chosen, Some("too little can be told now".to_owned())),
+            Some(last) => {
+                let agree = |earlier: &&Earlier| self.counted(earlier.detected, earlier.confidence) == detected;
+                let agreeing = 1 + earlier.iter().take_while(agree).count() as u32;
+                if agreeing >= self.agreeing_verdicts {
+                    (detected, None)
+                } else {
+                    let missing = self.agreeing_verdicts - agreeing;
+                    let verdicts = if missing == 1 { "verdict" } else { "verdicts" };
+                    let now = format!("{detected} is detected now ({:.2})", verdict.confidence);
+                    (last.chosen, Some(format!("{now} and changes the chain after {missing} more such {verdicts}")))
+                }
+            }
+        };
+        let choice = Choice {
+            detected: verdict.kind.as_str().into(),
+            confidence: verdict.confidence,
+            chosen: kind.as_str().into(),
+        };
+        Selected { kind, choice, verdict: self.told(verdict, kind, why, earlier.first()) }
+    }
+
+    /// The kind that a verdict counts as.
+    fn counted(&self, kind: TaskKind, confidence: f64) -> TaskKind {
+        if confidence >= self.min_confidence { kind } else { TaskKind::Unknown }
+    }
+
+    /// The verdict with the chosen kind in place of the detected one, and why as the first line of evidence. The
+    /// confidence stays that of the detection that the kind comes from.
+    fn told(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&Earlier>) -> Verdict {
+        if verdict.kind == kind {
+            return verdict;
+        }
+        let Verdict { kind: detected, confidence, mut evidence } = verdict;
+        let (line, confidence) = match (why, last) {
+            (Some(why), Some(last)) => {
+                let known = if last.detected == kind { last.confidence } else { confidence };
+                (format!("kept {kind} from the last compaction: {why}"), known)
+            }
+            (Some(_) | None, _) => {
+                (format!("rather {detected}, but {confidence:.2} is too uncertain to choose by"), confidence)
+            }
+        };
+        evidence.insert(0, line);
+        Verdict { kind, confidence, evidence }
+    }
+}
+
+/// A confidence as it can be stored and read again: what is no number is none.
+fn in_hundredths(confidence: f64) -> f64 {
+    if confidence.is_nan() { 0.0 } else { (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0 }
+}
+
+/// What an epoch detected and chose, where it says so in words that are known.
+fn earlier(epoch: &Epoch) -> Option<Earlier> {
+    let choice = epoch.choice.as_ref()?;
+    Some(Earlier {
+        detected: choice.detected.parse().ok()?,
+        confidence: choice.confidence,
+        chosen: choice.chosen.parse().ok()?,
+    })
+}
+
+impl Chains {
+    /// The chain of a kind for the compaction `cycle`, counted from 1; the second part tells whether it is the later one.
+    pub(crate) fn at(&self, kind: TaskKind, cycle: u32, select: &Select) -> (&Chain, bool) {
+        match self.later.get(&kind).filter(|_| cycle >= select.later_from) {
+            Some(chain) => (chain, true),
+            None => (self.of(kind), false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use epitome_session::Trigger;
+
+    use super::*;
+
+    /// One compaction a word: `code.9` is what was detected, with its confidence; `~` in front is an undone one.
+    fn choices(verdicts: &str, select: Select) -> String {
+        let mut journal: Vec<Epoch> = Vec::new();
+        let mut chosen = Vec::new();
+        for word in verdicts.split_whitespace() {
+            let (word, undone) = word.strip_prefix('~').map_or((word, false), |word| (word, true));
+            let (kind, confidence) = word.split_once('.').unwrap();
+            let kind: TaskKind = kind.parse().unwrap();
+            let confidence: f64 = format!("0.{confidence}").parse().unwrap();
+            let selected = select.choose(&journal, Verdict { kind, confidence, evidence: Vec::new() });
+            let mut epoch = Epoch::recorded(Trigger::Manual, [], Vec::new());
+            (epoch.choice, epoch.undone) = (Some(selected.choice), undone);
+            journal.push(epoch);
+            chosen.push(selected.kind.to_string());
+            assert_eq!(selected.verdict.kind, selected.kind);
+        }
+        chosen.join(" ")
+    }
+
+    #[test]
+    fn the_kind_is_sticky() {
+        let check =
+            |verdicts: &str, expect: &str| assert_eq!(choices(verdicts, Select::default()), expect, "{verdicts}");
+        check("code.9", "code");
+        check("code.4", "unknown");
+        check("code.9 analysis.9", "code code");
+        check("code.9 analysis.9 analysis.9", "code code analysis");
+        // Not in a row, and not certain enough, is no agreement.
+        check("code.9 analysis.9 code.9 analysis.9", "code code code code");
+        check("code.9 analysis.9 analysis.4 analysis.9", "code code code code");
+        check("code.9 analysis.9 mixed.9 mixed.9", "code code code mixed");
+        check("code.9 analysis.4", "code code");
+        // An unknown kind is given up at once.
+        check("code.4 analysis.9", "unknown analysis");
+        // What was undone does not count.
+        check("code.9 ~analysis.9 analysis.9", "code code code");
+        check("~code.9 analysis.9", "code analysis");
+    }
+
+    #[test]
+    fn the_stickiness_is_a_setting() {
+        let check = |agreeing_verdicts: u32, min_confidence: f64, expect: &str| {
+            let select = Select { agreeing_verdicts, min_confidence, ..Select::default() };
+            assert_eq!(choices("code.9 analysis.6 analysis.6 analysis.6", select), expect);
+        };
+        check(1, 0.5, "code analysis analysis analysis");
+        check(3, 0.5, "code code code analysis");
+        check(1, 0.7, "code code code code");
+    }
+
+    #[test]
+    fn what_was_kept_is_told() {
+        let check = |confidence: f64, expect: &str| {
+            let mut epoch = Epoch::recorded(Trigger::Manual, [], Vec::new());
+            epoch.choice = Some(Choice { detected: "code".into(), confidence: 0.9, chosen: "code".into() });
+            let verdict = Verdict { kind: TaskKind::Analysis, confidence, evidence: vec!["all reads".to_owned()] };
+            let told = Select::default().choose(&[epoch], verdict).verdict;
+            assert_eq!((told.kind, told.confidence, told.evidence[1].as_str()), (TaskKind::Code, 0.9, "all reads"));
+            assert_eq!(told.evidence[0], expect);
+        };
+        check(
+            0.8,
+            "kept code from the last compaction: analysis is detected now (0.80) and changes the chain after 1 more such \
+             verdict",
+        );
+        check(0.3, "kept code from the last compaction: too little can be told now");
+    }
+
+    #[test]
+    fn later_chains_start_at_their_cycle() {
+        let mut chains = Chains::default();
+        chains.later.insert(TaskKind::Code, Chain::default());
+        let check = |kind: TaskKind, cycle: u32, expect: bool| {
+            assert_eq!(chains.at(kind, cycle, &Select::default()).1, expect, "{kind} {cycle}");
+        };
+        check(TaskKind::Code, 2, false);
+        check(TaskKind::Code, 3, true);
+        check(TaskKind::Analysis, 3, false);
+    }
+}

@@ -1,0 +1,64 @@
+//! Compaction measured on recorded sessions, without a model.
+//!
+//! A session is cut where half of its tokens are spent. What stands before the cut is compacted by each [`Method`] to
+//! each budget; what the agent really did behind the cut shows what it needed. `docs/evaluation.md` defines every figure.
+//! A survival figure is an upper bound on what a model will remember, never an accuracy.
+//!
+//! The metrics have their own notion of an exact string ([`atoms`]) and share no code with the strategies'.
+
+mod atoms;
+mod baselines;
+mod budget;
+mod case;
+mod cut;
+mod edits;
+mod evidence;
+mod html;
+mod instructions;
+mod labels;
+mod method;
+mod needed;
+mod outside;
+mod patterns;
+mod random;
+mod recorded;
+mod runner;
+mod score;
+mod select;
+mod summary;
+mod text;
+
+pub use atoms::atoms;
+pub use baselines::Baseline;
+pub use budget::BudgetSpec;
+pub use case::{Case, CaseId, CaseOptions};
+pub use html::report;
+pub use labels::Labels;
+pub use method::{Method, Outcome, methods};
+pub use needed::NeededAtom;
+pub use runner::{Plan, Progress, Row, Run, Subject};
+pub use score::{Kept, Scores};
+pub use select::Filter;
+pub use summary::{Average, Difference, Metric, RESAMPLES, Summary, differences, summaries};
+
+use thiserror::Error;
+
+/// Why an evaluation cannot go on.
+#[derive(Debug, Error)]
+pub enum EvalError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {file}: {error}")]
+    Read {
+        /// Which one.
+        file: String,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// A method is not what can be run.
+    #[error("{0}")]
+    Method(String),
+    /// The needed strings of a case are too many to be sought.
+    #[error("the strings of a case cannot be sought: {0}")]
+    Patterns(String),
+}

@@ -1,0 +1,53 @@
+//! Many strings sought in one pass.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::EvalError;
+use crate::atoms::is_word_char;
+
+/// Strings to be found in texts, all in one pass.
+#[derive(Debug)]
+pub(crate) struct Patterns {
+    automaton: AhoCorasick,
+    count: usize,
+    /// Whether a match must not touch a letter, a digit or `_`.
+    on_boundaries: bool,
+}
+
+impl Patterns {
+    /// Linear in the strings.
+    pub(crate) fn new<T: AsRef<[u8]>>(strings: &[T], on_boundaries: bool) -> Result<Self, EvalError> {
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(strings)
+            .map_err(|error| EvalError::Patterns(error.to_string()))?;
+        Ok(Self { automaton, count: strings.len(), on_boundaries })
+    }
+
+    /// Every match, overlapping ones too, as the string's number and the byte range. Linear in the text and the matches.
+    pub(crate) fn each(&self, text: &str, mut visit: impl FnMut(usize, usize, usize)) {
+        if self.count == 0 {
+            return;
+        }
+        for found in self.automaton.find_overlapping_iter(text) {
+            let (start, end) = (found.start(), found.end());
+            if !self.on_boundaries || is_on_boundaries(text, start, end) {
+                visit(found.pattern().as_usize(), start, end);
+            }
+        }
+    }
+
+    /// Which of the strings stand in `text`.
+    pub(crate) fn present(&self, text: &str) -> Vec<bool> {
+        let mut present = vec![false; self.count];
+        self.each(text, |number, _, _| present[number] = true);
+        present
+    }
+}
+
+/// Whether no letter, digit or `_` touches the range: any other character, CJK ones included, is a boundary.
+fn is_on_boundaries(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    !before.is_some_and(is_word_char) && !after.is_some_and(is_word_char)
+}

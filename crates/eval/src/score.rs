@@ -1,0 +1,160 @@
+//! A result measured.
+
+use epitome::formats::{Profile, render, validate};
+use epitome::session::{Entry, Role};
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::cut::tokens_of;
+use crate::text::{append, conversation, shown, system};
+
+/// How many of how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Kept {
+    /// Those that are still there.
+    pub kept: u32,
+    /// All of them.
+    pub of: u32,
+}
+
+impl Kept {
+    /// The share from 0 to 1; `None` where there is nothing to keep.
+    pub fn share(self) -> Option<f64> {
+        (self.of > 0).then(|| f64::from(self.kept) / f64::from(self.of))
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.of == 0
+    }
+
+    pub(crate) fn count(present: &[bool]) -> Self {
+        Self { kept: present.iter().filter(|present| **present).count() as u32, of: present.len() as u32 }
+    }
+}
+
+/// The figures of one result. `docs/evaluation.md` defines each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Scores {
+    /// Future-reference recall.
+    pub frr: Kept,
+    /// Future-reference recall with the binding.
+    pub bound_frr: Kept,
+    /// Lines that later edits must match.
+    pub quotes: Kept,
+    /// Files written in the prefix that are still named.
+    pub files: Kept,
+    /// Demands of the user, verbatim.
+    pub rules: Kept,
+    /// Turns that hold the answer to a question, verbatim.
+    #[serde(default, skip_serializing_if = "Kept::is_none")]
+    pub evidence: Kept,
+    /// Answers of questions, verbatim.
+    #[serde(default, skip_serializing_if = "Kept::is_none")]
+    pub answers: Kept,
+    /// Tokens of the result by the exact counter.
+    pub tokens: u32,
+    /// Whether these are more than the budget.
+    pub over_budget: bool,
+    /// The first rule of the provider that the result breaks.
+    pub violation: Option<String>,
+    /// Whether the system prompt is what it was, byte for byte.
+    pub system_intact: bool,
+    /// Tokens of the prefix in front of the first changed message.
+    pub unchanged_tokens: u32,
+    /// Tokens of the prefix, already sent, from the first changed message on.
+    pub cache_loss_tokens: u32,
+}
+
+impl Scores {
+    /// Whether the result can be used: within the budget, valid, the system prompt intact.
+    pub fn is_usable(&self) -> bool {
+        !self.over_budget && self.violation.is_none() && self.system_intact
+    }
+
+    /// The scores of nothing: a method that failed keeps nothing.
+    pub(crate) fn of_nothing(case: &Case) -> Self {
+        let none = |of: u32| Kept { kept: 0, of };
+        Self {
+            frr: none(case.needed().len() as u32),
+            bound_frr: none(case.needed().len() as u32),
+            quotes: none(case.truth.quote_count),
+            files: none(case.truth.file_count),
+            rules: none(case.truth.instruction_count),
+            ..Self::default()
+        }
+    }
+}
+
+impl Case {
+    /// Measures a result, a view in order. Linear in it.
+    pub fn score(&self, result: &[Entry], budget: u32) -> Scores {
+        let text = conversation(shown(result));
+        let (present, bound) = self.truth.needed.survive(&text);
+        let tokens = result.iter().map(|entry| tokens_of(&entry.message)).sum();
+        let before = self.prefix.view();
+        let unchanged = before.iter().zip(result).take_while(|(old, new)| reads_the_same(old, new)).count();
+        let unchanged_tokens = self.tokens[..unchanged].iter().sum();
+        Scores {
+            frr: Kept::count(&present),
+            bound_frr: Kept::count(&bound),
+            quotes: Kept::count(&self.truth.quotes.present(&text)),
+            files: Kept::count(&self.truth.files.present(&text)),
+            rules: Kept::count(&self.truth.instructions.present(&text)),
+            evidence: Kept::default(),
+            answers: Kept::default(),
+            tokens,
+            over_budget: tokens > budget,
+            violation: violation(result, self.prefix.tools.as_deref()),
+            system_intact: system(shown(result)) == self.system,
+            unchanged_tokens,
+            cache_loss_tokens: self.prefix_tokens - unchanged_tokens,
+        }
+    }
+}
+
+/// Whether two messages are the same to a model. An outside method gives them back without what a format adds.
+fn reads_the_same(old: &Entry, new: &Entry) -> bool {
+    let text = |entry: &Entry| {
+        let mut text = String::new();
+        append(&entry.message, &mut text);
+        text
+    };
+    old.message.role == new.message.role && text(old) == text(new)
+}
+
+/// The first rule that a view breaks: as it stands, before rendering mends anything, and as Anthropic is sent it.
+fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
+    let as_it_stands = broken_pair(entries).or_else(|| wrong_start(entries));
+    as_it_stands.or_else(|| {
+        let rendered = render(entries, Profile::Anthropic, tools, None);
+        validate(&rendered.json, Profile::Anthropic).first().map(ToString::to_string)
+    })
+}
+
+/// A call whose results do not follow directly, or a result whose call does not stand directly before.
+fn broken_pair(entries: &[Entry]) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for entry in entries {
+        let message = &entry.message;
+        if message.role == Role::Tool {
+            let result = message.blocks.iter().find_map(|block| block.as_result());
+            let id = result.map_or("", |result| result.call_id.as_ref());
+            match open.iter().position(|call| *call == id) {
+                Some(at) => open.remove(at),
+                None => return Some(format!("the result {} follows no call of its id", message.id)),
+            };
+            continue;
+        }
+        if let Some(call) = open.first() {
+            return Some(format!("the call `{call}` has no result directly behind it"));
+        }
+        open = message.calls().map(|(_, call)| call.id.as_ref()).collect();
+    }
+    None
+}
+
+/// A conversation that does not start with the user's side.
+fn wrong_start(entries: &[Entry]) -> Option<String> {
+    let first = entries.iter().find(|entry| entry.message.role != Role::System)?;
+    (first.message.role != Role::User).then(|| format!("the first message is the {}'s", first.message.role.as_str()))
+}

@@ -1,0 +1,96 @@
+//! What can go wrong on the way to a service and back.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why a service gave no answer. Messages name the address and never the key.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HttpError {
+    /// The environment variable that should hold the key is not set, or empty.
+    #[error("no key: set the environment variable `{variable}`")]
+    NoKey {
+        /// Its name.
+        variable: String,
+    },
+    /// The environment variable holds blanks or characters that no key has.
+    #[error("the environment variable `{variable}` does not hold a key: it has blanks or letters outside ASCII")]
+    BadKey {
+        /// Its name.
+        variable: String,
+    },
+    /// The base address is none that can be called.
+    #[error("`{url}` is no address of a service: {problem}")]
+    BadUrl {
+        /// The address.
+        url: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The client or its runtime could not be set up.
+    #[error("no HTTP client: {problem}")]
+    Setup {
+        /// What the system said.
+        problem: String,
+    },
+    /// Nobody answered at the address, or the connection broke.
+    #[error("`{url}` cannot be reached: {problem}")]
+    Unreachable {
+        /// The address.
+        url: String,
+        /// What the system said.
+        problem: String,
+    },
+    /// The answer did not come in time.
+    #[error("`{url}` did not answer within {} s", .after.as_secs_f32())]
+    Timeout {
+        /// The address.
+        url: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The service refused.
+    #[error("`{url}` answered {status}: {body}")]
+    Status {
+        /// The address.
+        url: String,
+        /// The status code.
+        status: u16,
+        /// The beginning of what it said.
+        body: String,
+        /// How long it asks to wait before the next try.
+        retry_after: Option<Duration>,
+    },
+    /// The answer is no JSON, or larger than anything that was asked for.
+    #[error("`{url}` answered something unreadable: {problem}")]
+    Unreadable {
+        /// The address.
+        url: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl HttpError {
+    /// Whether the same request may succeed later: nobody was there, it took too long, or the service said that it is busy
+    /// (408, 409, 425, 429) or broken (5xx).
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Timeout { .. } => true,
+            Self::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
+            Self::NoKey { .. }
+            | Self::BadKey { .. }
+            | Self::BadUrl { .. }
+            | Self::Setup { .. }
+            | Self::Unreadable { .. } => false,
+        }
+    }
+
+    /// How long the service asked to wait, where it did.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! From what a function left of the messages to edits of the view.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_session::{Block, Content, Message, Reason, Role};
+
+use super::arguments::{self, Change};
+use super::shortened::shortened;
+use crate::plan::{Edit, Plan, SummaryText};
+use crate::view::View;
+
+/// What the engine may be asked for, for the end of a message.
+const ALLOWED: &str =
+    "a text may only lose parts; words of your own go into a new message in place of messages that leave";
+
+/// The edits that turn `view` into `left`. The error names a message and says what is allowed.
+pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
+    let rows = aligned(view, left)?;
+    whole_units(view, &rows)?;
+    let mut edits = Vec::new();
+    let mut protected = leaving(view, left, &rows, &mut edits)?;
+    for (row, message) in rows.iter().zip(left) {
+        let Some(position) = *row else { continue };
+        let mut changed = Vec::new();
+        compared(view.message(position), position as u32, message, &mut changed)?;
+        if view.protection(view.unit_of(position)).may_edit() {
+            edits.append(&mut changed);
+        } else {
+            protected += usize::from(!changed.is_empty());
+        }
+    }
+    Ok(Plan::of(
+        edits,
+        match protected {
+            0 => "the function gave the messages back as they were".to_owned(),
+            count => format!("the function changed {count} messages, all of them protected"),
+        },
+    ))
+}
+
+/// For each message that is left its position in the view, `None` for a new one. Positions rise.
+fn aligned(view: &View<'_>, left: &[Message]) -> Result<Vec<Option<usize>>, String> {
+    let positions: HashMap<&str, usize> =
+        view.messages().enumerate().map(|(position, message)| (message.id.as_str(), position)).collect();
+    let mut next = 0;
+    let row = |message: &Message| match positions.get(message.id.as_str()) {
+        Some(position) if *position < next => Err(format!(
+            "message `{}` stands twice, or behind one that it preceded; messages keep their order",
+            message.id
+        )),
+        Some(position) => {
+            next = position + 1;
+            Ok(Some(*position))
+        }
+        None => Ok(None),
+    };
+    left.iter().map(row).collect()
+}
+
+/// A unit of which only a part has left is an error.
+fn whole_units(view: &View<'_>, rows: &[Option<usize>]) -> Result<(), String> {
+    let mut stays = vec![false; view.len()];
+    rows.iter().flatten().for_each(|position| stays[*position] = true);
+    for unit in view.units() {
+        let missing = unit.entries.clone().find(|position| !stays[*position]);
+        let there = unit.entries.clone().find(|position| stays[*position]);
+        if let (Some(missing), Some(there)) = (missing, there) {
+            return Err(format!(
+                "message `{}` left without `{}`; a model's message and the results of its calls leave together",
+                view.message(missing).id,
+                view.message(there).id
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// One edit for every run of units that left: a summary where a new message stands in their place. Returns how many
+/// messages left that are protected and stay.
+fn leaving(view: &View<'_>, left: &[Message], rows: &[Option<usize>], edits: &mut Vec<Edit>) -> Result<usize, String> {
+    let mut protected = 0;
+    let mut summary: Option<&Message> = None;
+    let mut next = 0;
+    for (row, message) in rows.iter().zip(left) {
+        if let Some(position) = row {
+            let unit = view.unit_of(*position);
+            protected += run(view, next..unit.max(next), summary.take(), edits)?;
+            next = unit + 1;
+        } else if let Some(first) = summary.replace(message) {
+            return Err(format!(
+                "messages `{}` and `{}` are both new and stand together; one new message may stand in place of messages \
+                 that leave",
+                first.id, message.id
+            ));
+        }
+    }
+    Ok(protected + run(view, next..view.units().len(), summary, edits)?)
+}
+
+/// The edit for units that left, with the new message that stands in their place.
+fn run(
+    view: &View<'_>,
+    units: Range<usize>,
+    summary: Option<&Message>,
+    edits: &mut Vec<Edit>,
+) -> Result<usize, String> {
+    let messages =
+        |units: &[u32]| -> usize { units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum() };
+    let all: Vec<u32> = units.map(|unit| unit as u32).collect();
+    let free: Vec<u32> = all.iter().copied().filter(|unit| view.protection(*unit as usize).may_leave()).collect();
+    let count = messages(&free);
+    let protected = messages(&all) - count;
+    let beside = if protected > 0 { format!("; {protected} protected ones stay") } else { String::new() };
+    let text = match summary {
+        Some(message) if all.is_empty() => {
+            return Err(format!(
+                "message `{}` is new, and nothing left where it stands; a new message may only take the place of messages \
+                 that leave",
+                message.id
+            ));
+        }
+        Some(message) => Some(summary_text(message)?),
+        None => None,
+    };
+    match text {
+        _ if free.is_empty() => {}
+        Some(text) => {
+            let reason = Reason::new("replaced-by-function", format!("{count} messages became one text{beside}"));
+            edits.push(Edit::Summarize { units: free, summary: SummaryText::Ready(text), reason });
+        }
+        None => {
+            let reason = Reason::new("left-out-by-function", format!("{count} messages were left out{beside}"));
+            edits.push(Edit::Drop { units: free, reason });
+        }
+    }
+    Ok(protected)
+}
+
+/// The text of a new message.
+fn summary_text(message: &Message) -> Result<String, String> {
+    let is_text = |block: &Block| matches!(block.content, Content::Text { .. });
+    let text = message.plain_text();
+    if message.role != Role::User || !message.blocks.iter().all(is_text) || text.trim().is_empty() {
+        return Err(format!("message `{}` is new; a new message is a user's, and holds text only", message.id));
+    }
+    Ok(text)
+}
+
+/// The edits of one message that stays.
+fn compared(old: &Message, position: u32, new: &Message, edits: &mut Vec<Edit>) -> Result<(), String> {
+    let head = |message: &Message| (message.role, message.origin, message.name.clone(), message.pinned);
+    if head(old) != head(new) {
+        return Err(format!("message `{}` has another role, origin, name or pin than before; {ALLOWED}", old.id));
+    }
+    let mut blocks = new.blocks.iter().peekable();
+    for (index, old_block) in old.blocks.iter().enumerate() {
+        let missing = old.blocks.len() - index > blocks.len();
+        let change = match blocks.peek() {
+            Some(block) => change_of(old_block, block),
+            None => Err("is gone".to_owned()),
+        };
+        let change = match change {
+            // A block that left: what stands in its place is a later one.
+            Err(_) if missing && old_block.excerptable().is_some() => Some(BlockChange::Keep(Vec::new())),
+            Err(_) if missing && matches!(old_block.content, Content::Gone) => None,
+            Err(problem) => return Err(format!("message `{}`, block {index}: {problem}; {ALLOWED}", old.id)),
+            Ok(change) => {
+                blocks.next();
+                change
+            }
+        };
+        let block = index as u32;
+        match change {
+            None => {}
+            Some(BlockChange::Keep(keep)) => {
+                let (of, kept) = (old_block.excerptable().map_or(0, |text| text.len()), kept_bytes(&keep));
+                let reason = Reason::new("cut-by-function", format!("{kept} of {of} bytes are left"));
+                edits.push(Edit::Excerpt { message: position, block, keep, reason });
+            }
+            Some(BlockChange::Trim(max_chars)) => {
+                let reason = Reason::new("cut-by-function", format!("strings were cut to {max_chars} characters"));
+                edits.push(Edit::Trim { message: position, block, max_chars, reason });
+            }
+        }
+    }
+    match blocks.next() {
+        Some(_) => Err(format!("message `{}` has more blocks than before; {ALLOWED}", old.id)),
+        None => Ok(()),
+    }
+}
+
+fn kept_bytes(keep: &[Range<u32>]) -> u32 {
+    keep.iter().map(|range| range.end - range.start).sum()
+}
+
+enum BlockChange {
+    Keep(Vec<Range<u32>>),
+    Trim(u32),
+}
+
+/// What was done to a block; the error says what cannot be said as an edit.
+fn change_of(old: &Block, new: &Block) -> Result<Option<BlockChange>, String> {
+    if old.content == new.content {
+        return Ok(None);
+    }
+    if let (Content::ToolCall(old), Content::ToolCall(new)) = (&old.content, &new.content) {
+        if (&old.id, &old.name) != (&new.id, &new.name) {
+            return Err("is another call than before".to_owned());
+        }
+        return match arguments::change(&old.arguments, &new.arguments) {
+            Change::None => Ok(None),
+            Change::Cut(max_chars) => Ok(Some(BlockChange::Trim(max_chars))),
+            Change::Other(problem) => Err(problem),
+        };
+    }
+    let (Some(old_text), Some(new_text)) = (old.excerptable(), new.excerptable()) else {
+        return Err("changed, and is no text that may be cut".to_owned());
+    };
+    // All but the text must be as it was.
+    if old.with_text(new_text.clone()).content != new.content {
+        return Err("is of another kind, or of another call, than before".to_owned());
+    }
+    shortened(old_text, new_text)
+        .map(|keep| Some(BlockChange::Keep(keep)))
+        .map_err(|at| format!("the text was rewritten, first at byte {at} of what came back"))
+}

@@ -1,0 +1,239 @@
+//! Atoms: exact strings that an agent may need again, where each was introduced and where it was used.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_session::{Arguments, Content, Entry, Origin, Role};
+
+use super::scan::scan;
+use crate::view::BlockRef;
+
+/// What kind of exact string it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AtomKind {
+    /// A path or a file's name.
+    Path,
+    /// An address.
+    Url,
+    /// A number of four digits or more.
+    Number,
+    /// A name that a person would not say: `snake_case`, `camelCase`, `a1b2c3d`, `module::item`.
+    Identifier,
+    /// A phrase between backquotes.
+    Quoted,
+}
+
+/// Where a string stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// In the system prompt.
+    Instructions,
+    /// In what a person typed.
+    Typed,
+    /// In what the runtime put on the user's side, and in summaries and notices.
+    Injected,
+    /// In what the model said.
+    Model,
+    /// In a call's arguments: what the call is about.
+    Arguments,
+    /// In a text that a call's arguments carry: what was written, the new side of an edit, a long prompt.
+    Written,
+    /// In what a tool printed.
+    Output,
+}
+
+impl Place {
+    const COUNT: usize = Self::Output as usize + 1;
+}
+
+/// One place where an atom stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Which atom, as a position in [`Atoms::all`].
+    pub atom: u32,
+    /// The block.
+    pub at: BlockRef,
+    /// Where in the block's text it starts, in bytes.
+    pub start: u32,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// An exact string of a view.
+#[derive(Debug, Clone)]
+pub struct Atom<'a> {
+    /// The string.
+    pub text: &'a str,
+    /// What it is.
+    pub kind: AtomKind,
+    /// The message that introduced it.
+    pub first_message: u32,
+    /// Where it was introduced.
+    pub introduced: Place,
+    /// The newest message that holds it.
+    pub last_message: u32,
+    /// The newest message that says it in what was typed or in a call's arguments: that asks for it, not only shows it.
+    pub last_asked: Option<u32>,
+    /// How many messages hold it.
+    pub messages: u32,
+    counts: [u32; Place::COUNT],
+}
+
+impl Atom<'_> {
+    /// In how many messages it stands at such a place.
+    pub fn count(&self, place: Place) -> u32 {
+        self.counts[place as usize]
+    }
+
+    /// Whether a person or a call's arguments named it.
+    pub fn was_asked_for(&self) -> bool {
+        self.last_asked.is_some()
+    }
+}
+
+/// The exact strings of a view.
+#[derive(Debug, Default)]
+pub struct Atoms<'a> {
+    atoms: Vec<Atom<'a>>,
+    occurrences: Vec<Occurrence>,
+    by_text: HashMap<&'a str, u32>,
+}
+
+impl<'a> Atoms<'a> {
+    /// Reads every text, argument and output of the view. Linear.
+    pub(super) fn of(entries: &'a [Entry]) -> Self {
+        let mut atoms = Self::default();
+        for (message, entry) in entries.iter().enumerate() {
+            for (block, content) in entry.message.blocks.iter().map(|block| &block.content).enumerate() {
+                let (text, place, is_json): (&str, Place, bool) = match content {
+                    Content::Text { text } => (text, place(entry), false),
+                    Content::ToolCall(call) => {
+                        (call.arguments.text(), Place::Arguments, matches!(call.arguments, Arguments::Json(_)))
+                    }
+                    Content::ToolResult(result) => (&result.text, Place::Output, false),
+                    Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
+                };
+                let at = BlockRef { message: message as u32, block: block as u32 };
+                let of_text_call = |start: usize| {
+                    let calls = entry.message.text_calls.iter();
+                    calls.into_iter().any(|call| {
+                        call.block == at.block && (call.start..call.end).contains(&(start as u32)) && !entry.is_edited()
+                    })
+                };
+                let long = if place == Place::Arguments { long_strings(text, is_json) } else { Vec::new() };
+                let mut long = long.into_iter().peekable();
+                scan(text, is_json, |found| {
+                    while long.next_if(|range| range.end <= found.start).is_some() {}
+                    let place = match place {
+                        Place::Model if of_text_call(found.start) => Place::Arguments,
+                        Place::Arguments if long.peek().is_some_and(|range| range.contains(&found.start)) => {
+                            Place::Written
+                        }
+                        place => place,
+                    };
+                    atoms.add(&text[found.start..found.end], found.kind, at, found.start as u32, place);
+                });
+            }
+        }
+        atoms
+    }
+
+    /// Every atom, in the order in which they were introduced.
+    pub fn all(&self) -> &[Atom<'a>] {
+        &self.atoms
+    }
+
+    /// Every place where an atom stands, in the order of the view.
+    pub fn occurrences(&self) -> &[Occurrence] {
+        &self.occurrences
+    }
+
+    /// The occurrences in one block, in order. Logarithmic.
+    pub fn in_block(&self, at: BlockRef) -> &[Occurrence] {
+        let start = self.occurrences.partition_point(|it| it.at < at);
+        let length = self.occurrences[start..].partition_point(|it| it.at == at);
+        &self.occurrences[start..start + length]
+    }
+
+    /// The atoms of the view that stand in any text, as positions in [`all`](Self::all), in the order of the text.
+    /// Linear in the text.
+    pub fn in_text(&self, text: &str) -> Vec<u32> {
+        let mut found = Vec::new();
+        scan(text, false, |it| found.extend(self.by_text.get(&text[it.start..it.end])));
+        found
+    }
+
+    fn add(&mut self, text: &'a str, kind: AtomKind, at: BlockRef, start: u32, place: Place) {
+        let atoms = &mut self.atoms;
+        let index = *self.by_text.entry(text).or_insert_with(|| {
+            atoms.push(Atom {
+                text,
+                kind,
+                first_message: at.message,
+                introduced: place,
+                last_message: at.message,
+                last_asked: None,
+                messages: 0,
+                counts: [0; Place::COUNT],
+            });
+            atoms.len() as u32 - 1
+        });
+        let atom = &mut atoms[index as usize];
+        if atom.messages == 0 || atom.last_message != at.message {
+            atom.messages += 1;
+            atom.last_message = at.message;
+            atom.counts[place as usize] += 1;
+        }
+        if matches!(place, Place::Typed | Place::Arguments) {
+            atom.last_asked = Some(at.message);
+        }
+        self.occurrences.push(Occurrence { atom: index, at, start, place });
+    }
+}
+
+/// Strings in arguments beyond this many bytes carry a text and do not name what the call is about.
+const LONGEST_NAME: usize = 300;
+
+/// The ranges of long strings in arguments; all of them where they are no JSON and long. Linear.
+fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
+    if arguments.len() <= LONGEST_NAME {
+        return Vec::new();
+    }
+    if !is_json {
+        return vec![0..arguments.len()];
+    }
+    let bytes = arguments.as_bytes();
+    let mut long = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'"' {
+            at += 1;
+            continue;
+        }
+        let start = at + 1;
+        at = start;
+        while at < bytes.len() && bytes[at] != b'"' {
+            at += if bytes[at] == b'\\' { 2 } else { 1 };
+        }
+        let end = at.min(bytes.len());
+        if end - start > LONGEST_NAME {
+            long.push(start..end);
+        }
+        at += 1;
+    }
+    long
+}
+
+fn place(entry: &Entry) -> Place {
+    match (entry.message.role, entry.message.origin) {
+        (Role::System, _) | (_, Origin::Instructions) => Place::Instructions,
+        (_, Origin::Typed) => Place::Typed,
+        (_, Origin::Model) => Place::Model,
+        (_, Origin::Tool | Origin::ToolOutput) => Place::Output,
+        (_, Origin::Injected | Origin::Summary | Origin::Notice | Origin::Answer) => Place::Injected,
+    }
+}
+
+#[cfg(test)]
+#[path = "atoms_tests.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use epitome_session::{EntryKey, Message, Position};
+
+fn found(text: &str, is_json: bool) -> Vec<&str> {
+    let mut found = Vec::new();
+    scan(text, is_json, |it| found.push(&text[it.start..it.end]));
+    found
+}
+
+#[test]
+fn exact_strings_are_found() {
+    let check = |text: &str, expect: &[&str]| assert_eq!(found(text, false), expect, "{text}");
+    check("Open src/main.rs, please.", &["src/main.rs", "main.rs"]);
+    check("see src/main.rs:12 there", &["src/main.rs:12", "src/main.rs", "main.rs"]);
+    check("at https://example.org/a?b=1.", &["https://example.org/a?b=1"]);
+    check("and/or either/or", &[]);
+    check("The max_tokens of parseConfig is 4096 or 12", &["max_tokens", "parseConfig", "4096"]);
+    check("commit a1b2c3d by Ann", &["a1b2c3d"]);
+    check("a plain sentence. Another one", &[]);
+    check("run `cargo test --all` now", &["cargo test --all"]);
+    check("在 config.toml 里设置 retry_limit", &["config.toml", "retry_limit"]);
+    check("key=build_id_77", &["key=build_id_77", "build_id_77"]);
+    check("std::mem::swap", &["std::mem::swap"]);
+    check("...", &[]);
+}
+
+#[test]
+fn escapes_are_no_part_of_a_string() {
+    assert_eq!(found(r#"{"text":"one\nsrc/lib.rs\n\"two_words\""}"#, true), ["src/lib.rs", "lib.rs", "two_words"]);
+}
+
+#[test]
+fn atoms_know_where_they_were() {
+    let say = |index: u32, role, origin, text: &str| {
+        let message = Message::text(format!("m{index}"), role, origin, text);
+        Entry::new(EntryKey::Log(index), Position::log(index), std::sync::Arc::new(message))
+    };
+    let entries = [
+        say(0, Role::User, Origin::Typed, "fix run_job"),
+        say(1, Role::Tool, Origin::Tool, "run_job in jobs.rs; jobs.rs"),
+        say(2, Role::Assistant, Origin::Model, "jobs.rs it is"),
+    ];
+    let atoms = Atoms::of(&entries);
+    let atom = |text: &str| atoms.all().iter().find(|atom| atom.text == text).unwrap();
+    let job = atom("run_job");
+    assert_eq!((job.introduced, job.first_message, job.last_message, job.last_asked), (Place::Typed, 0, 1, Some(0)));
+    let file = atom("jobs.rs");
+    assert_eq!((file.introduced, file.messages, file.last_message, file.was_asked_for()), (Place::Output, 2, 2, false));
+    assert_eq!(file.count(Place::Output), 1);
+    assert_eq!(atoms.in_block(BlockRef { message: 1, block: 0 }).len(), 3);
+}

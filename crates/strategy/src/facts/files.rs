@@ -1,0 +1,45 @@
+//! What calls do to files.
+
+use serde_json::Value;
+
+use super::{Call, FileAccess};
+use crate::tools::{self, ToolKind};
+
+/// The files that a call names, with what it does to them.
+pub(super) fn file_events_of(call: &Call<'_>) -> Vec<(String, FileAccess, String)> {
+    let access = match call.kind {
+        ToolKind::Read => FileAccess::ReadWhole,
+        ToolKind::Edit => FileAccess::Edit,
+        ToolKind::Write => FileAccess::Write,
+        ToolKind::Search
+        | ToolKind::Shell
+        | ToolKind::Web
+        | ToolKind::Plan
+        | ToolKind::Delegate
+        | ToolKind::Lookup
+        | ToolKind::Other => return Vec::new(),
+    };
+    let Some(json) = call.json() else {
+        return tools::patch_paths(call.arguments)
+            .map(|path| (path.to_owned(), FileAccess::Edit, String::new()))
+            .collect();
+    };
+    if let Some(patch) = json.get("patch").or_else(|| json.get("input")).and_then(Value::as_str)
+        && tools::path_argument(&json).is_none()
+    {
+        return tools::patch_paths(patch).map(|path| (path.to_owned(), FileAccess::Edit, String::new())).collect();
+    }
+    let Some(path) = tools::path_argument(&json) else { return Vec::new() };
+    // One tool with sub-commands reads and writes in some agents.
+    let access = match json.get("command").and_then(Value::as_str) {
+        Some("view") => FileAccess::ReadWhole,
+        Some("create") => FileAccess::Write,
+        _ => access,
+    };
+    let part: String = ["offset", "limit", "start_line", "end_line", "view_range", "pages"]
+        .iter()
+        .filter_map(|key| Some(format!("{key}={} ", json.get(key).filter(|value| !value.is_null())?)))
+        .collect();
+    let access = if access == FileAccess::ReadWhole && !part.is_empty() { FileAccess::ReadPart } else { access };
+    vec![(path.to_owned(), access, part)]
+}

@@ -1,0 +1,227 @@
+//! Facts: what several strategies need to know of a view, computed once.
+
+mod atoms;
+mod calls;
+mod files;
+mod references;
+mod scan;
+mod unit_text;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use epitome_session::{Content, Entry, Unit};
+use serde_json::Value;
+
+pub use atoms::{Atom, AtomKind, Atoms, Occurrence, Place};
+pub use references::References;
+
+use crate::lexicon::{CueCounts, Lexicon};
+use crate::services::Tokens;
+use crate::tools::ToolKind;
+use crate::view::{BlockRef, EntryTokens};
+use files::file_events_of;
+
+/// A tool call of a view.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// Where it stands.
+    pub at: BlockRef,
+    /// The unit that holds it.
+    pub unit: u32,
+    /// The tool's name.
+    pub name: &'a str,
+    /// What the tool does.
+    pub kind: ToolKind,
+    /// The arguments' text.
+    pub arguments: &'a str,
+    /// Whether the arguments are recorded as JSON.
+    pub is_json: bool,
+    /// Its result, or for a call in plain text the output that followed.
+    pub output: Option<BlockRef>,
+}
+
+impl Call<'_> {
+    /// The arguments as JSON, where they are. Linear in the arguments, parsed on each call.
+    pub fn json(&self) -> Option<Value> {
+        self.is_json.then(|| serde_json::from_str(self.arguments).ok()).flatten()
+    }
+}
+
+/// What a tool printed: a tool result, or a user-role message that carries one.
+#[derive(Debug, Clone)]
+pub struct ToolOutput<'a> {
+    /// Where it stands.
+    pub at: BlockRef,
+    /// The unit that holds it.
+    pub unit: u32,
+    /// The call that it answers, as a position in [`Facts::calls`].
+    pub call: Option<u32>,
+    /// The tool's name; empty when unknown.
+    pub tool: &'a str,
+    /// The text as the model sees it.
+    pub text: &'a str,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// Whether the tool reported an error.
+    pub is_error: bool,
+    /// Whether an earlier edit has excerpted it already.
+    pub is_excerpted: bool,
+    /// How many units with tool output come after its own: 0 for the newest.
+    pub newer_tool_units: u32,
+}
+
+/// What a call did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileAccess {
+    /// Read the whole file.
+    ReadWhole,
+    /// Read a part of it.
+    ReadPart,
+    /// Changed a part of it.
+    Edit,
+    /// Wrote it whole.
+    Write,
+}
+
+/// A call that names one file.
+#[derive(Debug, Clone)]
+pub struct FileEvent {
+    /// The path as the call spells it.
+    pub path: String,
+    /// What was done.
+    pub access: FileAccess,
+    /// The part that was read, as the call spells it; empty for a whole file.
+    pub part: String,
+    /// The call, as a position in [`Facts::calls`].
+    pub call: u32,
+    /// Whether the tool reported an error.
+    pub failed: bool,
+}
+
+/// What several strategies need to know of a view. Each part is computed on first use, in time linear in the view.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    entries: &'a [Entry],
+    units: &'a [Unit],
+    lexicon: &'a Lexicon,
+    calls: Vec<Call<'a>>,
+    outputs: Vec<ToolOutput<'a>>,
+    cues: OnceLock<Vec<CueCounts>>,
+    atoms: OnceLock<Atoms<'a>>,
+    references: OnceLock<References>,
+    file_events: OnceLock<Vec<FileEvent>>,
+    repeats: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn build(
+        entries: &'a [Entry],
+        units: &'a [Unit],
+        tokens: &'a [EntryTokens],
+        lexicon: &'a Lexicon,
+    ) -> Self {
+        let mut facts = Self {
+            entries,
+            units,
+            lexicon,
+            calls: Vec::new(),
+            outputs: Vec::new(),
+            cues: OnceLock::new(),
+            atoms: OnceLock::new(),
+            references: OnceLock::new(),
+            file_events: OnceLock::new(),
+            repeats: OnceLock::new(),
+        };
+        for (index, unit) in units.iter().enumerate() {
+            facts.read_unit(index as u32, unit, tokens);
+        }
+        facts.count_newer();
+        facts
+    }
+
+    /// Every tool call, in order.
+    pub fn calls(&self) -> &[Call<'a>] {
+        &self.calls
+    }
+
+    /// Everything that tools printed, in order.
+    pub fn outputs(&self) -> &[ToolOutput<'a>] {
+        &self.outputs
+    }
+
+    /// The cue words in each message, of what was said and what tools printed; not of reasoning and arguments.
+    pub fn cues(&self, message: usize) -> CueCounts {
+        let all = self.cues.get_or_init(|| {
+            let of_message = |entry: &Entry| {
+                let mut counts = CueCounts::default();
+                for block in &entry.message.blocks {
+                    match &block.content {
+                        Content::Text { text } => counts.add(&self.lexicon.counts(text)),
+                        Content::ToolResult(result) => counts.add(&self.lexicon.counts(&result.text)),
+                        _ => {}
+                    }
+                }
+                counts
+            };
+            self.entries.iter().map(of_message).collect()
+        });
+        all.get(message).copied().unwrap_or_default()
+    }
+
+    /// The exact strings of the view that may be needed again: where each was introduced, and where it was used.
+    pub fn atoms(&self) -> &Atoms<'a> {
+        self.atoms.get_or_init(|| Atoms::of(self.entries))
+    }
+
+    /// Which units use exact strings that others introduced.
+    pub fn references(&self) -> &References {
+        self.references.get_or_init(|| References::of(self.atoms(), self.units))
+    }
+
+    /// What a unit is about, in a few hundred characters: what was said, what was called, how outputs begin. It is what
+    /// the unit's vector is made of. Bounded, whatever the unit's size; empty for a position that does not exist.
+    pub fn unit_text(&self, unit: usize) -> String {
+        self.units.get(unit).map_or_else(String::new, |unit| unit_text::of(&self.entries[unit.entries.clone()]))
+    }
+
+    /// Calls that read, change or write one file, in order.
+    pub fn file_events(&self) -> &[FileEvent] {
+        self.file_events.get_or_init(|| {
+            let failed: HashMap<u32, bool> =
+                self.outputs.iter().filter_map(|output| Some((output.call?, output.is_error))).collect();
+            let event = |(index, call): (usize, &Call<'a>)| {
+                let index = index as u32;
+                file_events_of(call).into_iter().map(move |(path, access, part)| (path, access, part, index))
+            };
+            self.calls
+                .iter()
+                .enumerate()
+                .flat_map(event)
+                .map(|(path, access, part, call)| {
+                    let failed = failed.get(&call).copied().unwrap_or(false);
+                    FileEvent { path, access, part, call, failed }
+                })
+                .collect()
+        })
+    }
+
+    /// Tool outputs whose text stands again, byte for byte, in a later output: pairs of positions in
+    /// [`outputs`](Self::outputs), the earlier one first and the newest one with the same text second.
+    pub fn repeats(&self) -> &[(u32, u32)] {
+        self.repeats.get_or_init(|| {
+            let mut newest: HashMap<&str, u32> = HashMap::new();
+            let mut pairs = Vec::new();
+            for (index, output) in self.outputs.iter().enumerate().rev() {
+                match newest.get(output.text) {
+                    Some(later) => pairs.push((index as u32, *later)),
+                    None => {
+                        newest.insert(output.text, index as u32);
+                    }
+                }
+            }
+            pairs.reverse();
+            pairs
+        })
+    }
+}

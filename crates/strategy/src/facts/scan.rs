@@ -1,0 +1,186 @@
+//! Finds the exact strings of a text: one pass over its bytes.
+
+use super::atoms::AtomKind;
+
+/// Longest string that counts: what is longer is data, not a name.
+const LONGEST: usize = 200;
+
+/// A string that was found: its kind and where it starts and ends.
+pub(super) struct Found {
+    pub kind: AtomKind,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Whether a byte goes on inside a word; everything that is not ASCII ends one.
+fn in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'#' | b'~' | b'%' | b'+' | b'=' | b'&' | b'?' | b'$'
+        )
+}
+
+/// Punctuation that ends a sentence or opens a string, and is no part of a name at its edges.
+fn at_edge(byte: u8) -> bool {
+    matches!(byte, b'.' | b':' | b'?' | b'-' | b'=' | b'&' | b'+' | b'%' | b'#' | b'$' | b'@')
+}
+
+/// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and their like are escapes.
+/// Linear.
+pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(Found)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if is_json && bytes[at] == b'\\' {
+            at += 2;
+            continue;
+        }
+        if bytes[at] == b'`' && !is_json {
+            if let Some(quoted) = backquoted(bytes, at) {
+                found(quoted);
+            }
+            at += 1;
+            continue;
+        }
+        if !in_word(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && in_word(bytes[at]) {
+            at += 1;
+        }
+        word(bytes, start, at, &mut found);
+    }
+}
+
+/// A short text between backquotes that holds more than one word: a command or a phrase that somebody set apart.
+fn backquoted(bytes: &[u8], open: usize) -> Option<Found> {
+    let rest = &bytes[open + 1..bytes.len().min(open + 82)];
+    let length = rest.iter().position(|byte| matches!(byte, b'`' | b'\n'))?;
+    let inside = &rest[..length];
+    let is_phrase = rest[length] == b'`' && length >= 4 && inside.contains(&b' ') && inside[0] != b' ';
+    is_phrase.then_some(Found { kind: AtomKind::Quoted, start: open + 1, end: open + 1 + length })
+}
+
+fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(Found)) {
+    while end > start && at_edge(bytes[end - 1]) {
+        end -= 1;
+    }
+    // A dot, a dash or an at sign may open a name: `.env`, `@scope/pkg`.
+    while start < end && at_edge(bytes[start]) && !matches!(bytes[start], b'.' | b'@') {
+        start += 1;
+    }
+    if end - start < 3 || end - start > LONGEST {
+        return;
+    }
+    let word = &bytes[start..end];
+    if let Some(kind) = kind(word) {
+        found(Found { kind, start, end });
+        if kind == AtomKind::Path {
+            file_name(word, start, found);
+        } else if let Some(at) = word.iter().position(|byte| matches!(byte, b'=' | b':'))
+            && kind == AtomKind::Identifier
+            && word.get(at + 1).is_none_or(|next| *next != word[at])
+        {
+            // `key=value` and `file.rs:12` name two things; the parts are what is used again.
+            parts(bytes, start, start + at, end, found);
+        }
+    }
+}
+
+fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl FnMut(Found)) {
+    for (start, end) in [(start, middle), (middle + 1, end)] {
+        let part = &bytes[start..end];
+        if part.len() >= 3
+            && let Some(kind) = kind(part)
+        {
+            found(Found { kind, start, end });
+            if kind == AtomKind::Path {
+                file_name(part, start, found);
+            }
+        }
+    }
+}
+
+/// The last part of a path: others name the file by it alone.
+fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(Found)) {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let path_end = path.iter().position(|byte| *byte == b':').unwrap_or(path.len());
+    let name_start = path[..path_end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    if path_end < path.len() && name_start < path_end {
+        // `src/main.rs:12`: without the line it is the path that others use.
+        found(Found { kind: AtomKind::Path, start, end: start + path_end });
+    }
+    if name_start > 0 && path_end >= name_start + 3 {
+        found(Found { kind: AtomKind::Path, start: start + name_start, end: start + path_end });
+    }
+}
+
+/// What a word is, if it is an exact string at all.
+fn kind(word: &[u8]) -> Option<AtomKind> {
+    let word = without_line(word);
+    let (mut letters, mut digits, mut upper_inside, mut underscores, mut slashes, mut dots) = (0, 0, 0, 0, 0, 0);
+    let (mut dashes, mut colons, mut others) = (0, 0, 0);
+    let mut before = 0u8;
+    for byte in word {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'a'..=b'z' => letters += 1,
+            b'A'..=b'Z' => {
+                letters += 1;
+                upper_inside += usize::from(before.is_ascii_lowercase());
+            }
+            b'_' => underscores += 1,
+            b'/' => slashes += 1,
+            b'.' => dots += 1,
+            b'-' => dashes += 1,
+            b':' => colons += 1,
+            _ => others += 1,
+        }
+        before = *byte;
+    }
+    if letters + digits < 2 {
+        return None;
+    }
+    if colons > 0 && word.windows(3).any(|part| part == b"://") {
+        return Some(AtomKind::Url);
+    }
+    if slashes > 0 {
+        let rooted = matches!(word[0], b'/' | b'.' | b'~' | b'@');
+        let has_extension = extension(word).is_some();
+        return (letters > 0 && (rooted || slashes > 1 || has_extension || underscores + dashes > 0))
+            .then_some(AtomKind::Path);
+    }
+    if letters == 0 {
+        return (digits >= 4).then_some(AtomKind::Number);
+    }
+    if dots > 0 && colons == 0 && extension(word).is_some() && underscores + dashes + digits + letters >= 4 {
+        return Some(AtomKind::Path);
+    }
+    let mixed = digits > 0 && letters + digits >= 4;
+    let compound = dots > 0 && word.len() >= 6 || colons > 0 && letters >= 3 || dashes > 0 && letters >= 6;
+    (underscores > 0 || upper_inside > 0 || mixed || compound || others > 0).then_some(AtomKind::Identifier)
+}
+
+/// `main.rs:12:5` without the numbers of line and column.
+fn without_line(word: &[u8]) -> &[u8] {
+    let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = &word[..word.len() - digits];
+    match rest.strip_suffix(b":") {
+        Some(rest) if digits > 0 && rest.iter().any(|byte| matches!(byte, b'.' | b'/')) => without_line(rest),
+        _ => word,
+    }
+}
+
+/// The extension of a file name: one to five letters or digits behind the last dot, letters first, with a name before.
+fn extension(word: &[u8]) -> Option<&[u8]> {
+    let dot = word.iter().rposition(|byte| *byte == b'.')?;
+    let (name, extension) = (&word[..dot], &word[dot + 1..]);
+    let plain = (1..=5).contains(&extension.len())
+        && extension[0].is_ascii_lowercase()
+        && extension.iter().all(u8::is_ascii_alphanumeric);
+    (plain && name.last().is_none_or(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/')))
+        .then_some(extension)
+}

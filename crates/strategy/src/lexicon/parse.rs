@@ -1,0 +1,40 @@
+//! Reads `words.txt`.
+
+use super::{Cue, LexiconError};
+
+/// The entries of a file of words, with the cue in whose section each stands.
+pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
+    let mut entries = Vec::new();
+    let mut section = None;
+    for line in file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let problem = |problem: &str| LexiconError { word: line.to_owned(), problem: problem.to_owned() };
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = Some(Cue::by_name(name).ok_or_else(|| problem("there is no such cue"))?);
+        } else {
+            let cue = section.ok_or_else(|| problem("stands in no section"))?;
+            entries.push((cue, checked(line)?));
+        }
+    }
+    Ok(entries)
+}
+
+/// A word that can be searched for.
+pub(super) fn checked(word: &str) -> Result<String, LexiconError> {
+    let problem = |problem: String| LexiconError { word: word.to_owned(), problem };
+    let word = word.trim();
+    if word.is_empty() {
+        return Err(problem("an empty word is in every text".to_owned()));
+    }
+    if let Some(pattern) = pattern(word) {
+        let regex = regex::Regex::new(pattern).map_err(|error| problem(error.to_string()))?;
+        if regex.is_match("") {
+            return Err(problem("the pattern matches the empty text".to_owned()));
+        }
+    }
+    Ok(word.to_owned())
+}
+
+/// The regular expression between two slashes.
+pub(super) fn pattern(word: &str) -> Option<&str> {
+    word.strip_prefix('/')?.strip_suffix('/').filter(|pattern| !pattern.is_empty())
+}

@@ -1,0 +1,248 @@
+//! Parts of a session that give way oldest first: their tool output is cut where that is enough, and they are summarised
+//! where it is not. What strategies have in common that know *which* parts are expendable.
+
+use epitome_session::{Reason, UnitKind};
+
+use crate::cut::{Focus, allot, telling_lines};
+use crate::goal::Goal;
+use crate::plan::{Edit, SummaryRequest, SummaryText};
+use crate::services::Tokens;
+use crate::view::{BlockRef, View};
+
+/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
+pub const SUMMARY_OVERHEAD: Tokens = 30;
+
+/// A part of a session: units that belong together and may give way together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Part {
+    /// What it is, for a person: `the way of round 3`.
+    pub name: String,
+    /// Units that a summary may replace, ascending; those that may not leave are left out.
+    pub units: Vec<u32>,
+    /// Texts that may be cut where that is enough, in order.
+    pub cuts: Vec<Cut>,
+    /// Whether its units leave all together or not at all. Otherwise of the last part that the goal needs only the oldest
+    /// units leave, where that is enough.
+    pub is_whole: bool,
+}
+
+/// A text that may be cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// Where it stands.
+    pub at: BlockRef,
+    /// Tokens that may stay, marks included; 0 leaves a stub.
+    pub budget: Tokens,
+}
+
+/// How long the summaries may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Tokens that each summary gets at least. A run of units is only summarised when it holds more than twice this and
+    /// [`SUMMARY_OVERHEAD`].
+    pub least: Tokens,
+    /// Tokens that each summary gets at most.
+    pub most: Tokens,
+    /// Share of the target that all of them together may take, where that is more than `least` each.
+    pub share: f64,
+}
+
+impl Limits {
+    /// How many tokens each of several summaries may take, by the size of what it replaces; `spare` are the tokens that are
+    /// saved beyond the goal when each takes `least`, `None` where the goal is not reached: then the rest is another
+    /// strategy's business, and half of the share goes to the summaries.
+    pub fn allot(&self, goal: &Goal, sizes: &[Tokens], spare: Option<Tokens>) -> Vec<Tokens> {
+        let share = (self.share * f64::from(goal.target)) as Tokens;
+        let least = self.least.saturating_mul(sizes.len() as Tokens);
+        let room = spare.map_or(share / 2, |spare| least.saturating_add(spare).min(share));
+        allot(sizes, self.least, self.most.max(self.least), room)
+    }
+}
+
+/// The codes of the reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Codes {
+    /// Of a cut text.
+    pub cut: &'static str,
+    /// Of a summary.
+    pub summary: &'static str,
+}
+
+/// A run of consecutive units that one summary may replace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The units, ascending.
+    pub units: Vec<u32>,
+    /// Their tokens.
+    pub tokens: Tokens,
+}
+
+impl Run {
+    /// Whether a summary of `least` tokens is worth it: the units hold more than twice as much, and something else than
+    /// one earlier summary.
+    pub fn is_worth_a_summary(&self, view: &View<'_>, least: Tokens) -> bool {
+        let only_summaries = self.units.iter().all(|unit| view.units()[*unit as usize].kind == UnitKind::Summary);
+        self.tokens > 2 * (least + SUMMARY_OVERHEAD) && !only_summaries
+    }
+}
+
+/// The runs of consecutive units among `units` (ascending), those left out that may not leave. Linear.
+pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for unit in units.into_iter().filter(|unit| view.protection(*unit as usize).may_leave()) {
+        let tokens = view.unit_tokens(unit as usize);
+        match runs.last_mut() {
+            Some(run) if run.units.last().is_some_and(|last| last + 1 == unit) => {
+                run.units.push(unit);
+                run.tokens += tokens;
+            }
+            _ => runs.push(Run { units: vec![unit], tokens }),
+        }
+    }
+    runs
+}
+
+/// A request to replace a run by a summary of at most `max_tokens`.
+pub fn summarize(goal: &Goal, run: Run, max_tokens: Tokens, reason: Reason) -> Edit {
+    let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
+    Edit::Summarize { units: run.units, summary, reason }
+}
+
+/// Edits that save what `goal` asks for, or as much as `parts` (oldest first, each unit in one of them at most) have to
+/// give; none where that is nothing.
+///
+/// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of the
+/// last of these only the oldest units are, where that is enough and [`Part::is_whole`] does not say else. What is saved beyond the goal makes the summaries longer.
+/// Linear in the parts' units and the texts that are cut.
+pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes: Codes) -> Vec<Edit> {
+    let excess = u64::from(goal.excess());
+    let mut gives: Vec<Gives> = parts.iter().map(|part| Gives::new(view, part, limits.least)).collect();
+    let mut gain: u64 = gives.iter().map(|part| part.by_cuts).sum();
+    let mut last = None;
+    for (index, part) in gives.iter_mut().enumerate() {
+        if gain >= excess {
+            break;
+        }
+        let by_summary = part.by_summary(limits.least);
+        if by_summary > part.by_cuts {
+            gain += by_summary - part.by_cuts;
+            part.is_summarised = true;
+            last = Some(index);
+        }
+    }
+    if let Some(part) = last.filter(|last| !parts[*last].is_whole).map(|last| &mut gives[last]) {
+        gain -= part.shrink(view, gain.saturating_sub(excess), limits);
+    }
+
+    let chosen: Vec<(&Part, &Run)> = (parts.iter().zip(&gives))
+        .filter(|(_, gives)| gives.is_summarised)
+        .flat_map(|(part, gives)| gives.runs.iter().map(move |run| (part, run)))
+        .collect();
+    let sizes: Vec<Tokens> = chosen.iter().map(|(_, run)| run.tokens).collect();
+    let spare = gain.checked_sub(excess).map(|spare| spare.min(u64::from(u32::MAX)) as Tokens);
+    let budgets = limits.allot(goal, &sizes, spare);
+
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut saved = 0;
+    for ((part, run), max_tokens) in chosen.into_iter().zip(budgets) {
+        saved += u64::from(run.tokens.saturating_sub(max_tokens + SUMMARY_OVERHEAD));
+        let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
+        let detail = format!("{}: {messages} messages, {} tokens", part.name, run.tokens);
+        edits.push(summarize(goal, run.clone(), max_tokens, Reason::new(codes.summary, detail)));
+    }
+    let focus = Focus::new(goal.focus.as_deref());
+    for (part, gives) in parts.iter().zip(&gives) {
+        for cut in part.cuts.iter().filter(|cut| !gives.leaves(view, cut.at)) {
+            if saved >= excess {
+                return edits;
+            }
+            if let Some(edit) = cut.edit(view, &focus, part, codes.cut) {
+                saved += cut.saving(view);
+                edits.push(edit);
+            }
+        }
+    }
+    edits
+}
+
+/// What a part has to give.
+struct Gives {
+    runs: Vec<Run>,
+    /// Tokens that its cuts save, in order, each with the unit of its text.
+    cuts: Vec<(u32, u64)>,
+    by_cuts: u64,
+    is_summarised: bool,
+}
+
+impl Gives {
+    fn new(view: &View<'_>, part: &Part, least: Tokens) -> Self {
+        let mut runs = runs(view, part.units.iter().copied());
+        runs.retain(|run| run.is_worth_a_summary(view, least));
+        let cuts: Vec<(u32, u64)> =
+            part.cuts.iter().map(|cut| (view.unit_of(cut.at.message as usize) as u32, cut.saving(view))).collect();
+        Self { by_cuts: cuts.iter().map(|(_, saving)| saving).sum(), runs, cuts, is_summarised: false }
+    }
+
+    fn takes(&self, unit: u32) -> bool {
+        self.runs.iter().any(|run| run.units.binary_search(&unit).is_ok())
+    }
+
+    fn leaves(&self, view: &View<'_>, at: BlockRef) -> bool {
+        self.is_summarised && self.takes(view.unit_of(at.message as usize) as u32)
+    }
+
+    /// Tokens saved when its runs are summarised as shortly as may be, and its other texts cut.
+    fn by_summary(&self, least: Tokens) -> u64 {
+        let summaries: u64 =
+            self.runs.iter().map(|run| u64::from(run.tokens.saturating_sub(least + SUMMARY_OVERHEAD))).sum();
+        let others = self.cuts.iter().filter(|(unit, _)| !self.takes(*unit)).map(|(_, saving)| saving);
+        summaries + others.sum::<u64>()
+    }
+
+    /// Lets the newest units of the last run stay (cut, where there is something to cut) while `spare` tokens more than
+    /// needed are saved, a summary of usual length provided for. Returns the tokens that are no longer saved.
+    fn shrink(&mut self, view: &View<'_>, spare: u64, limits: Limits) -> u64 {
+        let Some(run) = self.runs.last_mut() else { return 0 };
+        let mut given_back = 0;
+        while let Some(unit) = run.units.pop() {
+            let tokens = view.unit_tokens(unit as usize);
+            run.tokens -= tokens;
+            let first = self.cuts.partition_point(|(of, _)| *of < unit);
+            let of_unit = self.cuts[first..].iter().take_while(|(of, _)| *of == unit);
+            let loss = u64::from(tokens).saturating_sub(of_unit.map(|(_, saving)| saving).sum());
+            // A tenth of what it replaces is a usual length.
+            let wanted = (run.tokens / 10).min(limits.most).saturating_sub(limits.least);
+            if given_back + loss + u64::from(wanted) > spare || !run.is_worth_a_summary(view, limits.least) {
+                run.tokens += tokens;
+                run.units.push(unit);
+                break;
+            }
+            given_back += loss;
+        }
+        given_back
+    }
+}
+
+impl Cut {
+    /// Tokens that the cut saves, rather too few than too many; 0 where the text is no longer than what may stay.
+    pub fn saving(&self, view: &View<'_>) -> u64 {
+        u64::from(view.block_tokens(self.at).saturating_sub(self.budget.max(view.mark_tokens())))
+    }
+
+    fn edit(&self, view: &View<'_>, focus: &Focus, part: &Part, code: &str) -> Option<Edit> {
+        let text = view.block(self.at)?.excerptable()?;
+        let keep = telling_lines(view, text, focus, self.budget);
+        let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
+        if is_whole || self.saving(view) == 0 {
+            return None;
+        }
+        let kept = if keep.is_empty() { "a stub".to_owned() } else { format!("{} tokens", self.budget) };
+        let detail = format!("{}: {} tokens cut to {kept}", part.name, view.block_tokens(self.at));
+        let reason = Reason::new(code, detail);
+        Some(Edit::Excerpt { message: self.at.message, block: self.at.block, keep, reason })
+    }
+}
+
+#[cfg(test)]
+#[path = "parts_tests.rs"]
+mod tests;

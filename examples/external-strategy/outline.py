@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""A strategy in another process: old steps become an outline of what was called.
+
+Reads one request on standard input and answers one plan on standard output; see docs/external-strategies.md. Python 3,
+standard library only. An argument says how many of the newest units stay whole (8 without one).
+"""
+
+import json
+import sys
+
+
+def line(message):
+    """A message in one line, or nothing."""
+    for block in message["blocks"]:
+        if block["type"] == "tool-call":
+            return f"called {block['name']} {block['arguments'][:80]}"
+        if block["type"] == "text" and block["text"].strip():
+            return f"{message['role']}: {block['text'].strip().splitlines()[0][:80]}"
+    return ""
+
+
+def plan(request, keep):
+    goal, view = request["goal"], request["view"]
+    excess = goal["current"] - goal["target"]
+    units, lines, saved = [], [], 0
+    for unit in view["units"][:-keep]:
+        if not unit["may_leave"]:
+            continue
+        outline = [text for text in map(line, view["messages"][unit["first"]:unit["end"]]) if text]
+        units.append(unit["position"])
+        lines += outline
+        # A token is seldom shorter than three characters.
+        saved += unit["tokens"] - sum(len(text) for text in outline) // 3
+        if saved >= excess:
+            break
+    if saved < 100:
+        return {"declined": f"an outline of {len(units)} units would not be shorter"}
+    reason = {"code": "outlined", "detail": f"{len(units)} units became {len(lines)} lines"}
+    return {"edits": [{"edit": "summarize", "units": units, "summary": {"ready": "\n".join(lines)}, "reason": reason}]}
+
+
+def main():
+    request = json.load(sys.stdin)
+    if request["protocol"] != 1:
+        sys.exit(f"made for protocol 1, not {request['protocol']}")
+    keep = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    json.dump(plan(request, keep), sys.stdout)
+
+
+main()

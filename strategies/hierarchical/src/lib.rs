@@ -1,0 +1,164 @@
+#![doc = include_str!("../README.md")]
+
+mod parts;
+mod shorten;
+
+use epitome_strategy::cut::Focus;
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, View, settings,
+};
+
+use crate::parts::{Group, Kind, Part};
+
+settings! {
+    /// Settings of `hierarchical`.
+    pub struct Settings {
+        /// Newest steps that are cut only when all older ones have given what they can.
+        keep_newest_steps: u32 = 4, in 0..=10_000, unit "steps";
+        /// Texts and results of fewer tokens are left alone.
+        min_tokens: u32 = 60, in 1..=1_000_000, unit "tokens";
+        /// Tokens that a result keeps in the first tier; the third clears it.
+        result_tokens: u32 = 300, in 0..=1_000_000, unit "tokens";
+        /// Tokens that the model's text on the way keeps in the second tier; the third clears it.
+        text_tokens: u32 = 80, in 0..=1_000_000, unit "tokens";
+        /// Strings in arguments are cut to this length in the second tier, and to a quarter of it in the third; 0 leaves
+        /// them alone.
+        max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
+        /// Tokens that a key result keeps in the third tier; the fourth leaves a third of it.
+        key_result_tokens: u32 = 300, in 0..=1_000_000, unit "tokens";
+        /// Tokens that a round's conclusion keeps in the fourth tier.
+        conclusion_tokens: u32 = 200, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// What is cut follows from what it is, tier by tier: see the crate's page.
+#[derive(Debug)]
+pub struct Hierarchical {
+    settings: Settings,
+}
+
+impl Configurable for Hierarchical {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "hierarchical",
+        summary: "Details of results and texts on the way are cut first, key results and conclusions last, questions never.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Partial,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for Hierarchical {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let mut parts = parts::collect(view, &self.settings);
+        let mut need = goal.excess();
+        let mut touched = Vec::new();
+        for (group, tiers) in [(Group::Old, 1..=4), (Group::Recent, 1..=4), (Group::Newest, 1..=1)] {
+            for tier in tiers {
+                for (index, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.group == group) {
+                    if need == 0 {
+                        break;
+                    }
+                    let saving = self.lower(view, part, tier, need);
+                    need = need.saturating_sub(saving);
+                    if saving > 0 && !part.is_touched {
+                        part.is_touched = true;
+                        touched.push(index);
+                    }
+                }
+            }
+        }
+        let focus = Focus::new(goal.focus.as_deref());
+        let edits = touched.into_iter().filter_map(|index| edit(view, &parts[index], &focus)).collect();
+        Ok(Plan::of(edits, "no result, text or argument that may be cut is long enough"))
+    }
+}
+
+impl Hierarchical {
+    /// Takes a part down to what a tier leaves of it, or only as far as is needed; returns the tokens saved.
+    fn lower(&self, view: &View<'_>, part: &mut Part, tier: u32, need: Tokens) -> Tokens {
+        let Some(allowed) = self.allowed(part.kind, tier) else { return 0 };
+        if part.kind == Kind::Arguments {
+            let left = part.tokens.saturating_sub(shorten::arguments_saving(view, part.at, allowed));
+            let saving = part.left.saturating_sub(left);
+            if saving > 0 {
+                (part.left, part.max_chars, part.tier) = (left, allowed, tier);
+            }
+            return saving;
+        }
+        // A stub is a mark. What would keep hardly more than its mark keeps nothing.
+        let mark = view.mark_tokens();
+        let allowed = if allowed < 2 * mark { mark } else { allowed };
+        let left = allowed.max(part.left.saturating_sub(need));
+        // An edit that saves a handful of tokens is not worth what it breaks.
+        if part.tokens < self.settings.min_tokens || left + part.tokens / 10 >= part.left {
+            return 0;
+        }
+        let saving = part.left - left;
+        (part.left, part.tier) = (left, tier);
+        saving
+    }
+
+    /// What a tier leaves of a part: tokens, characters a string for arguments; `None` where the tier leaves it alone.
+    fn allowed(&self, kind: Kind, tier: u32) -> Option<Tokens> {
+        let settings = &self.settings;
+        match (kind, tier) {
+            (Kind::Reasoning, 1) => Some(0),
+            (Kind::Result, 1) => Some(settings.result_tokens),
+            (Kind::Text | Kind::Injected, 2) => Some(settings.text_tokens),
+            (Kind::Arguments, 2) if settings.max_argument_chars > 0 => Some(settings.max_argument_chars),
+            (Kind::Arguments, 3) if settings.max_argument_chars > 0 => Some((settings.max_argument_chars / 4).max(1)),
+            (Kind::Result | Kind::Text | Kind::Injected, 3) => Some(0),
+            (Kind::KeyResult, 3) => Some(settings.key_result_tokens),
+            (Kind::KeyResult, 4) => Some(settings.key_result_tokens / 3),
+            (Kind::Conclusion, 4) => Some(settings.conclusion_tokens),
+            _ => None,
+        }
+    }
+}
+
+/// The edit that takes a part to where the tiers left it.
+fn edit(view: &View<'_>, part: &Part, focus: &Focus) -> Option<Edit> {
+    let (message, block) = (part.at.message, part.at.block);
+    let reason = |code: &str| {
+        let detail = format!("tier {}: {} of {} tokens cut to {}", part.tier, part.what, part.tokens, part.left);
+        Reason::new(code, detail)
+    };
+    let code = match part.kind {
+        Kind::Arguments => {
+            let reason = reason("call-details");
+            return Some(Edit::Trim { message, block, max_chars: part.max_chars, reason });
+        }
+        Kind::Reasoning => "reasoning",
+        Kind::Result => "result-details",
+        Kind::KeyResult => "key-result",
+        Kind::Text => "text-on-the-way",
+        Kind::Injected => "injected-text",
+        Kind::Conclusion => "conclusion-middle",
+    };
+    let text = view.block(part.at)?.excerptable()?;
+    let keep = match part.kind {
+        _ if part.left <= view.mark_tokens() => Vec::new(),
+        Kind::Result | Kind::KeyResult => shorten::lines(view, text, focus, part.left),
+        Kind::Reasoning | Kind::Text | Kind::Injected | Kind::Conclusion | Kind::Arguments => {
+            shorten::sentences(view, text, part.kind == Kind::Conclusion, part.left)
+        }
+    };
+    let is_whole = keep.len() == 1 && keep[0] == (0..text.len() as u32);
+    (!is_whole).then(|| Edit::Excerpt { message, block, keep, reason: reason(code) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+#![doc = include_str!("../README.md")]
+
+mod score;
+
+use epitome_strategy::{
+    Goal, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, UnitKind, View, settings, strategy,
+    tail_start,
+};
+
+use crate::score::{Scored, Scorer};
+
+settings! {
+    /// Settings of `importance`.
+    pub struct Settings {
+        /// The strategy runs when there are more than this many messages beside the system prompt.
+        run_above: u32 = 10, in 0..=1_000_000, unit "messages";
+        /// Units of this score and more are important.
+        keep_score: f64 = 3.0, in 0.0..=1000.0;
+        /// Newest unimportant units that stay, or leave last.
+        keep_newest: u32 = 5, in 0..=1000, unit "units";
+        /// Whether exactly the unimportant units leave; without it only as many as the goal needs, and important ones
+        /// too, from the lowest score on, when it needs more.
+        strict: bool = false;
+        /// Share of the target that the newest units take that leave last; not for `strict`.
+        tail_share: f64 = 0.2, in 0.0..=1.0;
+        /// Score of a message that a person typed.
+        user_score: f64 = 5.0, in 0.0..=1000.0;
+        /// Score of a message of the model.
+        assistant_score: f64 = 2.0, in 0.0..=1000.0;
+        /// Score of every other message: tool output, what the runtime injected, earlier summaries, system messages.
+        other_score: f64 = 1.0, in 0.0..=1000.0;
+        /// Added for each word of a standing instruction, a wish, a decision, something to remember.
+        keyword_score: f64 = 0.5, in 0.0..=1000.0;
+        /// Added for tool calls.
+        tool_call_score: f64 = 2.0, in 0.0..=1000.0;
+        /// Added where something went wrong or was put right.
+        error_score: f64 = 2.0, in 0.0..=1000.0;
+        /// Added where something was completed.
+        completion_score: f64 = 1.5, in 0.0..=1000.0;
+        /// Added where somebody calls it important, and for `<Pin>`.
+        important_score: f64 = 3.0, in 0.0..=1000.0;
+        /// Words of one kind that count in one message.
+        max_keywords: u32 = 3, in 0..=1000;
+        /// Whether words in what tools printed count like words that were said; without it only the end of a command's
+        /// output counts, and only what went wrong there or was completed.
+        count_output_words: bool = false;
+        /// Added for what later units use of a unit, times the uses: an exact string that one other message holds is
+        /// half a use.
+        reference_weight: f64 = 0.0, in 0.0..=1000.0;
+        /// Whether there is one summary for all units that leave; without it one for each run of neighbours.
+        one_summary: bool = true;
+        /// Runs of fewer tokens go into the summary of the next run; not for `one_summary`.
+        min_run_tokens: u32 = 1000, in 0..=1_000_000, unit "tokens";
+        /// Share of the target that the summaries may take together.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that a summary gets at least.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that the summaries may take together at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Units whose scores say how they are made, in one reason.
+const MOST_EVIDENCE: usize = 5;
+
+strategy! {
+    /// Messages are scored; those of low score are summarised: see the crate's page.
+    pub struct Importance(Settings) {
+        id: "importance",
+        summary: "Messages are scored by who speaks and what they hold; those of low score are summarised.",
+        lossiness: Whole,
+        since: "0.1.0",
+    }
+}
+
+impl Strategy for Importance {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let messages = view.messages().filter(|message| message.role != Role::System).count();
+        if messages <= self.settings.run_above as usize {
+            return Ok(Plan::decline(format!("{messages} messages: runs above {}", self.settings.run_above)));
+        }
+        let scored = Scorer::new(&self.settings, view).score_all();
+        let leaving = self.choose(view, goal, &scored);
+        if leaving.is_empty() {
+            return Ok(Plan::decline(format!("no unit that may leave scores below {}", self.settings.keep_score)));
+        }
+        let edits = self.summaries().edits(view, goal, &leaving, |units| self.reason(view, units, &scored));
+        Ok(Plan::of(edits, "what may leave is no longer than its summary would be"))
+    }
+}
+
+impl Importance {
+    fn summaries(&self) -> Summaries {
+        Summaries {
+            share: self.settings.summary_share,
+            min_tokens: self.settings.min_summary_tokens,
+            max_tokens: self.settings.max_summary_tokens,
+            run_tokens: (!self.settings.one_summary).then_some(self.settings.min_run_tokens),
+        }
+    }
+
+    fn is_important(&self, unit: &Scored) -> bool {
+        unit.score >= self.settings.keep_score
+    }
+
+    /// The units that leave, sorted by position.
+    fn choose(&self, view: &View<'_>, goal: &Goal, scored: &[Scored]) -> Vec<u32> {
+        let free: Vec<u32> =
+            (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
+        // An earlier summary is not one of the newest of what was said.
+        let is_low = |unit: &u32| !self.is_important(&scored[*unit as usize]);
+        let counts = |unit: &&u32| is_low(unit) && view.units()[**unit as usize].kind != UnitKind::Summary;
+        let newest: Vec<u32> =
+            free.iter().filter(counts).rev().take(self.settings.keep_newest as usize).copied().collect();
+        if self.settings.strict {
+            return free.into_iter().filter(|unit| is_low(unit) && !newest.contains(unit)).collect();
+        }
+        let tail = tail_start(view, (f64::from(goal.target) * self.settings.tail_share) as Tokens);
+        let leaves_last = |unit: &u32| *unit >= tail || newest.contains(unit);
+        let (last, mut first): (Vec<u32>, Vec<u32>) = free.iter().partition(|unit| leaves_last(unit));
+        // A stable sort: of equal scores the oldest goes first.
+        first.sort_by(|left, right| scored[*left as usize].score.total_cmp(&scored[*right as usize].score));
+        self.summaries().take(view, goal, first.into_iter().chain(last))
+    }
+
+    fn reason(&self, view: &View<'_>, units: &[u32], scored: &[Scored]) -> Reason {
+        let of = |unit: &u32| &scored[*unit as usize];
+        let tokens: Tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
+        let lowest = units.iter().map(|unit| of(unit).score).fold(f64::INFINITY, f64::min);
+        let mut highest: Vec<u32> = units.to_vec();
+        highest.sort_by(|left, right| of(right).score.total_cmp(&of(left).score));
+        let top = highest.first().map_or(0.0, |unit| of(unit).score);
+        let code = if units.iter().any(|unit| self.is_important(of(unit))) { "lowest-score" } else { "low-score" };
+        let detail = format!("{} units ({tokens} tokens) of score {lowest:.1} to {top:.1}", units.len());
+        let reason = Reason::new(code, detail).with_score(top as f32);
+        highest.iter().take(MOST_EVIDENCE).fold(reason, |reason, unit| {
+            let message = view.message(of(unit).message);
+            reason.with_evidence(format!("{}: {:.1} = {}", message.id, of(unit).score, of(unit).parts))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

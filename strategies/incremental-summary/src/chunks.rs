@@ -1,0 +1,146 @@
+//! The chunks of a view: what was summarised before, what is full, what is still growing.
+
+use epitome_strategy::{Origin, Tokens, UnitKind, View};
+
+use crate::Settings;
+
+/// Units that become one summary.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chunk {
+    /// Those of its units that may leave, in order.
+    pub(crate) units: Vec<u32>,
+    /// Their tokens.
+    pub(crate) tokens: Tokens,
+    /// Its rounds; for earlier summaries, how many there are.
+    pub(crate) count: usize,
+    /// Whether it is made of earlier summaries.
+    pub(crate) is_fold: bool,
+    /// How many earlier summaries stand in front of it: chunks of different runs are never joined.
+    run: usize,
+}
+
+impl Chunk {
+    fn take(&mut self, view: &View<'_>, unit: usize) {
+        if view.protection(unit).may_leave() {
+            self.units.push(unit as u32);
+            self.tokens += view.unit_tokens(unit);
+        }
+    }
+}
+
+/// The chunks of a view.
+#[derive(Debug, Default)]
+pub(crate) struct Chunks {
+    /// The earlier summaries that may leave.
+    pub(crate) summaries: Chunk,
+    /// Chunks that are followed by more, oldest first.
+    pub(crate) full: Vec<Chunk>,
+    /// The newest chunk, full or not.
+    pub(crate) last: Chunk,
+}
+
+impl Chunks {
+    /// Divides a view. A chunk starts behind each earlier summary, after `chunk_rounds` rounds, and where a unit would
+    /// take the chunk over its share of `target`. Linear in the view.
+    pub(crate) fn of(view: &View<'_>, settings: &Settings, target: Tokens) -> Self {
+        let most_tokens = match settings.max_chunk_share {
+            share if share > 0.0 => (f64::from(target) * share) as Tokens,
+            _ => Tokens::MAX,
+        };
+        let mut chunks = Self::default();
+        chunks.summaries.is_fold = true;
+        let mut steps = 0;
+        for (index, unit) in view.units().iter().enumerate() {
+            let starts_round = match unit.kind {
+                UnitKind::System => continue,
+                UnitKind::Summary => {
+                    chunks.close();
+                    chunks.summary(view, index);
+                    steps = 0;
+                    continue;
+                }
+                UnitKind::User => {
+                    steps = 0;
+                    true
+                }
+                UnitKind::Step => {
+                    steps += 1;
+                    let is_full = settings.steps_per_round > 0 && steps > settings.steps_per_round;
+                    if is_full {
+                        steps = 1;
+                    }
+                    // What stands in front of the first typed message is a round too.
+                    is_full || chunks.last.count == 0
+                }
+                UnitKind::Injected | UnitKind::Orphan => false,
+            };
+            let grows = if view.protection(index).may_leave() { view.unit_tokens(index) } else { 0 };
+            let rounds_full = starts_round && chunks.last.count as u32 >= settings.chunk_rounds;
+            let is_too_large = chunks.last.tokens + grows > most_tokens;
+            if rounds_full {
+                chunks.close();
+            } else if is_too_large && grows > 0 {
+                chunks.close_in_front_of(view, index);
+            }
+            chunks.last.count += usize::from(starts_round || chunks.last.count == 0);
+            chunks.last.take(view, index);
+        }
+        // A last chunk of nothing but what is protected (the newest question, say) leaves the model without the exchange in
+        // front of it: then the one before is the last.
+        if chunks.last.units.is_empty() && chunks.full.last().is_some_and(|full| full.run == chunks.summaries.count) {
+            chunks.last = chunks.full.pop().unwrap_or_default();
+        }
+        chunks
+    }
+
+    /// The last chunk is full, or ends at an earlier summary.
+    fn close(&mut self) {
+        let run = self.summaries.count;
+        let full = std::mem::take(&mut self.last);
+        if !full.units.is_empty() {
+            self.full.push(Chunk { run, ..full });
+        }
+    }
+
+    /// The same, but a question is not parted from the answer that `unit` is.
+    fn close_in_front_of(&mut self, view: &View<'_>, unit: usize) {
+        let question = (unit as u32).checked_sub(1).filter(|before| {
+            let is_question = view.units()[*before as usize].kind == UnitKind::User;
+            is_question && view.units()[unit].kind == UnitKind::Step && self.last.units.last() == Some(before)
+        });
+        let Some(question) = question.filter(|_| self.last.units.len() > 1) else { return self.close() };
+        self.last.units.pop();
+        self.last.tokens -= view.unit_tokens(question as usize);
+        self.last.count -= 1;
+        self.close();
+        self.last.count = 1;
+        self.last.take(view, question as usize);
+    }
+
+    fn summary(&mut self, view: &View<'_>, unit: usize) {
+        if view.protection(unit).may_leave() {
+            // A notice holds nothing that could be summarised; it goes where the summaries go.
+            let is_summary = view.message(view.units()[unit].entries.start).origin == Origin::Summary;
+            self.summaries.count += usize::from(is_summary);
+            self.summaries.take(view, unit);
+        }
+    }
+}
+
+/// Neighbouring chunks joined so that about `groups` of equal numbers are left. Linear.
+pub(crate) fn merged(chunks: &[Chunk], groups: usize) -> Vec<Chunk> {
+    let size = chunks.len().div_ceil(groups.max(1)).max(1);
+    let mut joined: Vec<(usize, Chunk)> = Vec::new();
+    for chunk in chunks {
+        match joined.last_mut() {
+            Some((parts, last)) if *parts < size && last.run == chunk.run => {
+                *parts += 1;
+                last.units.extend(&chunk.units);
+                last.tokens += chunk.tokens;
+                last.count += chunk.count;
+            }
+            _ => joined.push((1, chunk.clone())),
+        }
+    }
+    joined.into_iter().map(|(_, chunk)| chunk).collect()
+}

@@ -1,0 +1,183 @@
+#![doc = include_str!("../README.md")]
+
+mod chunks;
+
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
+    Tokens, View, cut, settings,
+};
+
+use crate::chunks::{Chunk, Chunks};
+
+settings! {
+    /// Settings of `incremental-summary`.
+    pub struct Settings {
+        /// Rounds of a chunk.
+        chunk_rounds: u32 = 20, in 1..=10_000, unit "rounds";
+        /// A round of more steps of the model counts as several: so many steps a round. 0 counts typed messages only.
+        steps_per_round: u32 = 2, in 0..=10_000, unit "steps";
+        /// A chunk also ends where the next message would take it over this share of the target, so that the last chunk
+        /// fits; 0 for no such bound.
+        max_chunk_share: f64 = 0.5, in 0.0..=1.0;
+        /// Chunk summaries that may stand side by side; more of them are folded into one.
+        max_summaries: u32 = 6, in 1..=1000;
+        /// Share of the target that one summary may take.
+        summary_share: f64 = 0.08, in 0.0..=1.0;
+        /// Tokens that one summary gets at least.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that one summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
+const SUMMARY_OVERHEAD: Tokens = 30;
+/// A summary takes at most one in this many tokens of what it stands for.
+const LEAST_RATIO: Tokens = 2;
+
+/// Old chunks become one summary each, and summaries that pile up one summary of summaries: see the crate's page.
+#[derive(Debug)]
+pub struct IncrementalSummary {
+    settings: Settings,
+}
+
+impl Configurable for IncrementalSummary {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "incremental-summary",
+        summary: "Chunks of rounds are summarised once each; the last chunk stays whole, piles of summaries are folded.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for IncrementalSummary {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let chunks = Chunks::of(view, &self.settings, goal.target);
+        let fold = self.fold(&chunks.summaries);
+        let piled = chunks.summaries.count as u32 > self.settings.max_summaries;
+        // A pile is folded first: nothing is as expendable as the details of the oldest summaries.
+        let (pile, early) = if piled { (fold, None) } else { (None, fold) };
+        let chosen = self.choose(&chunks.full, goal, pile.as_ref());
+
+        let mut groups = chosen.len().min(self.settings.max_summaries as usize);
+        let mut planned = self.sized(goal, pile.iter().cloned().chain(chunks::merged(&chosen, groups)));
+        // Fewer summaries of more each, where their least sizes and headings alone take too much.
+        while saved(&planned) < goal.excess() && groups > 1 {
+            groups /= 2;
+            planned = self.sized(goal, pile.iter().cloned().chain(chunks::merged(&chosen, groups)));
+        }
+        // Full chunks are not enough: summaries are folded before their time.
+        if saved(&planned) < goal.excess() {
+            let all = planned.into_iter().map(|planned| planned.chunk).chain(early);
+            planned = self.sized(goal, all);
+        }
+        let short = goal.excess().saturating_sub(saved(&planned));
+        let edits = planned.into_iter().map(|planned| planned.edit(goal, short)).collect();
+        Ok(Plan::of(edits, self.refusal(&chunks)))
+    }
+}
+
+/// One summary to be.
+struct Planned {
+    chunk: Chunk,
+    /// Tokens of its text.
+    max_tokens: Tokens,
+}
+
+/// What all of them save.
+fn saved(planned: &[Planned]) -> Tokens {
+    planned.iter().map(|planned| planned.chunk.tokens.saturating_sub(planned.max_tokens + SUMMARY_OVERHEAD)).sum()
+}
+
+impl Planned {
+    fn edit(self, goal: &Goal, short: Tokens) -> Edit {
+        let Chunk { tokens, count, is_fold, .. } = self.chunk;
+        let (code, what) = if is_fold {
+            ("summaries-folded", format!("{count} earlier summaries, {tokens} tokens"))
+        } else {
+            ("full-chunk", format!("{count} rounds, {tokens} tokens"))
+        };
+        let missing = match short {
+            0 => String::new(),
+            short => format!("; full chunks are not enough, {short} tokens are left for others to save"),
+        };
+        let summary = SummaryText::Request(SummaryRequest { max_tokens: self.max_tokens, focus: goal.focus.clone() });
+        Edit::Summarize { units: self.chunk.units, summary, reason: Reason::new(code, what + &missing) }
+    }
+}
+
+impl IncrementalSummary {
+    /// Full chunks from the oldest on, until they and the fold of a pile save enough.
+    fn choose(&self, full: &[Chunk], goal: &Goal, pile: Option<&Chunk>) -> Vec<Chunk> {
+        let saving = |chunk: &Chunk| chunk.tokens - self.most(chunk, goal) - SUMMARY_OVERHEAD;
+        let mut saved = pile.map_or(0, saving);
+        let mut chosen = Vec::new();
+        for chunk in full.iter().filter(|chunk| self.is_worth_it(chunk)) {
+            if saved >= goal.excess() {
+                break;
+            }
+            saved += saving(chunk);
+            chosen.push(chunk.clone());
+        }
+        chosen
+    }
+
+    /// All earlier summaries as one chunk, where there are several and they hold something.
+    fn fold(&self, summaries: &Chunk) -> Option<Chunk> {
+        (summaries.count > 1 && self.is_worth_it(summaries)).then(|| summaries.clone())
+    }
+
+    /// Whether a summary of the least size saves at least as much as it costs.
+    fn is_worth_it(&self, chunk: &Chunk) -> bool {
+        chunk.tokens > LEAST_RATIO * (self.settings.min_summary_tokens + SUMMARY_OVERHEAD)
+    }
+
+    /// Tokens that a chunk's summary takes at most.
+    fn most(&self, chunk: &Chunk, goal: &Goal) -> Tokens {
+        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
+        let most = share.max(self.settings.min_summary_tokens).min(self.settings.max_summary_tokens);
+        most.min(chunk.tokens / LEAST_RATIO)
+    }
+
+    /// The chunks with the tokens that each summary may take: what the goal leaves is shared, the largest give first.
+    fn sized(&self, goal: &Goal, chunks: impl Iterator<Item = Chunk>) -> Vec<Planned> {
+        let mut planned: Vec<Planned> =
+            chunks.map(|chunk| Planned { max_tokens: self.most(&chunk, goal), chunk }).collect();
+        let amounts: Vec<(Tokens, f64)> = planned.iter().map(|planned| (planned.max_tokens, 1.0)).collect();
+        let need = goal.excess().saturating_sub(saved(&planned));
+        let level = cut::level(&amounts, self.settings.min_summary_tokens, need);
+        for planned in planned.iter_mut().filter(|_| need > 0) {
+            let allowed = cut::allowed(level, 1.0, self.settings.min_summary_tokens);
+            planned.max_tokens = planned.max_tokens.min(allowed);
+        }
+        planned
+    }
+
+    fn refusal(&self, chunks: &Chunks) -> String {
+        let last = &chunks.last;
+        if chunks.full.is_empty() {
+            return format!(
+                "no full chunk: the last one (rounds: {}, tokens: {}) stays whole; a chunk has {} rounds",
+                last.count, last.tokens, self.settings.chunk_rounds
+            );
+        }
+        format!("{} full chunks, each no longer than its summary would be", chunks.full.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Which units hold a key event, and which.
+
+use epitome_strategy::text::{ceil_boundary, floor_boundary};
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{Call, Content, Cue, CueCounts, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View};
+
+use crate::Settings;
+
+/// The kinds of event, the least first: when what is kept does not fit, they go in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The model said that something went wrong or was put right.
+    ErrorOrFix,
+    /// A tool reported an error, or a command failed.
+    Failure,
+    /// A file was changed or written.
+    Change,
+    /// Tests were run, work was committed.
+    Outcome,
+    /// Something was decided.
+    Decision,
+    /// A task started or was finished.
+    TaskMark,
+    /// A person typed it.
+    UserInput,
+    /// A person wants it remembered.
+    UserMark,
+}
+
+impl Kind {
+    /// Its name in reasons.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::ErrorOrFix => "error or fix",
+            Self::Failure => "failure",
+            Self::Change => "change",
+            Self::Outcome => "outcome",
+            Self::Decision => "decision",
+            Self::TaskMark => "task mark",
+            Self::UserInput => "user input",
+            Self::UserMark => "user mark",
+        }
+    }
+}
+
+/// The greatest event of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) kind: Kind,
+    /// What it rests on, for a person.
+    pub(crate) what: String,
+}
+
+/// Words of commands that run tests.
+pub(crate) const TESTS: &[&str] = &[
+    "cargo test",
+    "go test",
+    "npm test",
+    "npm run test",
+    "pnpm test",
+    "yarn test",
+    "bun test",
+    "mvn test",
+    "gradle test",
+    "dotnet test",
+    "make test",
+    "make check",
+    "pytest",
+    "unittest",
+    "jest",
+    "vitest",
+    "phpunit",
+    "rspec",
+    "ctest",
+    "tox",
+];
+/// Words of commands that record or publish work.
+pub(crate) const COMMITS: &[&str] = &["git commit", "git push", "git merge", "git tag", "git rebase", "pr create"];
+/// A command says at the beginning or at the end of its output how it went: this many bytes of each are read.
+const OUTPUT_ENDS: (usize, usize) = (200, 400);
+
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The event of each unit. Linear in the view.
+pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>> {
+    let mut events: Vec<Option<Event>> = view.units().iter().map(|unit| said(view, unit, settings)).collect();
+    let mut add = |unit: u32, kind: Kind, what: String| {
+        let event = &mut events[unit as usize];
+        if event.as_ref().is_none_or(|known| known.kind < kind) {
+            *event = Some(Event { kind, what });
+        }
+    };
+    let facts = view.facts();
+    for file in facts.file_events().iter().filter(|event| !event.failed) {
+        let call = &facts.calls()[file.call as usize];
+        let verb = match file.access {
+            FileAccess::Edit => "changed",
+            FileAccess::Write => "wrote",
+            FileAccess::ReadWhole | FileAccess::ReadPart => continue,
+        };
+        add(call.unit, Kind::Change, format!("{verb} {}", file.path));
+    }
+    for output in facts.outputs() {
+        let call = output.call.map(|call| &facts.calls()[call as usize]);
+        if let Some((kind, what)) = came_out(view, output, call, settings) {
+            add(output.unit, kind, what);
+        }
+    }
+    events
+}
+
+/// What a tool's output tells.
+fn came_out(
+    view: &View<'_>,
+    output: &ToolOutput<'_>,
+    call: Option<&Call<'_>>,
+    settings: &Settings,
+) -> Option<(Kind, String)> {
+    let shell = call.filter(|call| call.kind == ToolKind::Shell);
+    let mut words = settings.commit_words.iter().chain(&settings.test_words);
+    if let Some(call) = shell
+        && let Some(word) = words.find(|word| is_word_of(call.arguments, word))
+    {
+        return Some((Kind::Outcome, format!("{} ran `{word}`", output.tool)));
+    }
+    let failed = output.is_error || shell.is_some() && ends_have(view, output.text, Cue::Error);
+    failed.then(|| (Kind::Failure, format!("{} failed", output.tool)))
+}
+
+/// What the messages of a unit say.
+fn said(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event> {
+    let of_message = |position: usize| {
+        let message = view.message(position);
+        let cues = view.facts().cues(position);
+        let (kind, what) = match message.origin {
+            Origin::Typed => typed(cues),
+            Origin::Model => by_model(view, message, cues, settings)?,
+            Origin::Instructions
+            | Origin::Injected
+            | Origin::ToolOutput
+            | Origin::Tool
+            | Origin::Summary
+            | Origin::Notice
+            | Origin::Answer => return None,
+        };
+        Some(Event { kind, what: what.to_owned() })
+    };
+    match unit.kind {
+        UnitKind::System | UnitKind::Summary | UnitKind::Orphan => None,
+        UnitKind::User | UnitKind::Injected | UnitKind::Step => {
+            unit.entries.clone().filter_map(of_message).max_by_key(|event| event.kind)
+        }
+    }
+}
+
+fn typed(cues: CueCounts) -> (Kind, &'static str) {
+    match cues.has(Cue::Important) || cues.has(Cue::Remember) {
+        true => (Kind::UserMark, "the user wants it remembered"),
+        false => (Kind::UserInput, "the user's words"),
+    }
+}
+
+fn by_model(view: &View<'_>, message: &Message, cues: CueCounts, settings: &Settings) -> Option<(Kind, &'static str)> {
+    let calls_nothing = message.calls().next().is_none() && message.text_calls.is_empty();
+    let (starts, ends) = (cues.has(Cue::TaskStart), cues.has(Cue::Completion));
+    // In a step with calls the words tell of the next moment only; a mark counts everywhere.
+    if (starts || ends) && (calls_nothing || has_task_mark(view, message)) {
+        return Some((Kind::TaskMark, if ends { "a task is finished" } else { "a task starts" }));
+    }
+    let longer = |text: &str| text.chars().nth(settings.min_decision_chars as usize).is_some();
+    if cues.has(Cue::Decision) && texts(message).any(longer) {
+        return Some((Kind::Decision, "a decision"));
+    }
+    (cues.has(Cue::Error) || cues.has(Cue::Fix)).then_some((Kind::ErrorOrFix, "an error or a fix"))
+}
+
+/// Whether it holds a mark such as `!!!COMPLETE!!!`.
+fn has_task_mark(view: &View<'_>, message: &Message) -> bool {
+    let is_mark = |text: &str| {
+        view.lexicon()
+            .find(text)
+            .any(|found| matches!(found.cue, Cue::TaskStart | Cue::Completion) && text[found.range].starts_with("!!!"))
+    };
+    texts(message).any(|text| text.contains("!!!") && is_mark(text))
+}
+
+fn texts(message: &Message) -> impl Iterator<Item = &str> {
+    message.blocks.iter().filter_map(|block| match &block.content {
+        Content::Text { text } => Some(text.as_ref()),
+        Content::Thinking(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Media(_)
+        | Content::Opaque(_)
+        | Content::Gone => None,
+    })
+}
+
+/// Whether a cue stands at the beginning or the end of a text.
+fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
+    let (head, tail) = OUTPUT_ENDS;
+    let has = |text: &str| view.lexicon().counts(text).has(cue);
+    if text.len() <= head + tail {
+        return has(text);
+    }
+    has(&text[..floor_boundary(text, head)]) || has(&text[ceil_boundary(text, text.len() - tail)..])
+}
+
+/// Whether a command holds a word that is no part of a longer one.
+fn is_word_of(command: &str, word: &str) -> bool {
+    let goes_on = |char: Option<char>| char.is_some_and(|char| char.is_alphanumeric() || char == '_');
+    !word.is_empty()
+        && command.match_indices(word).any(|(at, _)| {
+            !goes_on(command[..at].chars().next_back()) && !goes_on(command[at + word.len()..].chars().next())
+        })
+}

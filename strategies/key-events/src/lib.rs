@@ -1,0 +1,134 @@
+#![doc = include_str!("../README.md")]
+
+mod event;
+
+use std::cmp::Reverse;
+
+use epitome_strategy::{
+    Goal, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, UnitKind, View, settings, strategy,
+    tail_start,
+};
+
+use crate::event::Event;
+
+settings! {
+    /// Settings of `key-events`.
+    pub struct Settings {
+        /// The strategy runs when there are more than this many messages beside the system prompt.
+        run_above: u32 = 10, in 0..=1_000_000, unit "messages";
+        /// Newest units without an event that stay, or leave last.
+        keep_newest: u32 = 5, in 0..=1000, unit "units";
+        /// Whether exactly the units without an event leave; without it only as many as the goal needs, and units with
+        /// events too, the least kind first, when it needs more.
+        strict: bool = false;
+        /// Share of the target that the newest units take that leave last; not for `strict`.
+        tail_share: f64 = 0.2, in 0.0..=1.0;
+        /// A text that decides something is longer than this.
+        min_decision_chars: u32 = 100, in 0..=100_000, unit "characters";
+        /// Words in a command that runs tests.
+        test_words: Vec<String> = event::words(event::TESTS);
+        /// Words in a command that records or publishes work.
+        commit_words: Vec<String> = event::words(event::COMMITS);
+        /// Whether there is one summary for all units that leave; without it one for each run of neighbours.
+        one_summary: bool = false;
+        /// Runs of fewer tokens go into the summary of the next run; not for `one_summary`.
+        min_run_tokens: u32 = 1000, in 0..=1_000_000, unit "tokens";
+        /// Share of the target that the summaries may take together.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that a summary gets at least.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that the summaries may take together at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Units that say which event was let go, in one reason.
+const MOST_EVIDENCE: usize = 5;
+
+strategy! {
+    /// What happened stays whole, what lies between is summarised: see the crate's page.
+    pub struct KeyEvents(Settings) {
+        id: "key-events",
+        summary: "Inputs, decisions, errors, fixes and changes stay whole; what lies between is summarised.",
+        lossiness: Whole,
+        since: "0.1.0",
+    }
+}
+
+impl Strategy for KeyEvents {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let messages = view.messages().filter(|message| message.role != Role::System).count();
+        if messages <= self.settings.run_above as usize {
+            return Ok(Plan::decline(format!("{messages} messages: runs above {}", self.settings.run_above)));
+        }
+        let events = event::events(view, &self.settings);
+        let leaving = self.choose(view, goal, &events);
+        if leaving.is_empty() {
+            return Ok(Plan::decline("every unit that may leave holds a key event, or is one of the newest"));
+        }
+        let edits = self.summaries().edits(view, goal, &leaving, |units| reason(view, units, &events));
+        Ok(Plan::of(edits, "what may leave is no longer than its summary would be"))
+    }
+}
+
+impl KeyEvents {
+    fn summaries(&self) -> Summaries {
+        Summaries {
+            share: self.settings.summary_share,
+            min_tokens: self.settings.min_summary_tokens,
+            max_tokens: self.settings.max_summary_tokens,
+            run_tokens: (!self.settings.one_summary).then_some(self.settings.min_run_tokens),
+        }
+    }
+
+    /// The units that leave, sorted by position.
+    fn choose(&self, view: &View<'_>, goal: &Goal, events: &[Option<Event>]) -> Vec<u32> {
+        let free: Vec<u32> =
+            (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
+        let is_other = |unit: &u32| events[*unit as usize].is_none();
+        // An earlier summary is not one of the newest of what was said.
+        let counts = |unit: &&u32| is_other(unit) && view.units()[**unit as usize].kind != UnitKind::Summary;
+        let newest: Vec<u32> =
+            free.iter().filter(counts).rev().take(self.settings.keep_newest as usize).copied().collect();
+        if self.settings.strict {
+            return free.into_iter().filter(|unit| is_other(unit) && !newest.contains(unit)).collect();
+        }
+        let tail = tail_start(view, (f64::from(goal.target) * self.settings.tail_share) as Tokens);
+        let leaves_last = |unit: &u32| *unit >= tail || newest.contains(unit);
+        let (last, mut first): (Vec<u32>, Vec<u32>) = free.iter().partition(|unit| leaves_last(unit));
+        // A stable sort: of one kind the oldest goes first. Units without an event go before all kinds.
+        first.sort_by_key(|unit| events[*unit as usize].as_ref().map(|event| event.kind));
+        self.summaries().take(view, goal, first.into_iter().chain(last))
+    }
+}
+
+fn reason(view: &View<'_>, units: &[u32], events: &[Option<Event>]) -> Reason {
+    let tokens: Tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
+    let mut held: Vec<(u32, &Event)> =
+        units.iter().filter_map(|unit| Some((*unit, events[*unit as usize].as_ref()?))).collect();
+    // The greatest loss first: it is what a reader of the reason wants to know.
+    held.sort_by_key(|(_, event)| Reverse(event.kind));
+    let counted: Vec<String> = held
+        .chunk_by(|(_, left), (_, right)| left.kind == right.kind)
+        .map(|same| format!("{} × {}", same.len(), same[0].1.kind.as_str()))
+        .collect();
+    let (code, events) = match counted.is_empty() {
+        true => ("no-key-event", "none with a key event".to_owned()),
+        false => ("least-key-event", format!("with {}", counted.join(", "))),
+    };
+    let reason = Reason::new(code, format!("{} units ({tokens} tokens), {events}", units.len()));
+    held.iter().take(MOST_EVIDENCE).fold(reason, |reason, (unit, event)| {
+        let message = view.message(view.units()[*unit as usize].entries.start);
+        reason.with_evidence(format!("{}: {}", message.id, event.what))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+#![doc = include_str!("../README.md")]
+
+use std::ops::Range;
+
+use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
+use epitome_strategy::{
+    Configurable, Content, Goal, Lossiness, Meta, Needs, Origin, Plan, PlanError, Strategy, UnitKind, View, settings,
+};
+
+settings! {
+    /// Settings of `qa-pairs`.
+    pub struct Settings {
+        /// Newest finished rounds whose way from question to answer stays whole.
+        keep_rounds: u32 = 0, in 0..=1000, unit "rounds";
+        /// Newest steps that stay whole in the round that is not finished; its older steps give way after all finished
+        /// rounds.
+        keep_steps: u32 = 20, in 1..=100_000, unit "steps";
+        /// Tokens that a tool's output on the way may keep where cutting is enough; 0 leaves a stub.
+        light_result_tokens: u32 = 150, in 0..=100_000, unit "tokens";
+        /// Share of the target that all summaries of one plan together may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that each summary gets at least; a way that holds no more than twice as much is left alone.
+        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
+        /// Tokens that one summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+const CODES: Codes = Codes { cut: "output-on-the-way", summary: "way-to-the-answer" };
+
+/// Question and final answer of a finished round stay, the way between gives way: see the crate's page.
+#[derive(Debug)]
+pub struct QaPairs {
+    settings: Settings,
+}
+
+impl Configurable for QaPairs {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "qa-pairs",
+        summary: "Of finished rounds the question and the final answer stay; the way between is cut or summarised.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for QaPairs {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let ways = self.ways(view);
+        if ways.is_empty() {
+            let reason = format!(
+                "no finished round has a way from question to answer, and the current one has no more than {} steps",
+                self.settings.keep_steps
+            );
+            return Ok(Plan::decline(reason));
+        }
+        let limits = Limits {
+            least: self.settings.min_summary_tokens,
+            most: self.settings.max_summary_tokens,
+            share: self.settings.summary_share,
+        };
+        let edits = parts::plan(view, goal, &ways, limits, CODES);
+        Ok(Plan::of(edits, "no way from question to answer is longer than what would stand for it"))
+    }
+}
+
+impl QaPairs {
+    /// What stands between question and answer, round by round, the oldest first.
+    fn ways(&self, view: &View<'_>) -> Vec<Part> {
+        let units = view.units();
+        let current = view.rounds();
+        let mut ways = Vec::new();
+        let mut start = 0;
+        while start < units.len() {
+            let round = units[start].round;
+            let end = start + units[start..].partition_point(|unit| unit.round == round);
+            if round == current {
+                ways.extend(self.unfinished(view, start..end));
+            } else if round > 0 && round + self.settings.keep_rounds < current {
+                ways.extend(self.finished(view, round, start..end));
+            }
+            start = end;
+        }
+        ways
+    }
+
+    fn finished(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<Part> {
+        let answer = answer(view, units.clone());
+        let leaving = units.clone().filter(|unit| Some(*unit) != answer && is_on_the_way(view, *unit));
+        // What tools printed in the answer's own step is part of the way.
+        self.part(view, format!("the way of round {round}"), leaving.map(|unit| unit as u32).collect(), units)
+    }
+
+    /// The older steps of the round that is not finished.
+    fn unfinished(&self, view: &View<'_>, units: Range<usize>) -> Option<Part> {
+        let is_step = |unit: &usize| view.units()[*unit].kind == UnitKind::Step;
+        let newest = units.clone().rev().filter(is_step).nth(self.settings.keep_steps as usize - 1)?;
+        let leaving = (units.start..newest).filter(|unit| is_on_the_way(view, *unit));
+        let name = format!("the current round before its newest {} steps", self.settings.keep_steps);
+        self.part(view, name, leaving.map(|unit| unit as u32).collect(), units.start..newest)
+    }
+
+    /// A part of `leaving` units whose cuts are tool outputs in `cut`; `None` where there is neither.
+    fn part(&self, view: &View<'_>, name: String, leaving: Vec<u32>, cut: Range<usize>) -> Option<Part> {
+        let outputs = view.facts().outputs();
+        let first = outputs.partition_point(|output| (output.unit as usize) < cut.start);
+        let budget = self.settings.light_result_tokens;
+        let cuts: Vec<Cut> = outputs[first..]
+            .iter()
+            .take_while(|output| cut.contains(&(output.unit as usize)))
+            .filter(|output| view.protection(output.unit as usize).may_edit())
+            .map(|output| Cut { at: output.at, budget })
+            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
+            .collect();
+        (!leaving.is_empty() || !cuts.is_empty()).then_some(Part { name, units: leaving, cuts, is_whole: false })
+    }
+}
+
+fn is_on_the_way(view: &View<'_>, unit: usize) -> bool {
+    !matches!(view.units()[unit].kind, UnitKind::System | UnitKind::User)
+}
+
+/// The unit that answers a round: the newest in which the model says something beside calls in plain text, or the newest
+/// step where there is none.
+fn answer(view: &View<'_>, units: Range<usize>) -> Option<usize> {
+    let steps = || units.clone().rev().filter(|unit| view.units()[*unit].kind == UnitKind::Step);
+    steps().find(|unit| says_something(view, *unit)).or_else(|| steps().next())
+}
+
+fn says_something(view: &View<'_>, unit: usize) -> bool {
+    view.units()[unit].entries.clone().map(|position| view.message(position)).any(|message| {
+        message.origin == Origin::Model
+            && message.blocks.iter().enumerate().any(|(index, block)| {
+                let holds_call = message.text_calls.iter().any(|call| call.block as usize == index);
+                matches!(&block.content, Content::Text { text } if !holds_call && !text.trim().is_empty())
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+#![doc = include_str!("../README.md")]
+
+mod clusters;
+mod representatives;
+
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
+    Tokens, UnitKind, View, settings,
+};
+
+use representatives::Member;
+
+settings! {
+    /// Settings of `semantic-clustering`.
+    pub struct Settings {
+        /// Newest messages that stay whole and are not clustered.
+        window: u32 = 9, in 0..=1000, unit "messages";
+        /// Clusters at most; there are fewer when the goal has no room for so many representatives.
+        max_clusters: u32 = 64, in 1..=64;
+        /// Messages of each cluster that stay for the others.
+        per_cluster: u32 = 1, in 1..=100, unit "messages";
+        /// How much it counts in the choice of a representative that later messages use its exact strings, or that a person
+        /// typed it; 0 takes the one nearest to the middle of the cluster.
+        usage_weight: f64 = 0.2, in 0.0..=2.0;
+        /// The strategy runs with at least this many messages in front of the window; a call and its results count as one.
+        min_messages: u32 = 10, in 2..=10_000, unit "messages";
+        /// Whether each cluster gets a summary of its own, where it is large enough; without it there is one summary in all.
+        summary_per_cluster: bool = false;
+        /// Share of the target that all summaries together may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that a summary may take however small its share is, and the least that it gets.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that a summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
+const SUMMARY_OVERHEAD: Tokens = 30;
+
+/// Of similar messages a representative stays: see the crate's page.
+#[derive(Debug)]
+pub struct SemanticClustering {
+    settings: Settings,
+}
+
+impl Configurable for SemanticClustering {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "semantic-clustering",
+        summary: "Of messages that say alike a representative stays; the others leave, best represented first.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: true, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for SemanticClustering {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let vectors = match view.vectors() {
+            Ok(vectors) => vectors,
+            Err(reason) => return Ok(Plan::decline(reason)),
+        };
+        let window = window_start(view, self.settings.window as usize);
+        let free = |unit: &usize| view.protection(*unit).may_leave();
+        let is_summary = |unit: &usize| view.units()[*unit].kind == UnitKind::Summary;
+        let (earlier, old): (Vec<usize>, Vec<usize>) = (0..window).filter(free).partition(is_summary);
+        let least = self.settings.min_messages as usize;
+        if old.len() < least {
+            let reason =
+                format!("{} messages in front of the newest {}: runs from {least}", old.len(), self.settings.window);
+            return Ok(Plan::decline(reason));
+        }
+        let points = clusters::Points::of(&old, &vectors.units);
+        if points.is_empty() {
+            return Ok(Plan::decline("nothing that the embedder knows stands in the messages"));
+        }
+        let clusters = clusters::cluster(&points, self.how_many(view, goal, &old));
+        if clusters.is_empty() {
+            return Ok(Plan::decline("the messages could not be clustered"));
+        }
+        let per_cluster = self.settings.per_cluster as usize;
+        let members = representatives::rank(view, &points, &clusters, per_cluster, self.settings.usage_weight as f32);
+        let mut queue: Vec<Leaving> = Vec::with_capacity(view.units().len());
+        queue.extend(earlier.into_iter().map(|unit| Leaving::of(unit, Cause::Earlier)));
+        queue.extend(members.into_iter().map(Leaving::from));
+        let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
+        queue.extend(newest.map(|unit| Leaving::of(unit, Cause::Window)));
+        Ok(self.plan_of(view, goal, clusters.len(), queue))
+    }
+}
+
+/// Why a unit leaves: the order is that in which they leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// A summary of an earlier compaction: folded into the new one.
+    Earlier,
+    /// Another of its cluster stays for it.
+    Represented,
+    /// A representative for which the goal leaves no room.
+    Representative,
+    /// In the window, but the goal leaves no room for it.
+    Window,
+}
+
+/// A unit that may leave.
+#[derive(Debug, Clone, Copy)]
+struct Leaving {
+    unit: usize,
+    cause: Cause,
+    /// Its cluster, where it is in one.
+    cluster: Option<usize>,
+    /// How alike it is to the representative that stays for it.
+    likeness: f32,
+}
+
+impl Leaving {
+    fn of(unit: usize, cause: Cause) -> Self {
+        Self { unit, cause, cluster: None, likeness: 0.0 }
+    }
+}
+
+impl From<Member> for Leaving {
+    fn from(member: Member) -> Self {
+        let cause = if member.represents { Cause::Representative } else { Cause::Represented };
+        Self { unit: member.unit, cause, cluster: Some(member.cluster), likeness: member.likeness }
+    }
+}
+
+impl SemanticClustering {
+    /// Tokens that all summaries together may take.
+    fn share(&self, goal: &Goal) -> Tokens {
+        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
+        let least = self.settings.min_summary_tokens;
+        share.clamp(least, self.settings.max_summary_tokens.max(least))
+    }
+
+    /// How many clusters: as many as representatives of a middling length have room.
+    fn how_many(&self, view: &View<'_>, goal: &Goal, old: &[usize]) -> usize {
+        let tokens: Tokens = old.iter().map(|unit| view.unit_tokens(*unit)).sum();
+        let room = tokens.saturating_sub(goal.excess() + SUMMARY_OVERHEAD + self.share(goal));
+        let representatives = u64::from(room) * old.len() as u64 / u64::from(tokens.max(1));
+        let clusters = representatives as usize / self.settings.per_cluster.max(1) as usize;
+        clusters.clamp(1, self.settings.max_clusters as usize).min(old.len() / 2)
+    }
+
+    /// As many of the queue as the goal needs, and what takes their place.
+    fn plan_of(&self, view: &View<'_>, goal: &Goal, clusters: usize, mut queue: Vec<Leaving>) -> Plan {
+        let share = self.share(goal);
+        let needed = goal.excess() + SUMMARY_OVERHEAD + share;
+        let least = goal.excess() + SUMMARY_OVERHEAD + self.settings.min_summary_tokens;
+        // What alone is larger than the target cannot stay: it goes first, so that it does not cost all the others.
+        queue.sort_by_key(|leaving| match leaving.cause {
+            Cause::Earlier => 0,
+            _ if view.unit_tokens(leaving.unit) > goal.target => 1,
+            _ => 2,
+        });
+        let mut gone: Vec<Leaving> = Vec::new();
+        let mut tokens: Tokens = 0;
+        for leaving in queue {
+            // What stands for others, or is new, leaves for the goal alone, not for a longer summary.
+            let enough = if leaving.cause <= Cause::Represented { needed } else { least };
+            if tokens >= enough && leaving.cause != Cause::Earlier && gone.iter().any(|it| it.cause != Cause::Earlier) {
+                break;
+            }
+            tokens += view.unit_tokens(leaving.unit);
+            gone.push(leaving);
+        }
+        if tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
+            return Plan::decline("what is represented is no longer than its summary would be");
+        }
+        let left = goal.target.saturating_sub(goal.current.saturating_sub(tokens) + SUMMARY_OVERHEAD);
+        let all = left.min(share).max(self.settings.min_summary_tokens);
+        let groups = self.groups(view, gone);
+        let edits = groups.iter().map(|group| {
+            let part = u64::from(all) * u64::from(group.tokens) / u64::from(tokens);
+            let most = group.tokens.saturating_sub(SUMMARY_OVERHEAD + 1);
+            let max_tokens = (part as Tokens).max(self.settings.min_summary_tokens).min(most);
+            group.edit(view, goal, clusters, max_tokens)
+        });
+        Plan::of(edits.collect(), "")
+    }
+
+    /// What leaves, by summary: one in all, or one for each cluster of which enough leaves, and one for the rest.
+    fn groups(&self, view: &View<'_>, gone: Vec<Leaving>) -> Vec<Group> {
+        let mut rest = Group::default();
+        let mut of_clusters: Vec<Group> = Vec::new();
+        for leaving in gone {
+            match leaving.cluster {
+                Some(cluster) if self.settings.summary_per_cluster => {
+                    if of_clusters.len() <= cluster {
+                        of_clusters.resize_with(cluster + 1, Group::default);
+                    }
+                    of_clusters[cluster].add(view, leaving);
+                }
+                _ => rest.add(view, leaving),
+            }
+        }
+        // A summary for little costs more than it tells.
+        let worth = 2 * (self.settings.min_summary_tokens + SUMMARY_OVERHEAD);
+        let (mut groups, small): (Vec<Group>, Vec<Group>) =
+            of_clusters.into_iter().partition(|group| group.tokens >= worth && group.units.len() > 1);
+        small.into_iter().flat_map(|group| group.units).for_each(|leaving| rest.add(view, leaving));
+        groups.sort_by_key(|group| std::cmp::Reverse(group.tokens));
+        let only_earlier = rest.units.iter().all(|leaving| leaving.cause == Cause::Earlier);
+        let is_worth_it = rest.tokens > self.settings.min_summary_tokens + SUMMARY_OVERHEAD;
+        if groups.is_empty() || (is_worth_it && !(only_earlier && rest.units.len() < 2)) {
+            groups.push(rest);
+        }
+        groups
+    }
+}
+
+/// What one summary replaces.
+#[derive(Debug, Default)]
+struct Group {
+    units: Vec<Leaving>,
+    tokens: Tokens,
+}
+
+impl Group {
+    fn add(&mut self, view: &View<'_>, leaving: Leaving) {
+        self.tokens += view.unit_tokens(leaving.unit);
+        self.units.push(leaving);
+    }
+
+    fn edit(&self, view: &View<'_>, goal: &Goal, clusters: usize, max_tokens: Tokens) -> Edit {
+        let messages: usize = self.units.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
+        let represented: Vec<&Leaving> = self.units.iter().filter(|it| it.cause == Cause::Represented).collect();
+        let likeness = represented.iter().map(|it| it.likeness).sum::<f32>() / represented.len().max(1) as f32;
+        let (code, why) = match self.units.iter().map(|leaving| leaving.cause).max() {
+            Some(Cause::Window) => ("window-shrunk", "; some of the newest had to go for the goal"),
+            Some(Cause::Representative) => {
+                ("no-room-for-representative", "; some representatives had to go for the goal")
+            }
+            Some(Cause::Represented | Cause::Earlier) | None => ("represented", ""),
+        };
+        let detail = format!(
+            "{messages} messages ({} tokens) of {clusters} clusters, {likeness:.2} like their representatives{why}",
+            self.tokens
+        );
+        let mut units: Vec<u32> = self.units.iter().map(|leaving| leaving.unit as u32).collect();
+        units.sort_unstable();
+        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
+        Edit::Summarize { units, summary, reason: Reason::new(code, detail).with_score(likeness) }
+    }
+}
+
+/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
+fn window_start(view: &View<'_>, messages: usize) -> usize {
+    let first = view.len().saturating_sub(messages);
+    view.units().partition_point(|unit| unit.entries.end <= first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Steps that stay whole in front of the tail: the task list's state and the newest diff statistics.
+
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{Tokens, View};
+
+/// Tools that write or show the whole task list. A tool that changes one task of it does not tell its state.
+pub(crate) const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TodoRead", "update_plan", "write_todos", "TaskList"];
+
+/// The steps that stay, oldest first, and what each is.
+pub(crate) struct KeptSteps(Vec<(u32, &'static str)>);
+
+impl KeptSteps {
+    /// The newest step with a task list and the newest one with diff statistics, as far as both take no more than `most`
+    /// tokens. Linear in the view.
+    pub(crate) fn find(view: &View<'_>, task_list_tools: &[String], most: Tokens) -> Self {
+        let mut kept = Vec::new();
+        let mut left = most;
+        let found = [(task_list(view, task_list_tools), "the task list"), (diff_stat(view), "diff statistics")];
+        for (unit, what) in found {
+            let Some(unit) = unit.filter(|unit| view.protection(*unit as usize).may_leave()) else { continue };
+            let tokens = if kept.iter().any(|(kept, _)| *kept == unit) { 0 } else { view.unit_tokens(unit as usize) };
+            // A step whose list stands beside a giant result is not kept for the list's sake.
+            if tokens <= left {
+                left -= tokens;
+                kept.push((unit, what));
+            }
+        }
+        kept.sort_unstable();
+        Self(kept)
+    }
+
+    /// Whether a unit stays.
+    pub(crate) fn holds(&self, unit: u32) -> bool {
+        self.0.iter().any(|(kept, _)| *kept == unit)
+    }
+
+    /// What stays, for a person; empty for nothing.
+    pub(crate) fn note(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|(_, what)| *what).collect();
+        if names.is_empty() { String::new() } else { format!("; {} kept", names.join(" and ")) }
+    }
+}
+
+/// The step whose call holds the newest task list that a tool accepted.
+fn task_list(view: &View<'_>, tools: &[String]) -> Option<u32> {
+    let tools: Vec<String> = tools.iter().map(|tool| plain(tool)).collect();
+    let facts = view.facts();
+    let mut failed: Vec<u32> =
+        facts.outputs().iter().filter(|output| output.is_error).filter_map(|output| output.call).collect();
+    failed.sort_unstable();
+    let holds_list = |(index, _): &(usize, _)| {
+        let call = &facts.calls()[*index];
+        tools.contains(&plain(call.name)) && failed.binary_search(&(*index as u32)).is_err()
+    };
+    facts.calls().iter().enumerate().rev().find(holds_list).map(|(_, call)| call.unit)
+}
+
+/// The step in which git last told how much changed.
+fn diff_stat(view: &View<'_>) -> Option<u32> {
+    let facts = view.facts();
+    let tells = |output: &&epitome_strategy::ToolOutput<'_>| {
+        let call = output.call.map(|call| &facts.calls()[call as usize]);
+        call.is_some_and(|call| call.kind == ToolKind::Shell && call.arguments.contains("git"))
+            && output.text.lines().any(is_stat_line)
+    };
+    facts.outputs().iter().rev().find(tells).map(|output| output.unit)
+}
+
+/// Whether a line is git's total: `3 files changed, 10 insertions(+)`, or the same in Chinese.
+fn is_stat_line(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
+    rest.len() < line.len()
+        && [" file changed", " files changed", " 个文件被"].iter().any(|words| rest.starts_with(words))
+}
+
+/// A name in lower case without `_` and `-`, behind a server's name.
+fn plain(name: &str) -> String {
+    let last = name.rsplit("__").next().unwrap_or(name);
+    last.chars().filter(|char| !matches!(char, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines() {
+        let check = |line: &str, expect: bool| assert_eq!(is_stat_line(line), expect, "{line}");
+        check(" 3 files changed, 10 insertions(+), 2 deletions(-)", true);
+        check(" 1 file changed, 1 insertion(+)", true);
+        check(" 3 个文件被修改，插入 10 行(+)", true);
+        check("no files changed", false);
+        check("3 files were read", false);
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(plain("mcp__plan__todo_write"), "todowrite");
+        assert_eq!(plain("TodoWrite"), "todowrite");
+    }
+}

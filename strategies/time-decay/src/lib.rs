@@ -1,0 +1,254 @@
+#![doc = include_str!("../README.md")]
+
+mod ages;
+mod fade;
+
+use epitome_strategy::cut::Focus;
+use epitome_strategy::parts::{self, Limits, Run, SUMMARY_OVERHEAD};
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, View, settings,
+};
+
+use fade::{Fade, Fader};
+
+settings! {
+    /// Settings of `time-decay`.
+    pub struct Settings {
+        /// The age at which half of a message's weight is left, as a share of the session's span.
+        half_life_share: f64 = 0.25, in 0.001..=100.0;
+        /// The same in minutes of the recorded timestamps; 0 goes by `half_life_share`.
+        half_life_minutes: f64 = 0.0, in 0.0..=10_000_000.0, unit "minutes";
+        /// Whether age goes by timestamps where most messages have them; otherwise it goes by the tokens that came after.
+        use_timestamps: bool = true;
+        /// The age from which long tool outputs are cut.
+        light_after: f64 = 0.25, in 0.0..=1000.0, unit "half-lives";
+        /// The age from which all long texts are cut to a sentence or so.
+        medium_after: f64 = 0.5, in 0.0..=1000.0, unit "half-lives";
+        /// The age from which texts are stubs.
+        heavy_after: f64 = 1.0, in 0.0..=1000.0, unit "half-lives";
+        /// The age from which messages leave.
+        drop_after: f64 = 2.0, in 0.0..=1000.0, unit "half-lives";
+        /// How many times shorter the half-life may become when the ages as set do not reach the goal; 1 leaves it.
+        hasten_up_to: f64 = 8.0, in 1.0..=1000.0;
+        /// Tokens that a tool's output keeps when it is lightly cut.
+        light_result_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that any text keeps when it is cut to a sentence or so.
+        medium_text_tokens: u32 = 60, in 1..=100_000, unit "tokens";
+        /// Strings in the arguments of calls are cut to this length together with stubs; 0 leaves them alone.
+        max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
+        /// Whether messages that leave are summarised; without it a notice stands for them.
+        summarize_dropped: bool = true;
+        /// Share of the target that all summaries of one plan together may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that each summary gets at least; messages that hold no more than twice as much do not leave.
+        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
+        /// Tokens that one summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// By how much the half-life is shortened at a time.
+const HASTE: f64 = 1.25;
+
+/// The older, the less of it stays: see the crate's page.
+#[derive(Debug)]
+pub struct TimeDecay {
+    settings: Settings,
+}
+
+impl Configurable for TimeDecay {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "time-decay",
+        summary: "The older a message, the less of it stays: whole, lightly cut, a sentence, a stub, a summary.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for TimeDecay {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let ages = ages::ages(view, &self.settings);
+        let fader = Fader { view, settings: &self.settings };
+        let mut haste = 1.0;
+        let mut layers = self.layers(&fader, &ages.of_units, haste);
+        while gain(&layers) < u64::from(goal.excess()) && haste < self.settings.hasten_up_to {
+            haste = (haste * HASTE).min(self.settings.hasten_up_to);
+            layers = self.layers(&fader, &ages.of_units, haste);
+        }
+        let edits = self.edits(&fader, goal, layers, &ages.of_units, haste);
+        let oldest = ages.of_units.first().copied().unwrap_or_default() * haste;
+        Ok(Plan::of(
+            edits,
+            format!(
+                "nothing old enough is long enough: the oldest message is {oldest:.1} half-lives old by {}",
+                ages.by
+            ),
+        ))
+    }
+}
+
+/// What is to happen to units of one age, and what it saves.
+struct Layer {
+    what: What,
+    saving: u64,
+}
+
+enum What {
+    /// Parts of one unit's texts leave.
+    Fades(u32, Fade),
+    /// Units leave.
+    Leave(Run),
+}
+
+fn gain(layers: &[Layer]) -> u64 {
+    layers.iter().map(|layer| layer.saving).sum()
+}
+
+impl TimeDecay {
+    fn fade(&self, age: f64) -> Fade {
+        let settings = &self.settings;
+        // From the strongest on, so that a setting of 0 takes the place of all weaker ones.
+        match age {
+            age if age >= settings.drop_after => Fade::Dropped,
+            age if age >= settings.heavy_after => Fade::Heavy,
+            age if age >= settings.medium_after => Fade::Medium,
+            age if age >= settings.light_after => Fade::Light,
+            _ => Fade::Whole,
+        }
+    }
+
+    /// What the ages make of each unit, the oldest first.
+    fn layers(&self, fader: &Fader<'_, '_>, ages: &[f64], haste: f64) -> Vec<Layer> {
+        let view = fader.view;
+        let fades: Vec<Fade> = ages.iter().map(|age| self.fade(age * haste)).collect();
+        let dropped = (0..fades.len()).filter(|unit| fades[*unit] == Fade::Dropped).map(|unit| unit as u32);
+        let mut leaving = parts::runs(view, dropped);
+        leaving.retain(|run| run.is_worth_a_summary(view, self.settings.min_summary_tokens));
+        let mut leaving = leaving.into_iter().peekable();
+        let mut layers = Vec::new();
+        let mut unit = 0;
+        while unit < fades.len() {
+            if let Some(run) = leaving.next_if(|run| run.units.first() == Some(&(unit as u32))) {
+                unit += run.units.len();
+                let saving = u64::from(run.tokens - self.cost());
+                layers.push(Layer { what: What::Leave(run), saving });
+                continue;
+            }
+            // What may not leave, or would not be worth a summary, is a stub at least.
+            let fade = fades[unit].min(Fade::Heavy);
+            let saving = fader.saving(unit, fade);
+            if saving > 0 {
+                layers.push(Layer { what: What::Fades(unit as u32, fade), saving });
+            }
+            unit += 1;
+        }
+        layers
+    }
+
+    /// The least that stands in the place of units that leave.
+    fn cost(&self) -> Tokens {
+        SUMMARY_OVERHEAD + if self.settings.summarize_dropped { self.settings.min_summary_tokens } else { 0 }
+    }
+
+    /// The edits of `layers`, the oldest first, as far as the goal needs.
+    fn edits(&self, fader: &Fader<'_, '_>, goal: &Goal, layers: Vec<Layer>, ages: &[f64], haste: f64) -> Vec<Edit> {
+        let excess = u64::from(goal.excess());
+        let focus = Focus::new(goal.focus.as_deref());
+        let mut saved = 0;
+        let mut edits = Vec::new();
+        let mut leaving = Vec::new();
+        for layer in layers {
+            if saved >= excess {
+                break;
+            }
+            match layer.what {
+                What::Fades(unit, fade) => {
+                    let age = ages[unit as usize] * haste;
+                    edits.extend(fader.edits(unit as usize, fade, age, &focus));
+                    saved += layer.saving;
+                }
+                What::Leave(run) => {
+                    let run = self.as_far_as_needed(fader.view, run, excess - saved);
+                    saved += u64::from(run.tokens - self.cost());
+                    leaving.push(run);
+                }
+            }
+        }
+        let spare = saved.checked_sub(excess).map(|spare| spare.min(u64::from(u32::MAX)) as Tokens);
+        let mut all = self.leave(fader.view, goal, leaving, spare, |unit| ages[unit as usize] * haste);
+        all.extend(edits);
+        all
+    }
+
+    /// The oldest units of a run, as many as save `need` tokens with a summary of usual length.
+    fn as_far_as_needed(&self, view: &View<'_>, run: Run, need: u64) -> Run {
+        let mut taken = Run { units: Vec::new(), tokens: 0 };
+        for unit in run.units {
+            taken.units.push(unit);
+            taken.tokens += view.unit_tokens(unit as usize);
+            // A tenth of what it replaces is a usual length.
+            let usual = (taken.tokens / 10).min(self.settings.max_summary_tokens).max(self.cost());
+            let is_enough = u64::from(taken.tokens) >= need + u64::from(usual + SUMMARY_OVERHEAD);
+            if is_enough && taken.is_worth_a_summary(view, self.settings.min_summary_tokens) {
+                break;
+            }
+        }
+        taken
+    }
+
+    fn leave(
+        &self,
+        view: &View<'_>,
+        goal: &Goal,
+        runs: Vec<Run>,
+        spare: Option<Tokens>,
+        age: impl Fn(u32) -> f64,
+    ) -> Vec<Edit> {
+        let limits = Limits {
+            least: self.settings.min_summary_tokens,
+            most: self.settings.max_summary_tokens,
+            share: self.settings.summary_share,
+        };
+        let sizes: Vec<Tokens> = runs.iter().map(|run| run.tokens).collect();
+        let budgets = limits.allot(goal, &sizes, spare);
+        let edit = |(run, max_tokens): (Run, Tokens)| {
+            let age = |unit: Option<&u32>| unit.map_or(0.0, |unit| age(*unit));
+            let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
+            let detail = format!(
+                "{messages} messages, {} tokens, {:.1} to {:.1} half-lives old",
+                run.tokens,
+                age(run.units.last()),
+                age(run.units.first())
+            );
+            let reason = Reason::new("aged-out", detail).with_score(weight(age(run.units.last())));
+            if self.settings.summarize_dropped {
+                parts::summarize(goal, run, max_tokens, reason)
+            } else {
+                Edit::Drop { units: run.units, reason }
+            }
+        };
+        runs.into_iter().zip(budgets).map(edit).collect()
+    }
+}
+
+/// What is left of a message's weight at an age in half-lives: 1 for a new one.
+fn weight(age: f64) -> f32 {
+    0.5f64.powf(age) as f32
+}
+
+#[cfg(test)]
+mod tests;

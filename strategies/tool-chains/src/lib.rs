@@ -1,0 +1,118 @@
+#![doc = include_str!("../README.md")]
+
+mod chains;
+
+use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
+use epitome_strategy::{Configurable, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy, View, settings};
+
+use chains::Chain;
+
+settings! {
+    /// Settings of `tool-chains`.
+    pub struct Settings {
+        /// Steps at a chain's start that stay.
+        keep_first: u32 = 1, in 0..=1000, unit "steps";
+        /// Steps at a chain's end that stay.
+        keep_last: u32 = 1, in 1..=1000, unit "steps";
+        /// Chains of fewer steps are left alone.
+        min_steps: u32 = 3, in 2..=100_000, unit "steps";
+        /// Chains of more steps are taken as several.
+        max_steps: u32 = 40, in 4..=100_000, unit "steps";
+        /// How many steps back a step may find what it has in common with the chain.
+        reach: u32 = 2, in 1..=100, unit "steps";
+        /// Tokens that an output in a chain's middle may keep where stubs are enough; 0 leaves nothing but the mark.
+        stub_tokens: u32 = 0, in 0..=100_000, unit "tokens";
+        /// Share of the target that all summaries of one plan together may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that each summary gets at least; a middle that holds no more than twice as much is not summarised.
+        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
+        /// Tokens that one summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+const CODES: Codes = Codes { cut: "output-in-chain", summary: "middle-of-chain" };
+
+/// Chains of calls keep their first and last steps, the middle gives way: see the crate's page.
+#[derive(Debug)]
+pub struct ToolChains {
+    settings: Settings,
+}
+
+impl Configurable for ToolChains {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "tool-chains",
+        summary: "A chain of calls that belong together keeps its first and last; outputs between become stubs, or it is \
+                  summarised.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for ToolChains {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let calls = view.facts().calls().len();
+        let chains = chains::find(view, &self.settings);
+        let least = self.settings.min_steps.max(self.settings.keep_first + self.settings.keep_last + 1);
+        let middles: Vec<Part> = chains
+            .iter()
+            .filter(|chain| chain.steps.len() >= least as usize)
+            .filter_map(|chain| self.middle(view, chain))
+            .collect();
+        if middles.is_empty() {
+            return Ok(Plan::decline(format!("{calls} calls: no {least} steps with calls belong together")));
+        }
+        let limits = Limits {
+            least: self.settings.min_summary_tokens,
+            most: self.settings.max_summary_tokens,
+            share: self.settings.summary_share,
+        };
+        let edits = parts::plan(view, goal, &middles, limits, CODES);
+        Ok(Plan::of(edits, "no chain's middle is longer than what would stand for it"))
+    }
+}
+
+impl ToolChains {
+    /// Everything between the first and the last steps of a chain.
+    fn middle(&self, view: &View<'_>, chain: &Chain<'_>) -> Option<Part> {
+        let steps = &chain.steps;
+        let first = match self.settings.keep_first as usize {
+            0 => *steps.first()?,
+            kept => steps.get(kept - 1)? + 1,
+        };
+        let last = *steps.get(steps.len().checked_sub(self.settings.keep_last as usize)?)?;
+        let units: Vec<u32> = (first..last).collect();
+        let outputs = view.facts().outputs();
+        let from = outputs.partition_point(|output| output.unit < first);
+        let cuts: Vec<Cut> = outputs[from..]
+            .iter()
+            .take_while(|output| output.unit < last)
+            .filter(|output| view.protection(output.unit as usize).may_edit())
+            .map(|output| Cut { at: output.at, budget: self.settings.stub_tokens })
+            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
+            .collect();
+        (first < last).then(|| Part {
+            name: format!("a chain of {} steps{}", steps.len(), chain.about()),
+            units,
+            cuts,
+            is_whole: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

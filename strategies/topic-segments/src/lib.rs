@@ -1,0 +1,143 @@
+#![doc = include_str!("../README.md")]
+
+mod passages;
+mod segments;
+mod terms;
+
+use epitome_strategy::parts::{self, Codes, Limits, Part, SUMMARY_OVERHEAD};
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, UnitKind, View,
+    settings,
+};
+
+use passages::Passages;
+use segments::Segment;
+
+settings! {
+    /// Settings of `topic-segments`.
+    pub struct Settings {
+        /// Steps of one round that are looked at together; in a round of more a new topic may begin between two such groups.
+        passage_steps: u32 = 5, in 1..=1000, unit "steps";
+        /// Passages on either side of a gap that are compared.
+        window: u32 = 3, in 1..=100, unit "passages";
+        /// Score from which a gap is a boundary; a drop in cohesion that stands out counts up to 1.2, the other signs as below.
+        boundary_score: f64 = 0.8, in 0.0..=10.0;
+        /// What it counts when a typed message opens with one of `shift_words`.
+        shift_score: f64 = 1.2, in 0.0..=10.0;
+        /// What it counts when most of what a typed message says was not spoken of before.
+        novelty_score: f64 = 0.4, in 0.0..=10.0;
+        /// What a pause of `pause_minutes` counts.
+        pause_score: f64 = 0.5, in 0.0..=10.0;
+        /// A pause this long speaks for a new topic.
+        pause_minutes: f64 = 30.0, in 0.1..=1_000_000.0, unit "minutes";
+        /// Topics of fewer tokens are not told apart from their neighbours.
+        min_topic_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
+        /// Whether of the last topic that the goal needs only the oldest part leaves, where that is enough.
+        split_last_topic: bool = true;
+        /// More summaries than this are folded into one, the oldest first.
+        max_summaries: u32 = 12, in 1..=10_000, unit "summaries";
+        /// Share of the target that all summaries of one plan together may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that each summary gets at least; a topic that holds no more than twice as much is left alone.
+        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
+        /// Tokens that one summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+        /// Words that open a new topic at the start of a typed message, in lower case.
+        shift_words: Vec<String> = segments::SHIFT_WORDS.iter().map(|word| (*word).to_owned()).collect();
+    }
+}
+
+/// Finished topics are summarised, the current one stays: see the crate's page.
+#[derive(Debug)]
+pub struct TopicSegments {
+    settings: Settings,
+}
+
+impl Configurable for TopicSegments {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "topic-segments",
+        summary: "The session is split by topic; finished topics become one summary each, the current one stays whole.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: false, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+const CODES: Codes = Codes { cut: "finished-topic", summary: "finished-topic" };
+
+impl Strategy for TopicSegments {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let passages = Passages::new(view, self.settings.passage_steps);
+        let segments = segments::find(&passages, &self.settings);
+        let Some((_, finished)) = segments.split_last().filter(|(_, finished)| !finished.is_empty()) else {
+            let reason = format!("one topic so far, in {} passages", passages.list.len());
+            return Ok(Plan::decline(reason));
+        };
+        let mut edits: Vec<Edit> = self.fold(view, goal).into_iter().collect();
+        let topics: Vec<Part> = finished
+            .iter()
+            .enumerate()
+            .map(|(index, segment)| Part {
+                name: format!("topic {} of {}{}", index + 1, segments.len(), segment.about(&passages)),
+                units: self.units(view, segment, &edits),
+                cuts: Vec::new(),
+                is_whole: !self.settings.split_last_topic,
+            })
+            .collect();
+        edits.extend(parts::plan(view, goal, &topics, self.limits(), CODES));
+        Ok(Plan::of(edits, format!("{} finished topics, none longer than its summary", finished.len())))
+    }
+}
+
+impl TopicSegments {
+    fn limits(&self) -> Limits {
+        Limits {
+            least: self.settings.min_summary_tokens,
+            most: self.settings.max_summary_tokens,
+            share: self.settings.summary_share,
+        }
+    }
+
+    fn units(&self, view: &View<'_>, segment: &Segment, folded: &[Edit]) -> Vec<u32> {
+        let is_folded = |unit: u32| matches!(folded, [Edit::Summarize { units, .. }] if units.contains(&unit));
+        let leaves = |unit: &u32| view.units()[*unit as usize].kind != UnitKind::System && !is_folded(*unit);
+        segment.units.clone().map(|unit| unit as u32).filter(leaves).collect()
+    }
+
+    /// One summary of the oldest summaries, where too many have piled up.
+    fn fold(&self, view: &View<'_>, goal: &Goal) -> Option<Edit> {
+        let is_summary = |unit: &u32| view.units()[*unit as usize].kind == UnitKind::Summary;
+        let summaries: Vec<u32> = (0..view.units().len() as u32).filter(is_summary).collect();
+        let beyond = summaries.len().checked_sub(self.settings.max_summaries as usize).filter(|beyond| *beyond > 0)?;
+        // One of them is the one that they are folded into.
+        let runs = parts::runs(view, summaries.into_iter().take(beyond + 1));
+        let run = runs.into_iter().find(|run| run.units.len() > 1)?;
+        let max_tokens = (run.tokens / 2).min(self.settings.max_summary_tokens);
+        if max_tokens < self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
+            return None;
+        }
+        let detail = format!("the oldest {} summaries, {} tokens", run.units.len(), run.tokens);
+        Some(parts::summarize(goal, run, max_tokens, Reason::new("summaries-folded", detail)))
+    }
+}
+
+/// Tokens of units.
+fn tokens_of(view: &View<'_>, units: std::ops::Range<usize>) -> Tokens {
+    units.map(|unit| view.unit_tokens(unit)).sum()
+}
+
+#[cfg(test)]
+mod tests;

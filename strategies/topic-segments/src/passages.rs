@@ -1,0 +1,138 @@
+//! Passages: the smallest stretches that can be a topic.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_strategy::{Content, Message, Origin, Role, Tokens, UnitKind, View};
+
+use crate::terms::{self, Terms, Vector};
+use crate::tokens_of;
+
+/// How much of a typed text, of a model's text and of a call's arguments is read, in bytes: a topic shows in the first
+/// lines, and a pasted log would drown it.
+const TYPED_BYTES: usize = 4000;
+const MODEL_BYTES: usize = 1500;
+const ARGUMENT_BYTES: usize = 300;
+
+/// A stretch of units: a typed message and what follows it, cut after so many steps.
+#[derive(Debug)]
+pub(crate) struct Passage {
+    pub(crate) units: Range<usize>,
+    pub(crate) tokens: Tokens,
+    pub(crate) terms: Vector,
+    /// What the typed message that opens it says.
+    pub(crate) opening: Option<String>,
+    /// The terms of that message alone.
+    pub(crate) opening_terms: Vector,
+    /// Whether it is an earlier summary.
+    pub(crate) is_summary: bool,
+    /// The first and the last timestamp in it.
+    pub(crate) times: Option<(i64, i64)>,
+}
+
+/// The passages of a view, and the words that they speak with.
+#[derive(Debug)]
+pub(crate) struct Passages {
+    pub(crate) list: Vec<Passage>,
+    pub(crate) terms: Terms,
+}
+
+impl Passages {
+    /// The passages of a view. Linear in the view.
+    pub(crate) fn new(view: &View<'_>, steps: u32) -> Self {
+        let mut terms = Terms::default();
+        let mut list: Vec<Passage> =
+            ranges(view, steps).into_iter().map(|units| passage(view, units, &mut terms)).collect();
+        let vectors: Vec<&Vector> = list.iter().map(|passage| &passage.terms).collect();
+        let weights = terms::weights(&vectors, terms.names.len());
+        for passage in &mut list {
+            terms::weigh(&mut passage.terms, &weights);
+            terms::weigh(&mut passage.opening_terms, &weights);
+        }
+        Self { list, terms }
+    }
+}
+
+fn ranges(view: &View<'_>, most_steps: u32) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut steps = 0;
+    let mut was_summary = false;
+    for (index, unit) in view.units().iter().enumerate() {
+        let is_summary = unit.kind == UnitKind::Summary;
+        let opens = unit.kind == UnitKind::User
+            || is_summary
+            || was_summary
+            || (unit.kind == UnitKind::Step && steps >= most_steps);
+        match ranges.last_mut().filter(|_| !opens) {
+            Some(range) => range.end = index + 1,
+            None => {
+                ranges.push(index..index + 1);
+                steps = 0;
+            }
+        }
+        steps += u32::from(unit.kind == UnitKind::Step);
+        was_summary = is_summary;
+    }
+    ranges
+}
+
+fn passage(view: &View<'_>, units: Range<usize>, terms: &mut Terms) -> Passage {
+    let first = &view.units()[units.start];
+    let is_summary = first.kind == UnitKind::Summary;
+    let mut counts = HashMap::new();
+    let mut opening_counts = HashMap::new();
+    let mut times: Option<(i64, i64)> = None;
+    for unit in units.clone() {
+        if view.units()[unit].kind == UnitKind::System {
+            continue;
+        }
+        for position in view.units()[unit].entries.clone() {
+            let message = view.message(position);
+            if let Some(time) = message.timestamp {
+                times = Some(times.map_or((time, time), |(start, end)| (start.min(time), end.max(time))));
+            }
+            read(message, terms, &mut counts);
+            if message.is_typed() {
+                read(message, terms, &mut opening_counts);
+            }
+        }
+    }
+    read_calls(view, units.clone(), terms, &mut counts);
+    Passage {
+        tokens: tokens_of(view, units.clone()),
+        terms: terms::vector(counts),
+        opening: (first.kind == UnitKind::User).then(|| view.message(first.entries.start).plain_text()),
+        opening_terms: terms::vector(opening_counts),
+        is_summary,
+        times,
+        units,
+    }
+}
+
+/// Reads what people and the model say; what tools print says little of the topic and a lot of everything.
+fn read(message: &Message, terms: &mut Terms, counts: &mut HashMap<u32, f32>) {
+    let (most, weight) = match (message.role, message.origin) {
+        (Role::User, Origin::Typed | Origin::Summary) => (TYPED_BYTES, 2.0),
+        (Role::Assistant, _) => (MODEL_BYTES, 1.0),
+        (Role::User | Role::System | Role::Tool, _) => return,
+    };
+    for block in &message.blocks {
+        if let Content::Text { text } = &block.content {
+            terms.read(text, most, weight, counts);
+        }
+    }
+}
+
+/// Reads the files that calls name, and the first of their arguments.
+fn read_calls(view: &View<'_>, units: Range<usize>, terms: &mut Terms, counts: &mut HashMap<u32, f32>) {
+    let (calls, events) = (view.facts().calls(), view.facts().file_events());
+    let first = calls.partition_point(|call| (call.unit as usize) < units.start);
+    let end = calls.partition_point(|call| (call.unit as usize) < units.end);
+    for call in &calls[first..end] {
+        terms.read(call.arguments, ARGUMENT_BYTES, 1.0, counts);
+    }
+    let from = events.partition_point(|event| (event.call as usize) < first);
+    for event in events[from..].iter().take_while(|event| (event.call as usize) < end) {
+        terms.read(&event.path, ARGUMENT_BYTES, 1.0, counts);
+    }
+}

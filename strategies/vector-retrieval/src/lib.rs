@@ -1,0 +1,267 @@
+#![doc = include_str!("../README.md")]
+
+mod identifiers;
+mod nearness;
+
+use epitome_strategy::{
+    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
+    Tokens, UnitKind, Vectors, View, settings,
+};
+
+use nearness::Candidate;
+
+settings! {
+    /// Settings of `vector-retrieval`.
+    pub struct Settings {
+        /// Old messages that stay because they are near to the question. A call and its results count as one message.
+        keep_nearest: u32 = 20, in 0..=500, unit "messages";
+        /// Newest messages that stay whole, near or not.
+        window: u32 = 9, in 0..=1000, unit "messages";
+        /// How much nearness counts against diversity in the choice of the nearest: 1 goes by nearness alone.
+        lambda: f64 = 0.7, in 0.0..=1.0;
+        /// How much it adds to a message's nearness when it holds all exact strings (paths, ids, numbers) of the question.
+        identifier_weight: f64 = 0.3, in 0.0..=2.0;
+        /// Whether a near question brings its answer, and a near answer its question.
+        neighbours: bool = true;
+        /// Whether what leaves is summarised; without it, it leaves without a summary.
+        summarize: bool = true;
+        /// Share of the target that the summary may take.
+        summary_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that the summary may take however small its share is, and the least that it gets.
+        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        /// Tokens that the summary may take at most.
+        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+}
+
+/// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
+const SUMMARY_OVERHEAD: Tokens = 30;
+
+/// The old messages nearest to the current question stay: see the crate's page.
+#[derive(Debug)]
+pub struct VectorRetrieval {
+    settings: Settings,
+}
+
+impl Configurable for VectorRetrieval {
+    type Settings = Settings;
+    const META: Meta = Meta {
+        id: "vector-retrieval",
+        summary: "Old messages nearest to the current question stay; the others leave, least near first.",
+        docs: include_str!("../README.md"),
+        lossiness: Lossiness::Whole,
+        needs: Needs { embeddings: true, model: false },
+        since: "0.1.0",
+    };
+
+    fn with_settings(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Strategy for VectorRetrieval {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let vectors = match view.vectors() {
+            Ok(vectors) => vectors,
+            Err(reason) => return Ok(Plan::decline(reason)),
+        };
+        let (Some(vector), Some(question)) = (&vectors.focus, &goal.focus) else {
+            return Ok(Plan::decline("there is no current question to be near to"));
+        };
+        let window = window_start(view, self.settings.window as usize);
+        let may_leave = |unit: &usize| view.protection(*unit).may_leave();
+        let old: Vec<usize> =
+            (0..window).filter(may_leave).filter(|unit| view.units()[*unit].kind != UnitKind::Summary).collect();
+        if old.is_empty() {
+            return Ok(Plan::decline(format!(
+                "nothing in front of the newest {} messages may leave",
+                self.settings.window
+            )));
+        }
+        let first_new = view.units().get(window).map_or(view.len(), |unit| unit.entries.start);
+        let held = identifiers::held(view, question, first_new);
+        let weight = self.settings.identifier_weight as f32;
+        let candidate = |unit: &usize| Candidate {
+            unit: *unit,
+            nearness: nearness::of(vectors.units.row(*unit), vector) + weight * held[*unit],
+        };
+        let candidates: Vec<Candidate> = old.iter().map(candidate).collect();
+        if candidates.iter().all(|candidate| candidate.nearness <= 0.0) {
+            return Ok(Plan::decline("no old message has anything in common with the question"));
+        }
+        let queue = self.queue(view, vectors, candidates, window);
+        Ok(self.plan_of(view, goal, window, queue))
+    }
+}
+
+/// Why a unit leaves: the order is that in which they leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// A summary of an earlier compaction: folded into the new one.
+    Earlier,
+    /// Not among the nearest.
+    Far,
+    /// Among the nearest, but the goal leaves no room for it.
+    Near,
+    /// In the window, but the goal leaves no room for it.
+    Window,
+}
+
+/// A unit that may leave.
+#[derive(Debug, Clone, Copy)]
+struct Leaving {
+    unit: usize,
+    cause: Cause,
+    nearness: f32,
+}
+
+impl VectorRetrieval {
+    /// What may leave, in the order in which it does.
+    fn queue(&self, view: &View<'_>, vectors: &Vectors, mut candidates: Vec<Candidate>, window: usize) -> Vec<Leaving> {
+        let near =
+            nearness::nearest(&candidates, &vectors.units, self.settings.keep_nearest as usize, self.settings.lambda);
+        // In the order of choice, each with what it brings: the last chosen leaves first, and what it brought before it.
+        let mut kept = vec![false; view.units().len()];
+        let mut stays: Vec<Candidate> = Vec::new();
+        for candidate in near {
+            let brought = if self.settings.neighbours { partner(view, candidate.unit) } else { None };
+            for unit in [Some(candidate.unit), brought].into_iter().flatten() {
+                let at = candidates.binary_search_by_key(&unit, |candidate| candidate.unit);
+                if let Ok(at) = at
+                    && !std::mem::replace(&mut kept[unit], true)
+                {
+                    stays.push(candidates[at]);
+                }
+            }
+        }
+        let leaving = |cause| move |it: &Candidate| Leaving { unit: it.unit, cause, nearness: it.nearness };
+        let free = |unit: &usize| view.protection(*unit).may_leave();
+        let is_summary = |unit: &usize| view.units()[*unit].kind == UnitKind::Summary;
+        let mut queue: Vec<Leaving> = Vec::with_capacity(view.units().len());
+        if self.settings.summarize {
+            let earlier = (0..window).filter(free).filter(is_summary);
+            queue.extend(earlier.map(|unit| Leaving { unit, cause: Cause::Earlier, nearness: 0.0 }));
+        }
+        candidates.sort_by(|left, right| left.nearness.total_cmp(&right.nearness).then(left.unit.cmp(&right.unit)));
+        queue.extend(candidates.iter().filter(|candidate| !kept[candidate.unit]).map(leaving(Cause::Far)));
+        queue.extend(stays.iter().rev().map(leaving(Cause::Near)));
+        let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
+        queue.extend(newest.map(|unit| Leaving { unit, cause: Cause::Window, nearness: 0.0 }));
+        queue
+    }
+
+    /// As many of the queue as the goal needs, and what takes their place.
+    fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<Leaving>) -> Plan {
+        let share = self.share(goal);
+        let (needed, least) = match self.settings.summarize {
+            true => {
+                let excess = goal.excess() + SUMMARY_OVERHEAD;
+                (excess + share, excess + self.settings.min_summary_tokens)
+            }
+            false => (goal.excess(), goal.excess()),
+        };
+        // What alone is larger than the target cannot stay: it goes first, so that it does not cost all the others.
+        queue.sort_by_key(|leaving| match leaving.cause {
+            Cause::Earlier => 0,
+            _ if view.unit_tokens(leaving.unit) > goal.target => 1,
+            _ => 2,
+        });
+        let mut gone: Vec<Leaving> = Vec::new();
+        let mut tokens: Tokens = 0;
+        for leaving in queue {
+            // What is near or new leaves for the goal alone, not for a longer summary.
+            let enough = if leaving.cause <= Cause::Far { needed } else { least };
+            if tokens >= enough && leaving.cause != Cause::Earlier && gone.iter().any(|it| it.cause != Cause::Earlier) {
+                break;
+            }
+            tokens += view.unit_tokens(leaving.unit);
+            gone.push(leaving);
+        }
+        if self.settings.summarize && tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
+            return Plan::decline("what is far from the question is no longer than its summary would be");
+        }
+        if !self.settings.summarize {
+            return Plan::of(drops(view, &gone), "nothing may leave");
+        }
+        let code = match gone.iter().map(|leaving| leaving.cause).max() {
+            Some(Cause::Window) => "window-shrunk",
+            Some(Cause::Near) => "no-room-for-near",
+            Some(Cause::Far | Cause::Earlier) | None => "far-from-question",
+        };
+        let (reason, score) = reason(view, &gone, code);
+        let stay = (0..window).filter(|unit| view.protection(*unit).may_leave()).count();
+        let old = gone.iter().filter(|leaving| leaving.unit < window).count();
+        let detail = format!("{}; {} old messages stay", reason, stay.saturating_sub(old));
+        let left = goal.target.saturating_sub(goal.current.saturating_sub(tokens) + SUMMARY_OVERHEAD);
+        let max_tokens = left.min(share).max(self.settings.min_summary_tokens).min(tokens - SUMMARY_OVERHEAD - 1);
+        let mut units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
+        units.sort_unstable();
+        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
+        let reason = Reason::new(code, detail).with_score(score);
+        Plan::of(vec![Edit::Summarize { units, summary, reason }], "")
+    }
+
+    fn share(&self, goal: &Goal) -> Tokens {
+        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
+        let least = self.settings.min_summary_tokens;
+        share.clamp(least, self.settings.max_summary_tokens.max(least))
+    }
+}
+
+/// One drop for each cause, in the order of the queue.
+fn drops(view: &View<'_>, gone: &[Leaving]) -> Vec<Edit> {
+    let drop = |leaving: &[Leaving]| {
+        let code = match leaving[0].cause {
+            Cause::Far | Cause::Earlier => "far-from-question",
+            Cause::Near => "no-room-for-near",
+            Cause::Window => "window-shrunk",
+        };
+        let (detail, score) = reason(view, leaving, code);
+        let mut units: Vec<u32> = leaving.iter().map(|leaving| leaving.unit as u32).collect();
+        units.sort_unstable();
+        Edit::Drop { units, reason: Reason::new(code, detail).with_score(score) }
+    };
+    gone.chunk_by(|left, right| left.cause == right.cause).map(drop).collect()
+}
+
+/// The figures of a reason, and the highest nearness among what leaves.
+fn reason(view: &View<'_>, gone: &[Leaving], code: &str) -> (String, f32) {
+    let messages: usize = gone.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
+    let tokens: Tokens = gone.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
+    let nearest = gone.iter().map(|leaving| leaving.nearness).fold(0.0, f32::max);
+    let why = match code {
+        "window-shrunk" => "; some of the newest had to go for the goal",
+        "no-room-for-near" => "; some of the nearest had to go for the goal",
+        _ => "",
+    };
+    (format!("{messages} messages ({tokens} tokens) of a nearness of {nearest:.2} or less{why}"), nearest)
+}
+
+/// What a unit brings: a question the answer directly behind it, a step the question directly in front of it.
+fn partner(view: &View<'_>, unit: usize) -> Option<usize> {
+    let units = view.units();
+    match units[unit].kind {
+        UnitKind::Step => unit.checked_sub(1).filter(|before| units[*before].kind == UnitKind::User),
+        UnitKind::User => {
+            let answer = units.get(unit + 1).filter(|next| next.kind == UnitKind::Step && next.entries.len() == 1)?;
+            view.message(answer.entries.start).calls().next().is_none().then_some(unit + 1)
+        }
+        UnitKind::System | UnitKind::Injected | UnitKind::Summary | UnitKind::Orphan => None,
+    }
+}
+
+/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
+fn window_start(view: &View<'_>, messages: usize) -> usize {
+    let first = view.len().saturating_sub(messages);
+    view.units().partition_point(|unit| unit.entries.end <= first)
+}
+
+#[cfg(test)]
+mod tests;

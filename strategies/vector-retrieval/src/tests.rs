@@ -1,0 +1,207 @@
+#![allow(clippy::unwrap_used)]
+use std::sync::Arc;
+
+use super::*;
+use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings, Protection};
+use epitome_testkit::PlanCase;
+
+/// Questions and answers about several things, of about 40 tokens each, and a question that goes back to one of them.
+fn chat(topics: &[&str], question: &str) -> String {
+    let mut text = String::from("system: S\nuser: start\n");
+    for topic in topics {
+        text.push_str(&format!("user: {topic} … x4\nassistant: answer on {topic} … x4\n"));
+    }
+    text.push_str(&format!("user: {question}\n"));
+    text
+}
+
+const TOPICS: &[&str] = &[
+    "flight hotel lisbon beach",
+    "bicycle brake cable saddle",
+    "income return form office",
+    "garden tomato water compost",
+    "guitar chord string tuning",
+    "winter jacket wool lining",
+];
+
+fn case_of(topics: &[&str], question: &str, settings: &str) -> PlanCase {
+    let settings = format!("min_summary_tokens=20 window=1 {settings}");
+    PlanCase::new::<VectorRetrieval>(&chat(topics, question), &settings).focus(question)
+}
+
+fn case(settings: &str) -> PlanCase {
+    case_of(TOPICS, "income return form", settings)
+}
+
+#[test]
+fn the_nearest_stay_and_the_least_near_leave_first() {
+    // u6 and u7 are the form's question and answer.
+    case("keep_nearest=1").target(170).expect("summarize u2..u5, u8..u13 in 25 tokens (far-from-question)");
+    case("keep_nearest=2").target(170).expect("summarize u2..u5, u8..u13 in 25 tokens (far-from-question)");
+    // No more leaves than the goal needs.
+    let planned = case("keep_nearest=1").target(400).run();
+    assert!(planned.after <= 400 && planned.after > 300, "{planned:?}");
+    case("").target(10_000).expect("declined: the goal is met");
+}
+
+#[test]
+fn chinese_is_near_too() {
+    let topics = ["预订机票和酒店", "修理自行车刹车", "报税表格在哪里提交", "番茄浇水和施肥"];
+    case_of(&topics, "报税表格什么时候提交", "keep_nearest=2")
+        .target(200)
+        .expect("summarize u2..u5, u8 in 30 tokens (far-from-question)");
+}
+
+#[test]
+fn the_nearest_leave_when_the_goal_leaves_no_room_and_the_window_last() {
+    case("keep_nearest=2").target(1).expect("summarize u2..u13 in 20 tokens (no-room-for-near)");
+    case("keep_nearest=2 window=5").target(1).expect("summarize u2..u13 in 20 tokens (window-shrunk)");
+    // The last chosen of the near ones leaves first: the question is nearer than its answer.
+    case("keep_nearest=2 neighbours=false")
+        .target(130)
+        .expect("summarize u2..u5, u7..u13 in 20 tokens (no-room-for-near)");
+}
+
+#[test]
+fn without_summaries_the_causes_leave_one_by_one() {
+    case("keep_nearest=2 summarize=false window=3").target(1).expect(
+        "drop u2..u5, u8..u11 (far-from-question)
+         drop u6..u7 (no-room-for-near)
+         drop u12..u13 (window-shrunk)",
+    );
+}
+
+#[test]
+fn an_answer_comes_with_its_question() {
+    // The question alone holds the words; the answer says other things.
+    let fixture = "
+user: start
+user: where did the tax office send the letter
+assistant: to the old flat … x20
+user: sing me a song
+assistant: la la … x40
+user: another one please
+assistant: dum dum … x40
+user: the tax office letter again
+";
+    let check = |settings: &str, target: u32, expect: &str| {
+        let settings = format!("min_summary_tokens=1 summary_share=0 window=1 keep_nearest=1 {settings}");
+        let focus = "the tax office letter again";
+        PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).focus(focus).expect(expect);
+    };
+    check("", 150, "summarize u3..u6 in 1 tokens (far-from-question)");
+    check("neighbours=false", 80, "summarize u2..u4, u6 in 1 tokens (far-from-question)");
+    check("", 80, "summarize u2..u4, u6 in 1 tokens (no-room-for-near)");
+}
+
+#[test]
+fn what_says_the_same_takes_one_place() {
+    let topics =
+        ["income return form", "income return form", "income return form", "income tax letter", "guitar chord string"];
+    let check = |settings: &str, expect: &str| {
+        let settings = format!("keep_nearest=2 neighbours=false identifier_weight=0 {settings}");
+        let planned = case_of(&topics, "income return form", &settings).target(130).run();
+        assert!(planned.text.starts_with(expect), "{settings}: {}", planned.text);
+    };
+    // Of the three that are alike the newest stays, and with it an answer (u9) that is less near but says something else.
+    check("lambda=0.4", "summarize u2..u5, u7..u8, u10..u11 ");
+    check("lambda=1", "summarize u2..u3, u5, u7..u11 ");
+}
+
+#[test]
+fn exact_strings_count_beside_the_vectors() {
+    // In words the second is nearer; only the first and its answer hold the question's path.
+    let topics =
+        ["deploy broke src/gate.rs:41 yesterday", "please look again when there is time", "guitar chord string"];
+    let question = "please look at src/gate.rs again when there is time";
+    let check = |weight: &str, expect: &str| {
+        let settings = format!("keep_nearest=1 neighbours=false identifier_weight={weight}");
+        case_of(&topics, question, &settings).target(130).expect(expect);
+    };
+    check("2", "summarize u3..u7 in 20 tokens (far-from-question)");
+    check("0", "summarize u2..u3, u5..u7 in 20 tokens (far-from-question)");
+}
+
+#[test]
+fn a_call_and_its_results_are_one_message() {
+    let mut fixture = String::from("user: start\n");
+    for (number, what) in ["alpha beta", "gamma delta", "income return", "kappa lambda"].iter().enumerate() {
+        fixture.push_str(&format!("call Search c{number} {what}\nresult c{number}: {what} … x20\n"));
+    }
+    fixture.push_str("user: income return\n");
+    PlanCase::new::<VectorRetrieval>(&fixture, "window=1 keep_nearest=1 min_summary_tokens=10")
+        .focus("income return")
+        .target(150)
+        .expect("summarize u1..u2, u4 in 20 tokens (far-from-question)");
+}
+
+#[test]
+fn earlier_summaries_are_folded_in_and_never_summarised_alone() {
+    let with_summary = |words: usize| {
+        chat(TOPICS, "income return form").replacen(
+            "user: start",
+            &format!("user: start\nuser(summary): goals … x{words}"),
+            1,
+        )
+    };
+    let check = |words: usize, target: u32, expect: &str| {
+        PlanCase::new::<VectorRetrieval>(&with_summary(words), "min_summary_tokens=20 window=1 keep_nearest=2")
+            .focus("income return form")
+            .target(target)
+            .expect(expect);
+    };
+    check(10, 180, "summarize u2..u6, u9..u14 in 27 tokens (far-from-question)");
+    let planned = PlanCase::new::<VectorRetrieval>(&with_summary(400), "min_summary_tokens=20 window=1 keep_nearest=2")
+        .focus("income return form")
+        .target(900)
+        .run();
+    assert!(planned.text.starts_with("summarize u2..u3 "), "the summary and a message: {}", planned.text);
+}
+
+#[test]
+fn what_cannot_stay_goes_first() {
+    // One near message is larger than the target: it costs none of the others.
+    let fixture =
+        chat(TOPICS, "income return form").replacen("user: start", "user: start\nassistant: income … x400", 1);
+    PlanCase::new::<VectorRetrieval>(&fixture, "min_summary_tokens=20 window=1")
+        .focus("income return form")
+        .target(500)
+        .expect("summarize u2..u4 in 75 tokens (no-room-for-near)");
+}
+
+#[test]
+fn what_is_protected_stays() {
+    case("keep_nearest=1")
+        .target(170)
+        .protect(4, Protection::Pinned)
+        .expect("summarize u2..u3, u5, u7..u13 in 25 tokens (no-room-for-near)");
+}
+
+/// Gives every text the same vector.
+#[derive(Debug)]
+struct Same(f32);
+
+impl Embedder for Same {
+    fn name(&self) -> &str {
+        "same"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+        Box::pin(std::future::ready(Ok(Embeddings::new(2, vec![self.0; 2 * texts.len()]))))
+    }
+}
+
+#[test]
+fn it_declines_where_there_is_nothing_to_go_by() {
+    let check = |case: PlanCase, expect: &str| drop(case.target(100).expect(&format!("declined: {expect}")));
+    check(case("").embedder(None), "no embedder is configured");
+    check(case("").embedder(Some(Arc::new(Same(0.0)))), "no old message has anything in common with the question");
+    check(case("").embedder(Some(Arc::new(Same(f32::NAN)))), "no old message has anything in common with the question");
+    check(PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), ""), "there is no current question to be near to");
+    check(case("window=100"), "nothing in front of the newest 100 messages may leave");
+    check(case("min_summary_tokens=2000"), "what is far from the question is no longer than its summary would be");
+}
