@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use epitome::engine::{Chain, Engine, MemoryArchive, Request, Status, block_on};
 use epitome::formats::{ReadOptions, read};

@@ -137,7 +137,7 @@ fn options_that_are_wrong_or_do_not_go_together() {
     "#);
     assert!(check("--preview -o x").contains("cannot be used with"));
     assert!(check("--json").contains("--preview"));
-    assert!(refused(&place, "eval chat.json").contains("unrecognized subcommand"));
+    assert!(refused(&place, "evaluation chat.json").contains("unrecognized subcommand"));
 }
 
 #[test]

@@ -150,6 +150,7 @@ fn help_names_every_subcommand() {
       inspect      Show what a session is made of
       convert      Write a session in another format
       strategies   List the strategies, or show the page of one
+      eval         Hold methods against each other on recorded sessions
       init         Write a commented configuration file
       completions  Write completions for a shell
 
