@@ -15,7 +15,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-tokens", &["epitome-strategy"]),
     ("epitome-formats", &["epitome-session"]),
     ("epitome-engine", &["epitome-session", "epitome-strategy"]),
-    ("epitome-providers", &["epitome-session", "epitome-strategy"]),
+    ("epitome-embeddings", &["epitome-strategy"]),
+    ("epitome-providers", &["epitome-embeddings", "epitome-session", "epitome-strategy"]),
     (
         "epitome-config",
         &[
@@ -40,14 +41,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "epitome-tokens",
         ],
     ),
-    ("epitome-cli", &["epitome"]),
+    ("epitome-eval", &["epitome"]),
+    ("epitome-cli", &["epitome", "epitome-eval"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
     ("epitome-tests", &["epitome-formats"]),
 ];
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.
-const KEPT_OUT: &[&str] = &["tokio", "reqwest", "hyper", "axum", "rusqlite", "tokio-postgres", "fastembed"];
+const KEPT_OUT: &[&str] = &["tokio", "reqwest", "hyper", "axum", "rusqlite", "tokio-postgres", "fastembed", "ort"];
 const MAY_DO_IO: &[&str] = &["epitome-providers", "epitome-store", "epitome-server", "epitome-eval", "epitome-cli"];
 
 /// The normal dependencies of every package of the workspace, by package; strategies under their common name.

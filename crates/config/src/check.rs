@@ -4,13 +4,17 @@ use epitome_engine::Mode;
 use epitome_strategy::Registry;
 
 use crate::config::{Config, describe};
+use crate::embeddings;
 use crate::error::{Problem, suggestion};
 use crate::external::{self, COMMAND};
+use crate::lexicon;
 
 /// Every problem of `config` beyond types and bounds of single values.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = budget(config);
     problems.extend(select(config));
+    problems.extend(embeddings::unread(config));
+    problems.extend(lexicon::problems(config));
     problems.extend(external::check(config, registry));
     let registry = &config.registry(registry);
     problems.extend(chains(config, registry));
@@ -82,7 +86,7 @@ fn chains(config: &Config, registry: &Registry) -> Vec<Problem> {
             problems.push(problem.with_help("a chain takes at least one strategy"));
         }
         for (index, id) in chain.iter().enumerate() {
-            let place = || config.place(&format!("{key}[{index}]")).or_else(|| config.place(&key));
+            let place = || config.place_of_item(&key, index);
             if registry.get(id).is_err() {
                 problems.push(unknown_strategy(id, registry).at(place()));
             } else if chain[..index].contains(id) {

@@ -123,8 +123,8 @@ impl Config {
     pub(crate) fn apply_preset(&mut self, preset: Preset) {
         self.presets.push(preset);
         for (key, value) in preset.values() {
-            // The values are in bounds: a test builds every preset.
-            let _ = self.assign(&key, &value, Source::Preset(preset));
+            let assigned = self.assign(&key, &value, Source::Preset(preset));
+            debug_assert_eq!(assigned, Ok(()), "preset {preset}: {key}");
         }
     }
 
@@ -168,6 +168,11 @@ impl Config {
     /// Where a value comes from; `key` is spelt with its section.
     pub fn source(&self, key: &str) -> Source {
         self.sources.get(key).cloned().unwrap_or(Source::Default)
+    }
+
+    /// The place of an item of a list in the file, or that of the whole list.
+    pub(crate) fn place_of_item(&self, key: &str, index: usize) -> Option<Place> {
+        self.place(&format!("{key}[{index}]")).or_else(|| self.place(key))
     }
 
     /// The place of a key in the file that set it.
@@ -217,8 +222,14 @@ impl Config {
             let id = registration.meta.id;
             let settings = self.settings(registration);
             registration.fields.iter().map(move |field| {
+                let key = format!("strategies.{id}.{}", field.name);
                 let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
-                entry(format!("strategies.{id}.{}", field.name), value)
+                match self.source(&key) {
+                    Source::Default if field.name == MAX_SUMMARY_TOKENS => {
+                        Effective { key, value, source: self.source("summary.max_tokens") }
+                    }
+                    source => Effective { key, value, source },
+                }
             })
         });
         fixed.chain(chains).chain(settings).collect()

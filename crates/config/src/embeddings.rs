@@ -1,11 +1,14 @@
-//! The embedder and the cue words that a configuration describes.
+//! The embedder that a configuration describes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_providers::{CacheSettings, EmbedderChoice, FastembedPooling, FastembedSettings, OpenAiSettings};
-use epitome_strategy::{Cue, Embedder, Lexicon, SettingType, SettingsTable};
+use epitome_providers::http::HttpError;
+use epitome_providers::{
+    CacheSettings, EmbedderChoice, EmbedderError, FastembedPooling, FastembedSettings, OpenAiSettings,
+};
+use epitome_strategy::{Embedder, SettingType, SettingsTable};
 
 use crate::config::Config;
 use crate::error::Problem;
@@ -17,9 +20,65 @@ pub(crate) fn embedder(config: &Config) -> Result<Option<Arc<dyn Embedder>>, Pro
     let table = &config.embeddings;
     let cache = CacheSettings { capacity: table.cache_vectors as usize, folder: path(&table.cache) };
     choice(table).build(&cache).map_err(|error| {
-        let problem = Problem::new(config.place("embeddings.embedder"), format!("`embedder`: {error}"));
-        problem.with_help("`static` needs neither a model nor a network")
+        let (key, help) = culprit(&error);
+        let place = config.place(&format!("embeddings.{key}")).or_else(|| config.place("embeddings.embedder"));
+        let name = table.embedder.to_value();
+        Problem::new(place, format!("`embedder = {name}`: {error}")).with_help(help)
     })
+}
+
+/// The key that is most likely the wrong one, and what would be right.
+fn culprit(error: &EmbedderError) -> (&'static str, String) {
+    const STATIC: &str = "`embedder = \"static\"` needs neither a model nor a network";
+    match error {
+        EmbedderError::NotBuilt { feature, .. } => ("embedder", format!("{}; {STATIC}", with_feature(feature))),
+        EmbedderError::NotInCache { .. } => {
+            let build = with_feature("fastembed-download");
+            ("model", format!("name a folder with `directory`, or fetch it: {build}"))
+        }
+        EmbedderError::NoRuntimeLibrary { .. } | EmbedderError::RuntimeLibrary { .. } => {
+            ("runtime_library", format!("name it with `runtime_library`; {STATIC}"))
+        }
+        EmbedderError::ModelFile { .. } => ("directory", STATIC.to_owned()),
+        EmbedderError::UnknownModel { .. } => ("model", "a model of your own takes a `directory`".to_owned()),
+        EmbedderError::Http(HttpError::NoKey { .. } | HttpError::BadKey { .. }) => {
+            ("key_variable", "a service that wants no key takes `key_variable = \"\"`".to_owned())
+        }
+        EmbedderError::Http(HttpError::BadUrl { .. }) => {
+            ("base_url", "an address is such as \"http://localhost:11434/v1\"".to_owned())
+        }
+        EmbedderError::Http(_) => ("embedder", STATIC.to_owned()),
+    }
+}
+
+/// The command that builds `epitome` with a cargo feature.
+fn with_feature(feature: &str) -> String {
+    format!("`cargo install --path crates/cli --features {feature}` in a checkout of epitome builds it so")
+}
+
+/// Keys that the file sets and that the chosen embedder does not read.
+pub(crate) fn unread(config: &Config) -> Vec<Problem> {
+    let table = &config.embeddings;
+    let readers = |name: &str| -> &[EmbedderName] {
+        match name {
+            "model" | "cache" | "cache_vectors" => &[EmbedderName::Fastembed, EmbedderName::OpenAi],
+            "directory" | "models" | "runtime_library" | "pooling" => &[EmbedderName::Fastembed],
+            "base_url" | "key_variable" | "timeout_seconds" | "batch_size" | "dimensions" => &[EmbedderName::OpenAi],
+            _ => &[EmbedderName::Off, EmbedderName::Static, EmbedderName::Fastembed, EmbedderName::OpenAi],
+        }
+    };
+    let quoted = |name: &EmbedderName| format!("`embedder = {}`", name.to_value());
+    EmbeddingsTable::FIELDS
+        .iter()
+        .filter(|field| !readers(field.name).contains(&table.embedder))
+        .filter(|field| table.get(field.name).is_some_and(|value| value != (field.default)()))
+        .map(|field| {
+            let by: Vec<String> = readers(field.name).iter().map(quoted).collect();
+            let message = format!("`{}` is read with {} only", field.name, by.join(" and "));
+            let problem = Problem::new(config.place(&format!("embeddings.{}", field.name)), message);
+            problem.with_help(format!("here it is {}", quoted(&table.embedder)))
+        })
+        .collect()
 }
 
 fn choice(table: &EmbeddingsTable) -> EmbedderChoice {
@@ -58,22 +117,4 @@ fn choice(table: &EmbeddingsTable) -> EmbedderChoice {
 
 fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
-}
-
-/// The cue words that ship, and those that the configuration adds.
-pub(crate) fn lexicon(config: &Config) -> Result<Arc<Lexicon>, Problem> {
-    let words = |(cue, name): (Cue, &str)| {
-        let value = config.lexicon.get(&name.replace('-', "_"))?;
-        let words: Vec<String> = SettingType::from_value(&value).ok()?;
-        (!words.is_empty()).then_some((cue, words))
-    };
-    let more: std::collections::BTreeMap<Cue, Vec<String>> = Cue::ALL.into_iter().filter_map(words).collect();
-    if more.is_empty() {
-        return Ok(Lexicon::standard());
-    }
-    Lexicon::extended(&more).map(Arc::new).map_err(|error| {
-        let holds = |(_, words): &(&Cue, &Vec<String>)| words.contains(&error.word);
-        let key = more.iter().find(holds).map(|(cue, _)| format!("lexicon.{}", cue.as_str().replace('-', "_")));
-        Problem::new(key.and_then(|key| config.place(&key)), error.to_string())
-    })
 }

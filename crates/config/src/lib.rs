@@ -26,6 +26,7 @@ mod embeddings;
 mod error;
 mod external;
 mod keys;
+mod lexicon;
 mod preset;
 mod read;
 mod runtime;

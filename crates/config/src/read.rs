@@ -103,7 +103,9 @@ impl Reader<'_, '_> {
             let name = key.get_ref().as_ref();
             let at = key.span().start;
             if known.contains(&name) {
-                self.assign(&format!("{section}.{name}"), name, (key, value));
+                let path = format!("{section}.{name}");
+                self.note_items(&path, value);
+                self.assign(&path, name, (key, value));
             } else if let Some(alias) = ALIASES.iter().find(|alias| section == "budget" && alias.name == name) {
                 self.alias(alias.key, (key, value));
             } else {
@@ -140,12 +142,17 @@ impl Reader<'_, '_> {
     }
 
     fn chain(&mut self, (key, value): Entry<'_, '_>) {
-        let name = key.get_ref().as_ref();
+        let path = format!("chains.{}", key.get_ref());
+        self.note_items(&path, value);
+        self.assign(&path, key.get_ref(), (key, value));
+    }
+
+    /// Notes where each item of a list stands.
+    fn note_items(&mut self, path: &str, value: &Spanned<DeValue<'_>>) {
         for (index, item) in value.get_ref().as_array().into_iter().flatten().enumerate() {
             let place = self.place(item.span().start);
-            self.config.note(format!("chains.{name}[{index}]"), place);
+            self.config.note(format!("{path}[{index}]"), place);
         }
-        self.assign(&format!("chains.{name}"), name, (key, value));
     }
 
     fn strategy(&mut self, (key, value): Entry<'_, '_>) {

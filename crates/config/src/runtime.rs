@@ -10,6 +10,7 @@ use crate::check::{check, unknown_strategy};
 use crate::config::Config;
 use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
+use crate::lexicon;
 use crate::values::SummarizerChoice;
 
 /// What the name of a kind's chain for later compactions ends in.
@@ -46,15 +47,15 @@ pub struct Runtime {
 }
 
 impl Config {
-    /// Builds what the configuration describes. Every problem at once; none for a configuration that
-    /// [`parse`](Self::parse) gave for the same registry.
+    /// Builds what the configuration describes. Every problem at once; for a configuration that [`parse`](Self::parse)
+    /// gave for the same registry only what this machine lacks for the embedder: a file, a key, a feature of the build.
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
         ConfigErrors::check(check(self, registry))?;
         let registry = &self.registry(registry);
         let counter = epitome_tokens::by_name(&self.counter.name.0)
             .map_err(|error| ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string())))?;
         let embedder = embeddings::embedder(self).map_err(ConfigErrors::of)?;
-        let lexicon = embeddings::lexicon(self).map_err(ConfigErrors::of)?;
+        let lexicon = lexicon::lexicon(self).map_err(ConfigErrors::of)?;
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {
             let id = registration.meta.id;

@@ -4,9 +4,7 @@ mod parts;
 mod shorten;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, View, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
 
 use crate::parts::{Group, Kind, Part};
 
@@ -31,25 +29,13 @@ settings! {
     }
 }
 
-/// What is cut follows from what it is, tier by tier: see the crate's page.
-#[derive(Debug)]
-pub struct Hierarchical {
-    settings: Settings,
-}
-
-impl Configurable for Hierarchical {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// What is cut follows from what it is, tier by tier: see the crate's page.
+    pub struct Hierarchical(Settings) {
         id: "hierarchical",
         summary: "Details of results and texts on the way are cut first, key results and conclusions last, questions never.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Partial,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Partial,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -2,10 +2,7 @@
 
 mod chunks;
 
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
-    Tokens, View, cut, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, View, cut, settings, strategy};
 
 use crate::chunks::{Chunk, Chunks};
 
@@ -35,25 +32,13 @@ const SUMMARY_OVERHEAD: Tokens = 30;
 /// A summary takes at most one in this many tokens of what it stands for.
 const LEAST_RATIO: Tokens = 2;
 
-/// Old chunks become one summary each, and summaries that pile up one summary of summaries: see the crate's page.
-#[derive(Debug)]
-pub struct IncrementalSummary {
-    settings: Settings,
-}
-
-impl Configurable for IncrementalSummary {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Old chunks become one summary each, and summaries that pile up one summary of summaries: see the crate's page.
+    pub struct IncrementalSummary(Settings) {
         id: "incremental-summary",
         summary: "Chunks of rounds are summarised once each; the last chunk stays whole, piles of summaries are folded.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
-use epitome_strategy::{
-    Configurable, Content, Goal, Lossiness, Meta, Needs, Origin, Plan, PlanError, Strategy, UnitKind, View, settings,
-};
+use epitome_strategy::{Content, Goal, Meta, Origin, Plan, PlanError, Strategy, UnitKind, View, settings, strategy};
 
 settings! {
     /// Settings of `qa-pairs`.
@@ -28,25 +26,13 @@ settings! {
 
 const CODES: Codes = Codes { cut: "output-on-the-way", summary: "way-to-the-answer" };
 
-/// Question and final answer of a finished round stay, the way between gives way: see the crate's page.
-#[derive(Debug)]
-pub struct QaPairs {
-    settings: Settings,
-}
-
-impl Configurable for QaPairs {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Question and final answer of a finished round stay, the way between gives way: see the crate's page.
+    pub struct QaPairs(Settings) {
         id: "qa-pairs",
         summary: "Of finished rounds the question and the final answer stay; the way between is cut or summarised.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

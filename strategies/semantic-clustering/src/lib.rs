@@ -3,10 +3,7 @@
 mod clusters;
 mod representatives;
 
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
-    Tokens, UnitKind, View, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings, strategy};
 
 use representatives::Member;
 
@@ -38,25 +35,14 @@ settings! {
 /// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
 const SUMMARY_OVERHEAD: Tokens = 30;
 
-/// Of similar messages a representative stays: see the crate's page.
-#[derive(Debug)]
-pub struct SemanticClustering {
-    settings: Settings,
-}
-
-impl Configurable for SemanticClustering {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Of similar messages a representative stays: see the crate's page.
+    pub struct SemanticClustering(Settings) {
         id: "semantic-clustering",
         summary: "Of messages that say alike a representative stays; the others leave, best represented first.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: true, model: false },
+        lossiness: Whole,
+        needs: [embeddings],
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -2,10 +2,7 @@
 
 mod keep;
 
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
-    Tokens, UnitKind, View, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings, strategy};
 
 use crate::keep::KeptSteps;
 
@@ -38,7 +35,11 @@ const LEAST_SUMMARY: Tokens = 64;
 /// The summary's least gives way where it would take more than this share of what is not protected.
 const MOST_OF_ROOM: f64 = 0.4;
 
-/// Everything between the original task and the newest messages becomes one summary: see the crate's page.
+strategy! {
+    /// Everything between the original task and the newest messages becomes one summary: see the crate's page.
+    pub struct Summary(Settings) {
+        id: "summary",
+        summary: see the crate's page.
 #[derive(Debug)]
 pub struct Summary {
     settings: Settings,
@@ -48,15 +49,8 @@ impl Configurable for Summary {
     type Settings = Settings;
     const META: Meta = Meta {
         id: "summary",
-        summary: "Everything between the original task and the newest messages becomes one summary.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

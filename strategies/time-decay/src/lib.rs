@@ -5,9 +5,7 @@ mod fade;
 
 use epitome_strategy::cut::Focus;
 use epitome_strategy::parts::{self, Limits, Run, SUMMARY_OVERHEAD};
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, View, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
 
 use fade::{Fade, Fader};
 
@@ -50,25 +48,13 @@ settings! {
 /// By how much the half-life is shortened at a time.
 const HASTE: f64 = 1.25;
 
-/// The older, the less of it stays: see the crate's page.
-#[derive(Debug)]
-pub struct TimeDecay {
-    settings: Settings,
-}
-
-impl Configurable for TimeDecay {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// The older, the less of it stays: see the crate's page.
+    pub struct TimeDecay(Settings) {
         id: "time-decay",
         summary: "The older a message, the less of it stays: whole, lightly cut, a sentence, a stub, a summary.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -3,7 +3,7 @@
 mod chains;
 
 use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
-use epitome_strategy::{Configurable, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy, View, settings};
+use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, View, settings, strategy};
 
 use chains::Chain;
 
@@ -33,26 +33,14 @@ settings! {
 
 const CODES: Codes = Codes { cut: "output-in-chain", summary: "middle-of-chain" };
 
-/// Chains of calls keep their first and last steps, the middle gives way: see the crate's page.
-#[derive(Debug)]
-pub struct ToolChains {
-    settings: Settings,
-}
-
-impl Configurable for ToolChains {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Chains of calls keep their first and last steps, the middle gives way: see the crate's page.
+    pub struct ToolChains(Settings) {
         id: "tool-chains",
         summary: "A chain of calls that belong together keeps its first and last; outputs between become stubs, or it is \
                   summarised.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -5,10 +5,7 @@ mod segments;
 mod terms;
 
 use epitome_strategy::parts::{self, Codes, Limits, Part, SUMMARY_OVERHEAD};
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, UnitKind, View,
-    settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, UnitKind, View, settings, strategy};
 
 use passages::Passages;
 use segments::Segment;
@@ -47,25 +44,13 @@ settings! {
     }
 }
 
-/// Finished topics are summarised, the current one stays: see the crate's page.
-#[derive(Debug)]
-pub struct TopicSegments {
-    settings: Settings,
-}
-
-impl Configurable for TopicSegments {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// Finished topics are summarised, the current one stays: see the crate's page.
+    pub struct TopicSegments(Settings) {
         id: "topic-segments",
         summary: "The session is split by topic; finished topics become one summary each, the current one stays whole.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

@@ -3,10 +3,7 @@
 mod identifiers;
 mod nearness;
 
-use epitome_strategy::{
-    Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText,
-    Tokens, UnitKind, Vectors, View, settings,
-};
+use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, Vectors, View, settings, strategy};
 
 use nearness::Candidate;
 
@@ -37,25 +34,14 @@ settings! {
 /// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
 const SUMMARY_OVERHEAD: Tokens = 30;
 
-/// The old messages nearest to the current question stay: see the crate's page.
-#[derive(Debug)]
-pub struct VectorRetrieval {
-    settings: Settings,
-}
-
-impl Configurable for VectorRetrieval {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// The old messages nearest to the current question stay: see the crate's page.
+    pub struct VectorRetrieval(Settings) {
         id: "vector-retrieval",
         summary: "Old messages nearest to the current question stay; the others leave, least near first.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: true, model: false },
+        lossiness: Whole,
+        needs: [embeddings],
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

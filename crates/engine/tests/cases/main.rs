@@ -4,5 +4,6 @@
 mod edits;
 mod floor;
 mod runs;
+mod selection;
 mod support;
 mod vectors;
