@@ -8,9 +8,9 @@ use std::sync::Arc;
 use epitome_engine::{Engine, MemoryArchive, Report, Request, Sent, Status, block_on};
 use epitome_formats::{Format, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
 use epitome_providers::RuleSummarizer;
-use epitome_session::{Content, Entry, Message, Origin, Role, Session, units};
+use epitome_session::{Entry, Message, Origin, Session};
 use epitome_testkit::laws::compact_and_check;
-use epitome_tests::{SHARES, check_all, loaded, tell};
+use epitome_tests::{SHARES, check_all, grow, loaded, tell};
 
 fn engine() -> Engine {
     let registry = epitome_builtin::registry();
@@ -115,20 +115,6 @@ fn every_session_at_every_budget_three_times_over() {
     tell(&format!("{} of the first compactions were infeasible", infeasible.into_inner()));
 }
 
-/// Goes on with the session: a question, then the first steps of the recording again, up to one whose calls are answered.
-fn grow(session: &mut Session, recorded: &Session) {
-    session.push(Message::text("", Role::User, Origin::Typed, "Go on with what is left."));
-    let mut more = Session::new();
-    for message in recorded.log().iter().filter(|message| message.role != Role::System).take(40) {
-        more.push(Message { pinned: false, records: Vec::new(), ..(**message).clone() });
-    }
-    let closed = units(more.view()).iter().rev().find(|unit| unit.closed).map_or(0, |unit| unit.entries.end);
-    let round = session.log().len();
-    for entry in &more.view()[..closed] {
-        session.push(renamed(&entry.message, round));
-    }
-}
-
 /// The budget is spent on what is sent: what is written for OpenAI chat is nearly all that was counted.
 #[test]
 fn the_budget_is_spent_on_what_is_sent() {
@@ -164,20 +150,6 @@ fn engine_floor(engine: &Engine, session: &Session) -> u32 {
     let ledger = engine.ledger(session);
     let draft = block_on(engine.draft(session, &ledger, &mut MemoryArchive::new(), &Request::to_budget(0))).unwrap();
     draft.report.floor.map_or(0, |floor| floor.tokens)
-}
-
-/// The message with other call ids: an agent does not use one twice.
-fn renamed(message: &Message, round: usize) -> Message {
-    let mut message = message.clone();
-    for block in &mut message.blocks {
-        block.raw = None;
-        match &mut block.content {
-            Content::ToolCall(call) => call.id = format!("{}-{round}", call.id).into(),
-            Content::ToolResult(result) => result.call_id = format!("{}-{round}", result.call_id).into(),
-            _ => {}
-        }
-    }
-    message
 }
 
 #[test]

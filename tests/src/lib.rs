@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use epitome_formats::{Loaded, ReadOptions, read};
+use epitome_session::{Content, Message, Origin, Role, Session, units};
 use rayon::prelude::*;
 
 /// Shares of a session's tokens that it is compacted to.
@@ -73,4 +74,32 @@ pub fn check_all(loaded: &[(String, Loaded)], check: impl Fn(&Loaded, usize, &mu
         .collect();
     let shown = problems.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
     assert!(problems.is_empty(), "{} problems:\n{shown}", problems.len());
+}
+
+/// Goes on with the session: a question, then the first steps of the recording again, up to one whose calls are answered.
+pub fn grow(session: &mut Session, recorded: &Session) {
+    session.push(Message::text("", Role::User, Origin::Typed, "Go on with what is left."));
+    let mut more = Session::new();
+    for message in recorded.log().iter().filter(|message| message.role != Role::System).take(40) {
+        more.push(Message { pinned: false, records: Vec::new(), ..(**message).clone() });
+    }
+    let closed = units(more.view()).iter().rev().find(|unit| unit.closed).map_or(0, |unit| unit.entries.end);
+    let round = session.log().len();
+    for entry in &more.view()[..closed] {
+        session.push(renamed(&entry.message, round));
+    }
+}
+
+/// The message with other call ids: an agent does not use one twice.
+fn renamed(message: &Message, round: usize) -> Message {
+    let mut message = message.clone();
+    for block in &mut message.blocks {
+        block.raw = None;
+        match &mut block.content {
+            Content::ToolCall(call) => call.id = format!("{}-{round}", call.id).into(),
+            Content::ToolResult(result) => result.call_id = format!("{}-{round}", result.call_id).into(),
+            _ => {}
+        }
+    }
+    message
 }

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Strategies(StrategiesArgs),
     /// Hold methods against each other on recorded sessions
     Eval(EvalArgs),
+    /// Replay recorded sessions turn by turn, and tell what they cost
+    Replay(ReplayArgs),
+    /// Search for chains and settings that do better than the defaults
+    Tune(TuneArgs),
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell
@@ -258,6 +262,84 @@ pub(crate) enum WhatArg {
     Recorded,
     /// Chats with questions whose evidence is recorded
     Evidence,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Files of recorded sessions, and folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Policies side by side: default, tournament, a preset, chain:a+b+c, config:FILE. `never` and `recorded`, the
+    /// compactions that the recording holds, are always replayed
+    #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
+    pub(crate) policies: Vec<String>,
+    /// The model's context window, over that of the configurations [default: 200000, or theirs]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub(crate) window: Option<u32>,
+    /// The model whose prices count
+    #[arg(long, value_name = "NAME", default_value = "claude-sonnet-5")]
+    pub(crate) model: String,
+    /// A price table in TOML; its models are added to those that ship, or replace them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "0", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Only sessions of this format
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// Sessions whose timeline is shown [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) timeline: Option<usize>,
+    /// Print JSON lines: every session under every policy with its turns, then the totals
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Files and folders of recorded sessions to search on; without --verify half of them are kept for verifying
+    #[arg(required = true)]
+    pub(crate) train: Vec<PathBuf>,
+    /// Files and folders of recorded sessions to verify on
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) verify: Vec<PathBuf>,
+    /// Strategies that chains are made of [default: all that need no model]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub(crate) strategies: Vec<String>,
+    /// Settings that are tried, such as structured-extraction.tail_share [default: none]
+    #[arg(long, value_name = "A.X,B.Y", value_delimiter = ',')]
+    pub(crate) settings: Vec<String>,
+    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
+    pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
+    /// What counts how much: bound, quotes, files, rules
+    #[arg(long, value_name = "NAME=WEIGHT,…", default_value = "bound=0.5,quotes=0.2,files=0.15,rules=0.15")]
+    pub(crate) weights: epitome_eval::tune::Weights,
+    /// Candidates that are measured at most, those measured on part of the sessions included
+    #[arg(long, value_name = "N", default_value_t = 120)]
+    pub(crate) trials: usize,
+    /// The seed of the split, of what is drawn and of the bootstrap
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Tool calls behind the cut, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_calls: u32,
+    /// Strings that later calls needed, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_needed: u32,
+    /// Where measurements go as JSON lines; what the file holds already is not measured again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Where the configuration goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

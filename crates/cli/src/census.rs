@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use epitome::Runtime;
-use epitome::engine::{Engine, Ledger};
+use epitome::engine::{Engine, Ledger, Mode, block_on};
 use epitome::session::{Content, Entry, EpochOrigin, Role, Session, Trigger, Unit, UnitKind, units};
 use epitome::strategy::Verdict;
+use epitome::{MemoryArchive, Request};
 use serde::Serialize;
 
+use crate::chain::Choice;
 use crate::commands::compact::{counter_of, tool_tokens};
 use crate::render::text::first_words;
 
@@ -119,6 +121,9 @@ pub(crate) struct Census {
     pub(crate) tool_definition_tokens: u32,
     pub(crate) counter: String,
     pub(crate) task: Verdict,
+    /// The chain that the next compaction would use, and why; for the page only.
+    #[serde(skip)]
+    pub(crate) chain: String,
     pub(crate) roles: Vec<RoleShare>,
     pub(crate) tools: Vec<ToolShare>,
     pub(crate) largest_units: Vec<UnitShare>,
@@ -140,7 +145,8 @@ impl Census {
             rounds: units.last().map_or(0, |unit| unit.round),
             tool_definition_tokens: tool_tokens(&*engine.counter, session),
             counter: engine.counter.name().to_owned(),
-            task: detect(&engine, session, &ledger),
+            task: engine.detect(session, &ledger),
+            chain: chain(&engine, runtime, session, &ledger),
             roles: roles(session, &ledger),
             tools: tools(session, &ledger, &units),
             largest_units: largest(session, &ledger, &units),
@@ -151,8 +157,16 @@ impl Census {
     }
 }
 
-fn detect(engine: &Engine, session: &Session, ledger: &Ledger) -> Verdict {
-    engine.detect(session, ledger)
+/// The chain that the next compaction would use, and why: a draft to a budget that everything fits chooses it.
+fn chain(engine: &Engine, runtime: &Runtime, session: &Session, ledger: &Ledger) -> String {
+    let mut request = Request::to_budget(u32::MAX);
+    (request.mode, request.chain) = (runtime.mode, runtime.fixed.clone());
+    let Ok(draft) = block_on(engine.draft(session, ledger, &mut MemoryArchive::new(), &request)) else {
+        return String::new();
+    };
+    let choice = Choice::new(runtime, draft.report.mode, session.cycle() + 1);
+    let why = choice.why(&draft.report.task);
+    if draft.report.mode == Mode::Tournament { why } else { format!("{} ({why})", draft.report.chain.join(" → ")) }
 }
 
 fn tokens(ledger: &Ledger, entry: &Entry) -> u32 {

@@ -1,10 +1,12 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `input` and `output` are the files in and out, `emit` makes bytes of sessions, `failure` is what goes wrong and the exit code it has.
+//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `emit` makes bytes of
+//! sessions, `failure` is what goes wrong and the exit code it has.
 
 mod args;
 mod census;
+mod chain;
 mod commands;
 mod emit;
 mod failure;
@@ -37,6 +39,8 @@ pub fn run() -> ExitCode {
         Command::Convert(args) => commands::convert::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Eval(args) => commands::eval::run(&args, quiet),
+        Command::Replay(args) => commands::replay::run(&args, quiet),
+        Command::Tune(args) => commands::tune::run(&args, quiet),
         Command::Init(args) => commands::init::run(&args, quiet),
         Command::Completions(args) => commands::completions::run(&args),
     };

@@ -122,7 +122,11 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
                 problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
                 problem.help = Some("a program of yours takes an id of its own".to_owned());
             } else if known.clone().all(|name| name != error.name) {
-                problem.help = suggestion(&error.name, known).map(|near| format!("did you mean `{near}`?"));
+                problem.message = format!("`{}` is no setting of `{id}`", error.name);
+                problem.help = Some(match suggestion(&error.name, known.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+                });
             }
             problems.push(problem);
         }
@@ -130,12 +134,11 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
     problems
 }
 
-/// The problem of an id that no strategy has.
-pub(crate) fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
-    let known: Vec<&str> = registry.iter().map(|registration| registration.meta.id).collect();
-    let help = match suggestion(id, known.iter().copied()) {
+/// The problem of an id that no strategy has, with the one that was probably meant.
+pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
+    let help = match suggestion(id, registry.iter().map(|registration| registration.meta.id)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
+        None => "`epitome strategies` lists them".to_owned(),
     };
     Problem::new(None, format!("there is no strategy `{id}`")).with_help(help)
 }

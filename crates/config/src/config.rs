@@ -122,7 +122,7 @@ impl Config {
 
     pub(crate) fn apply_preset(&mut self, preset: Preset) {
         self.presets.push(preset);
-        for (key, value) in preset.values() {
+        for (key, value) in preset.values(self.budget.soft.0) {
             let assigned = self.assign(&key, &value, Source::Preset(preset));
             debug_assert_eq!(assigned, Ok(()), "preset {preset}: {key}");
         }

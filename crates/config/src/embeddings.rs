@@ -34,7 +34,7 @@ fn culprit(error: &EmbedderError) -> (&'static str, String) {
         EmbedderError::NotBuilt { feature, .. } => ("embedder", format!("{}; {STATIC}", with_feature(feature))),
         EmbedderError::NotInCache { .. } => {
             let build = with_feature("fastembed-download");
-            ("model", format!("name a folder with `directory`, or fetch it: {build}"))
+            ("model", format!("the key for a folder is `directory`; {build}"))
         }
         EmbedderError::NoRuntimeLibrary { .. } | EmbedderError::RuntimeLibrary { .. } => {
             ("runtime_library", format!("name it with `runtime_library`; {STATIC}"))
@@ -51,9 +51,9 @@ fn culprit(error: &EmbedderError) -> (&'static str, String) {
     }
 }
 
-/// The command that builds `epitome` with a cargo feature.
+/// The command that builds the program with a cargo feature.
 fn with_feature(feature: &str) -> String {
-    format!("`cargo install --path crates/cli --features {feature}` in a checkout of epitome builds it so")
+    format!("`cargo install --path crates/cli --features {feature}` does that in a checkout of epitome")
 }
 
 /// Keys that the file sets and that the chosen embedder does not read.

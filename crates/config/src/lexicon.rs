@@ -44,9 +44,11 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
             return problems;
         };
         let path = format!("lexicon.{}", key(*cue));
-        let listed: Vec<String> = config.lexicon.get(&key(*cue)).and_then(|it| SettingType::from_value(&it).ok()).unwrap_or_default();
+        let listed: Vec<String> =
+            config.lexicon.get(&key(*cue)).and_then(|it| SettingType::from_value(&it).ok()).unwrap_or_default();
         for (index, _) in listed.iter().enumerate().filter(|(_, word)| **word == error.word) {
-            problems.push(Problem::new(config.place_of_item(&path, index), format!("`{}` {}", key(*cue), told(&error))));
+            problems
+                .push(Problem::new(config.place_of_item(&path, index), format!("`{}` {}", key(*cue), told(&error))));
         }
         refused.retain(|word| *word != error.word);
     }

@@ -35,6 +35,7 @@ mod template;
 mod values;
 
 pub use calibrate::calibrated;
+pub use check::unknown_strategy;
 pub use config::{Config, Effective, Source};
 pub use error::{ConfigErrors, Place, Problem};
 pub use keys::{Key, keys};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use epitome_engine::Threshold;
 use epitome_strategy::{TaskKind, Value};
 
 /// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
@@ -60,8 +61,8 @@ impl Preset {
         Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(preset, ..)| *preset)
     }
 
-    /// The keys that it sets, spelt with their sections.
-    pub(crate) fn values(self) -> Values {
+    /// The keys that it sets, spelt with their sections, where the soft threshold is `soft` so far.
+    pub(crate) fn values(self, soft: Threshold) -> Values {
         match self {
             Self::Development => thresholds(5_000, 8_000, 2_000, 4, 400),
             Self::Production => thresholds(15_000, 20_000, 4_000, 6, 800),
@@ -74,11 +75,7 @@ impl Preset {
                         &["sliding-window", "importance", "incremental-summary"]
                     }
                 });
-                values.extend([
-                    ("strategies.sliding-window.fill_target".to_owned(), false.into()),
-                    ("strategies.key-events.strict".to_owned(), true.into()),
-                    ("strategies.importance.strict".to_owned(), true.into()),
-                ]);
+                values.extend(classic_constants().map(|(key, value)| (format!("strategies.{key}"), value)));
                 values
             }
             Self::Basic => chains(|_| &["tool-results", "message-truncation", "sliding-window"]),
@@ -99,20 +96,57 @@ impl Preset {
             Self::Aggressive => {
                 let mut values = chains(|_| &["structured-extraction", "sliding-window"]);
                 values.extend([
-                    ("budget.target".to_owned(), 0.25.into()),
+                    ("budget.target".to_owned(), target(0.25, soft)),
                     ("strategies.structured-extraction.tail_share".to_owned(), 0.3.into()),
                 ]);
                 values
             }
-            Self::Balanced => vec![("budget.target".to_owned(), 0.5.into())],
+            Self::Balanced => vec![("budget.target".to_owned(), target(0.5, soft))],
             Self::Conservative => {
                 let mut values = chains(|_| {
                     &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "structured-extraction"]
                 });
-                values.push(("budget.target".to_owned(), 0.7.into()));
+                values.push(("budget.target".to_owned(), target(0.7, soft)));
                 values
             }
         }
+    }
+}
+
+/// The constants of the design that the strategies come from. They stand here also where they are the strategies' own
+/// defaults, which may change.
+fn classic_constants() -> [(&'static str, Value); 20] {
+    [
+        ("sliding-window.window", 9.into()),
+        ("sliding-window.run_above", 2.0.into()),
+        ("sliding-window.fill_target", false.into()),
+        ("key-events.run_above", 10.into()),
+        ("key-events.keep_newest", 5.into()),
+        ("key-events.min_decision_chars", 100.into()),
+        ("key-events.strict", true.into()),
+        ("importance.run_above", 10.into()),
+        ("importance.keep_score", 3.0.into()),
+        ("importance.keep_newest", 5.into()),
+        ("importance.user_score", 5.0.into()),
+        ("importance.assistant_score", 2.0.into()),
+        ("importance.other_score", 1.0.into()),
+        ("importance.keyword_score", 0.5.into()),
+        ("importance.tool_call_score", 2.0.into()),
+        ("importance.error_score", 2.0.into()),
+        ("importance.completion_score", 1.5.into()),
+        ("importance.important_score", 3.0.into()),
+        ("importance.strict", true.into()),
+        ("incremental-summary.chunk_rounds", 20.into()),
+    ]
+}
+
+/// A share of the usable window as target. Where the soft threshold is in tokens, the target is in tokens too, as deep
+/// below it as it would be below the default one: presets that say how go with presets that say when.
+fn target(share: f64, soft: Threshold) -> Value {
+    const DEFAULT_SOFT: f64 = 0.8;
+    match soft {
+        Threshold::Share(_) => share.into(),
+        Threshold::Tokens(tokens) => ((f64::from(tokens) * share / DEFAULT_SOFT) as u32).into(),
     }
 }
 
@@ -136,5 +170,31 @@ fn chains(of: impl Fn(TaskKind) -> &'static [&'static str]) -> Values {
 impl fmt::Display for Preset {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use super::*;
+    use crate::config::{Config, Source};
+
+    #[test]
+    fn every_value_of_a_preset_is_taken() {
+        let registry = epitome_builtin::registry();
+        for (preset, name, _) in Preset::ALL {
+            let mut config = Config::default();
+            let effective = |config: &Config, key: &str| {
+                config.effective(&registry).into_iter().find(|entry| entry.key == key).map(|entry| entry.value)
+            };
+            for (key, value) in preset.values(config.budget.soft.0) {
+                config
+                    .assign(&key, &value, Source::Preset(preset))
+                    .unwrap_or_else(|error| panic!("{name} {key} {error}"));
+                assert_eq!(effective(&config, &key), Some(value), "{name}: no strategy has {key}");
+            }
+            config.build(&registry).unwrap();
+        }
     }
 }

@@ -44,8 +44,8 @@ struct Reader<'t, 'i> {
 impl Reader<'_, '_> {
     fn read(&mut self) {
         let root = self.root;
-        if let Some((key, value)) = root.iter().find(|(key, _)| key.get_ref() == "preset") {
-            self.preset((key, value));
+        if let Some(value) = root.get("preset") {
+            self.preset(value);
         }
         for (key, value) in root.iter().filter(|(key, _)| key.get_ref() != "preset") {
             let name = key.get_ref().as_ref();
@@ -67,7 +67,7 @@ impl Reader<'_, '_> {
     }
 
     /// One name, or a list of names that are applied one over the other.
-    fn preset(&mut self, (key, value): Entry<'_, '_>) {
+    fn preset(&mut self, value: &Spanned<DeValue<'_>>) {
         let known = Preset::ALL.map(|(_, name, _)| name);
         let one = std::slice::from_ref(value);
         for item in value.get_ref().as_array().map_or(one, |items| items) {
@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
                 },
                 None => {
                     let takes = format!("`preset` takes one of {}, or a list of them", known.join(", "));
-                    self.problem(key.span().start, format!("{takes}, not {}", item.get_ref().type_str()), None);
+                    self.problem(item.span().start, format!("{takes}, not {}", item.get_ref().type_str()), None);
                 }
             }
         }

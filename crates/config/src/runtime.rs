@@ -111,11 +111,13 @@ impl Runtime {
                 Some(_) if names[..index].contains(name) => return Err(format!("`{name}` is in the chain twice")),
                 Some(one) => chain.0.extend(one.0.iter().cloned()),
                 None => {
-                    let chains: Vec<&str> = self.named.keys().map(String::as_str).collect();
                     let problem = unknown_strategy(name, registry);
-                    let chains =
-                        if names.len() > 1 { String::new() } else { format!("; chains: {}", chains.join(", ")) };
-                    return Err(format!("{problem}{chains}"));
+                    // One name may be a chain's, unless it is nearly a strategy's.
+                    if names.len() > 1 || problem.help.as_deref().is_some_and(|help| help.ends_with('?')) {
+                        return Err(problem.to_string());
+                    }
+                    let chains: Vec<&str> = self.named.keys().map(String::as_str).collect();
+                    return Err(format!("{problem}; chains: {}", chains.join(", ")));
                 }
             }
         }

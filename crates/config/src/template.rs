@@ -22,7 +22,11 @@ pub fn template(registry: &Registry) -> String {
          it. Use the file with `--config epitome.toml`.",
     );
     out.push('\n');
-    comment(&mut out, "A named set of values; the keys of this file override it.");
+    comment(
+        &mut out,
+        "A named set of values, or a list of such names, of which later ones override earlier ones. The keys of this \
+         file override them all.",
+    );
     for (_, name, doc) in Preset::ALL {
         let _ = writeln!(out, "#   {name:<14}{doc}");
     }

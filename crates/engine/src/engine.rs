@@ -257,6 +257,7 @@ impl Engine {
             task,
             cycle: session.cycle() + 1,
             focus: request.focus.clone().or_else(newest),
+            focus_given: request.focus.is_some(),
             first_unsent_unit: None, // set for each plan: its position changes with the view
             language,
         }

@@ -39,8 +39,11 @@
 //! | [`engine`] | the engine, budgets, requests, reports |
 //! | [`formats`] | session formats of agents and providers, read and written |
 //! | [`tokens`] | token counters |
-//! | [`providers`] | summarizers |
+//! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
+//!
+//! Cargo features: `fastembed` for neural embedding models on this machine, `fastembed-download` for fetching them on
+//! first use.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;

@@ -22,11 +22,13 @@ mod outside;
 mod patterns;
 mod random;
 mod recorded;
+pub mod replay;
 mod runner;
 mod score;
 mod select;
 mod summary;
 mod text;
+pub mod tune;
 
 pub use atoms::atoms;
 pub use baselines::Baseline;
@@ -58,6 +60,14 @@ pub enum EvalError {
     /// A method is not what can be run.
     #[error("{0}")]
     Method(String),
+    /// A price table cannot be used.
+    #[error("{file}: {problem}")]
+    Prices {
+        /// Which one.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The needed strings of a case are too many to be sought.
     #[error("the strings of a case cannot be sought: {0}")]
     Patterns(String),

@@ -117,12 +117,12 @@ fn bare(spec: &str, registry: &Registry) -> Result<How, EvalError> {
     }
 }
 
-fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
+pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
     let text = std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })?;
     Config::parse(&text, file, registry).map_err(|errors| EvalError::Method(errors.to_string()))
 }
 
-fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
+pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
     config.build(registry).map_err(|errors| EvalError::Method(errors.to_string()))
 }
 

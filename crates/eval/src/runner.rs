@@ -418,13 +418,13 @@ fn session_key(id: &CaseId) -> String {
 
 /// A file and what it is called.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct File {
-    name: String,
-    path: PathBuf,
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }
 
 /// Every file that `paths` name, in order of their names; names are relative to the folder that was named.
-fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
+pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {

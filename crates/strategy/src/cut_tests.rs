@@ -107,7 +107,7 @@ fn telling_lines_are_errors_the_focus_and_both_ends() {
     lines[40] = format!("the lexer is in focus {}\n", "f".repeat(36));
     let text = lines.concat();
     let kept = |budget, focus: Option<&str>| {
-        let ranges = telling_lines(&view, &text, &Focus::new(focus), budget);
+        let ranges = telling_lines(&view, &text, &Focus::new(focus), budget).keep;
         ranges.iter().map(|range| text[range.start as usize..range.end as usize].to_owned()).collect::<Vec<_>>()
     };
     let check = |budget, focus, expect: &[usize]| {
@@ -119,14 +119,4 @@ fn telling_lines_are_errors_the_focus_and_both_ends() {
     check(view.mark_tokens() + 2 * line, None, &[0, 59]);
     check(marks + 3 * line + 10, None, &[0, 20, 59]);
     check(marks + view.further_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
-}
-
-#[test]
-fn summaries_share_the_room() {
-    let check = |sizes: &[Tokens], room, expect: &[Tokens]| assert_eq!(allot(sizes, 50, 200, room), expect);
-    check(&[1000, 1000], 100, &[50, 50]);
-    check(&[1000, 3000], 300, &[100, 200]);
-    check(&[1000, 3000], 10, &[50, 50]);
-    check(&[120, 4000], 4000, &[60, 200]);
-    check(&[], 100, &[]);
 }

@@ -3,14 +3,12 @@
 
 use epitome_session::{Reason, UnitKind};
 
-use crate::cut::{Focus, allot, telling_lines};
+use crate::cut::{Focus, telling_lines};
 use crate::goal::Goal;
-use crate::plan::{Edit, SummaryRequest, SummaryText};
+use crate::plan::Edit;
 use crate::services::Tokens;
+use crate::summaries::{SUMMARY_OVERHEAD, allot, summarize};
 use crate::view::{BlockRef, View};
-
-/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
-pub const SUMMARY_OVERHEAD: Tokens = 30;
 
 /// A part of a session: units that belong together and may give way together.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,7 +37,7 @@ pub struct Cut {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Tokens that each summary gets at least. A run of units is only summarised when it holds more than twice this and
-    /// [`SUMMARY_OVERHEAD`].
+    /// [`SUMMARY_OVERHEAD`](crate::SUMMARY_OVERHEAD).
     pub least: Tokens,
     /// Tokens that each summary gets at most.
     pub most: Tokens,
@@ -102,17 +100,12 @@ pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
     runs
 }
 
-/// A request to replace a run by a summary of at most `max_tokens`.
-pub fn summarize(goal: &Goal, run: Run, max_tokens: Tokens, reason: Reason) -> Edit {
-    let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
-    Edit::Summarize { units: run.units, summary, reason }
-}
-
 /// Edits that save what `goal` asks for, or as much as `parts` (oldest first, each unit in one of them at most) have to
 /// give; none where that is nothing.
 ///
 /// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of the
-/// last of these only the oldest units are, where that is enough and [`Part::is_whole`] does not say else. What is saved beyond the goal makes the summaries longer.
+/// last of these only the oldest units are, where that is enough and [`Part::is_whole`] does not say else. What is saved
+/// beyond the goal makes the summaries longer.
 /// Linear in the parts' units and the texts that are cut.
 pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes: Codes) -> Vec<Edit> {
     let excess = u64::from(goal.excess());
@@ -148,7 +141,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
         saved += u64::from(run.tokens.saturating_sub(max_tokens + SUMMARY_OVERHEAD));
         let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
         let detail = format!("{}: {messages} messages, {} tokens", part.name, run.tokens);
-        edits.push(summarize(goal, run.clone(), max_tokens, Reason::new(codes.summary, detail)));
+        edits.push(summarize(goal, run.units.clone(), max_tokens, Reason::new(codes.summary, detail)));
     }
     let focus = Focus::new(goal.focus.as_deref());
     for (part, gives) in parts.iter().zip(&gives) {
@@ -231,15 +224,14 @@ impl Cut {
 
     fn edit(&self, view: &View<'_>, focus: &Focus, part: &Part, code: &str) -> Option<Edit> {
         let text = view.block(self.at)?.excerptable()?;
-        let keep = telling_lines(view, text, focus, self.budget);
-        let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
-        if is_whole || self.saving(view) == 0 {
+        let lines = telling_lines(view, text, focus, self.budget);
+        if lines.is_whole || self.saving(view) == 0 {
             return None;
         }
-        let kept = if keep.is_empty() { "a stub".to_owned() } else { format!("{} tokens", self.budget) };
+        let kept = if lines.keep.is_empty() { "a stub".to_owned() } else { format!("{} tokens", self.budget) };
         let detail = format!("{}: {} tokens cut to {kept}", part.name, view.block_tokens(self.at));
         let reason = Reason::new(code, detail);
-        Some(Edit::Excerpt { message: self.at.message, block: self.at.block, keep, reason })
+        Some(Edit::Excerpt { message: self.at.message, block: self.at.block, keep: lines.keep, reason })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Entry, EntryKey, Language, Message, Origin, Position, Role, units};
 
 use super::*;
+use crate::plan::SummaryText;
 use crate::services::TokenCounter;
 use crate::task::TaskKind;
 use crate::view::{EntryTokens, Protection};
@@ -55,6 +56,7 @@ fn check(messages: &str, parts: &[&[u32]], budget: Tokens, excess: Tokens, expec
         task: TaskKind::Unknown,
         cycle: 1,
         focus: None,
+        focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
     };

@@ -31,6 +31,7 @@ pub struct PlanCase {
     window: Option<Tokens>,
     cycle: u32,
     focus: Option<String>,
+    focus_given: bool,
     first_unsent_unit: Option<u32>,
     language: Language,
     protections: Vec<(usize, Protection)>,
@@ -71,6 +72,7 @@ impl PlanCase {
             window: None,
             cycle: 1,
             focus: None,
+            focus_given: false,
             first_unsent_unit: None,
             language: Language::English,
             protections: Vec::new(),
@@ -104,6 +106,13 @@ impl PlanCase {
     pub fn focus(mut self, focus: &str) -> Self {
         self.focus = Some(focus.to_owned());
         self
+    }
+
+    /// What the host wants kept in focus, as a question of its own.
+    #[must_use]
+    pub fn asked(mut self, focus: &str) -> Self {
+        self.focus_given = true;
+        self.focus(focus)
     }
 
     /// Which compaction of the session this is; the first when not given.
@@ -169,6 +178,7 @@ impl PlanCase {
             task: TaskKind::Unknown,
             cycle: self.cycle,
             focus: self.focus.clone(),
+            focus_given: self.focus_given,
             first_unsent_unit: self.first_unsent_unit,
             language: self.language,
         };

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod parts;
-mod shorten;
+mod sentences;
 
-use epitome_strategy::cut::Focus;
+use epitome_strategy::cut::{Focus, argument_saving, telling_lines};
 use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
 
 use crate::parts::{Group, Kind, Part};
@@ -77,7 +77,7 @@ impl Hierarchical {
     fn lower(&self, view: &View<'_>, part: &mut Part, tier: u32, need: Tokens) -> Tokens {
         let Some(allowed) = self.allowed(part.kind, tier) else { return 0 };
         if part.kind == Kind::Arguments {
-            let left = part.tokens.saturating_sub(shorten::arguments_saving(view, part.at, allowed));
+            let left = part.tokens.saturating_sub(argument_saving(view, part.at, allowed));
             let saving = part.left.saturating_sub(left);
             if saving > 0 {
                 (part.left, part.max_chars, part.tier) = (left, allowed, tier);
@@ -137,9 +137,9 @@ fn edit(view: &View<'_>, part: &Part, focus: &Focus) -> Option<Edit> {
     let text = view.block(part.at)?.excerptable()?;
     let keep = match part.kind {
         _ if part.left <= view.mark_tokens() => Vec::new(),
-        Kind::Result | Kind::KeyResult => shorten::lines(view, text, focus, part.left),
+        Kind::Result | Kind::KeyResult => telling_lines(view, text, focus, part.left).keep,
         Kind::Reasoning | Kind::Text | Kind::Injected | Kind::Conclusion | Kind::Arguments => {
-            shorten::sentences(view, text, part.kind == Kind::Conclusion, part.left)
+            sentences::from_ends(view, text, part.kind == Kind::Conclusion, part.left)
         }
     };
     let is_whole = keep.len() == 1 && keep[0] == (0..text.len() as u32);

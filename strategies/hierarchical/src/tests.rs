@@ -118,7 +118,7 @@ fn errors_and_focus_are_kept_in_results() {
     let mut fixture = String::from("user: go\ncall Bash c {}\nresult c:\n  begin\n  line {n} … x200 lines\n");
     fixture.push_str("  error[E0308]: mismatched types\n  more {n} … x200 lines\n  the lexer is here\n");
     fixture.push_str("  rest {n} … x200 lines\nassistant: on\ncall Bash d {}\nresult d: x\nuser: why?\n");
-    PlanCase::new::<Hierarchical>(&fixture, "keep_newest_steps=0 result_tokens=100").focus("lexer").target(200).expect(r#"excerpt m2.0 keep "begin⏎line 1⏎line 2⏎line 3⏎lin…ne 20⏎line 21⏎line 22⏎line 23⏎" + "error[E0308]: mismatched types⏎" + "the lexer is here⏎" + "rest 178⏎rest 179⏎rest 180⏎res…197⏎rest 198⏎rest 199⏎rest 200" (result-details)"#);
+    PlanCase::new::<Hierarchical>(&fixture, "keep_newest_steps=0 result_tokens=100").focus("lexer").target(200).expect(r#"excerpt m2.0 keep "begin⏎line 1⏎line 2⏎line 3⏎lin…ne 19⏎line 20⏎line 21⏎line 22⏎" + "error[E0308]: mismatched types⏎more 1⏎" + "the lexer is here⏎" + "rest 178⏎rest 179⏎rest 180⏎res…197⏎rest 198⏎rest 199⏎rest 200" (result-details)"#);
 }
 
 #[test]

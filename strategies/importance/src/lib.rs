@@ -3,8 +3,7 @@
 mod score;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, UnitKind, View, settings, strategy,
-    tail_start,
+    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy,
 };
 
 use crate::score::{Scored, Scorer};
@@ -112,22 +111,10 @@ impl Importance {
 
     /// The units that leave, sorted by position.
     fn choose(&self, view: &View<'_>, goal: &Goal, scored: &[Scored]) -> Vec<u32> {
-        let free: Vec<u32> =
-            (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
-        // An earlier summary is not one of the newest of what was said.
-        let is_low = |unit: &u32| !self.is_important(&scored[*unit as usize]);
-        let counts = |unit: &&u32| is_low(unit) && view.units()[**unit as usize].kind != UnitKind::Summary;
-        let newest: Vec<u32> =
-            free.iter().filter(counts).rev().take(self.settings.keep_newest as usize).copied().collect();
-        if self.settings.strict {
-            return free.into_iter().filter(|unit| is_low(unit) && !newest.contains(unit)).collect();
-        }
-        let tail = tail_start(view, (f64::from(goal.target) * self.settings.tail_share) as Tokens);
-        let leaves_last = |unit: &u32| *unit >= tail || newest.contains(unit);
-        let (last, mut first): (Vec<u32>, Vec<u32>) = free.iter().partition(|unit| leaves_last(unit));
-        // A stable sort: of equal scores the oldest goes first.
-        first.sort_by(|left, right| scored[*left as usize].score.total_cmp(&scored[*right as usize].score));
-        self.summaries().take(view, goal, first.into_iter().chain(last))
+        let is_low = |unit: u32| !self.is_important(&scored[unit as usize]);
+        let order = |left: u32, right: u32| scored[left as usize].score.total_cmp(&scored[right as usize].score);
+        let Settings { keep_newest, strict, tail_share, .. } = self.settings;
+        self.summaries().choose(view, goal, LeastFirst { keep_newest, strict, tail_share }, is_low, order)
     }
 
     fn reason(&self, view: &View<'_>, units: &[u32], scored: &[Scored]) -> Reason {

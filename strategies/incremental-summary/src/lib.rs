@@ -2,7 +2,10 @@
 
 mod chunks;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, View, cut, settings, strategy};
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, cut, settings, strategy,
+    summarize,
+};
 
 use crate::chunks::{Chunk, Chunks};
 
@@ -27,8 +30,6 @@ settings! {
     }
 }
 
-/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
-const SUMMARY_OVERHEAD: Tokens = 30;
 /// A summary takes at most one in this many tokens of what it stands for.
 const LEAST_RATIO: Tokens = 2;
 
@@ -100,8 +101,7 @@ impl Planned {
             0 => String::new(),
             short => format!("; full chunks are not enough, {short} tokens are left for others to save"),
         };
-        let summary = SummaryText::Request(SummaryRequest { max_tokens: self.max_tokens, focus: goal.focus.clone() });
-        Edit::Summarize { units: self.chunk.units, summary, reason: Reason::new(code, what + &missing) }
+        summarize(goal, self.chunk.units, self.max_tokens, Reason::new(code, what + &missing))
     }
 }
 

@@ -133,10 +133,10 @@ fn came_out(
 fn said(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event> {
     let of_message = |position: usize| {
         let message = view.message(position);
-        let cues = view.facts().cues(position);
+        let cues = || view.facts().cues(position);
         let (kind, what) = match message.origin {
-            Origin::Typed => typed(cues),
-            Origin::Model => by_model(view, message, cues, settings)?,
+            Origin::Typed => typed(cues()),
+            Origin::Model => by_model(view, message, cues(), settings)?,
             Origin::Instructions
             | Origin::Injected
             | Origin::ToolOutput

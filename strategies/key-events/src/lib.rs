@@ -5,8 +5,7 @@ mod event;
 use std::cmp::Reverse;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, UnitKind, View, settings, strategy,
-    tail_start,
+    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy,
 };
 
 use crate::event::Event;
@@ -90,22 +89,17 @@ impl KeyEvents {
 
     /// The units that leave, sorted by position.
     fn choose(&self, view: &View<'_>, goal: &Goal, events: &[Option<Event>]) -> Vec<u32> {
-        let free: Vec<u32> =
-            (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
-        let is_other = |unit: &u32| events[*unit as usize].is_none();
-        // An earlier summary is not one of the newest of what was said.
-        let counts = |unit: &&u32| is_other(unit) && view.units()[**unit as usize].kind != UnitKind::Summary;
-        let newest: Vec<u32> =
-            free.iter().filter(counts).rev().take(self.settings.keep_newest as usize).copied().collect();
-        if self.settings.strict {
-            return free.into_iter().filter(|unit| is_other(unit) && !newest.contains(unit)).collect();
-        }
-        let tail = tail_start(view, (f64::from(goal.target) * self.settings.tail_share) as Tokens);
-        let leaves_last = |unit: &u32| *unit >= tail || newest.contains(unit);
-        let (last, mut first): (Vec<u32>, Vec<u32>) = free.iter().partition(|unit| leaves_last(unit));
-        // A stable sort: of one kind the oldest goes first. Units without an event go before all kinds.
-        first.sort_by_key(|unit| events[*unit as usize].as_ref().map(|event| event.kind));
-        self.summaries().take(view, goal, first.into_iter().chain(last))
+        let kind = |unit: u32| events[unit as usize].as_ref().map(|event| event.kind);
+        // Units without an event go before all kinds.
+        let order = |left: u32, right: u32| kind(left).cmp(&kind(right));
+        let Settings { keep_newest, strict, tail_share, .. } = self.settings;
+        self.summaries().choose(
+            view,
+            goal,
+            LeastFirst { keep_newest, strict, tail_share },
+            |unit| kind(unit).is_none(),
+            order,
+        )
     }
 }
 

@@ -1,8 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-mod shorten;
-
-use epitome_strategy::cut::{allowed, level};
+use epitome_strategy::cut::{allowed, level, whole_sentences};
 use epitome_strategy::{
     BlockRef, Content, Edit, Goal, Message, Meta, Origin, Plan, PlanError, Protection, Reason, Role, Strategy, Tokens,
     View, settings, strategy,
@@ -125,7 +123,7 @@ impl MessageTruncation {
 
     fn cut(&self, view: &View<'_>, long: &LongText, budget: Tokens) -> Option<Edit> {
         let text = view.block(long.at)?.excerptable()?;
-        let keep = shorten::keep(view, text, long.tokens, budget, self.settings.tail_share);
+        let keep = whole_sentences(view, text, long.tokens, budget, self.settings.tail_share);
         if keep.is_empty() {
             return None;
         }

@@ -3,15 +3,18 @@
 use epitome_strategy::Embeddings;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
-use linfa_clustering::KMeans;
+use linfa_clustering::{KMeans, KMeansInit};
 use ndarray::Array2;
 use rand_xoshiro::Xoshiro256Plus;
-use rand_xoshiro::rand_core::SeedableRng;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
 /// Points at most: clustering costs points × clusters × dimensions × rounds. Above it, neighbours are one point.
 const MOST_POINTS: usize = 5_000;
 /// Rounds at most. What moves after so many is at the edges of clusters.
-const MOST_ROUNDS: u64 = 20;
+const MOST_ROUNDS: u64 = 10;
+/// Longer vectors are projected to so many dimensions for the clustering itself: distances stay what they are within some
+/// percent, which is less than what moves at the edges of clusters. Representatives are chosen by the whole vectors.
+const PROJECTED: usize = 64;
 /// The clusters are to be the same each time.
 const SEED: u64 = 0x5EED;
 
@@ -65,7 +68,7 @@ pub(crate) struct Cluster {
 
 /// `count` clusters or fewer, none of them empty, in the order of their first members.
 ///
-/// K-means++ over vectors of length 1, where Euclidean nearness is nearness of direction.
+/// K-means over vectors of length 1, where Euclidean nearness is nearness of direction. The same each time.
 pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
     let per_point = points.units.len().div_ceil(MOST_POINTS).max(1);
     let rows: Vec<Vec<f32>> = (0..points.units.len())
@@ -73,9 +76,15 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
         .map(|first| middle(points, first..(first + per_point).min(points.units.len())))
         .collect();
     let count = count.clamp(1, rows.len());
-    let Ok(records) = Array2::from_shape_vec((rows.len(), points.dimensions), rows.concat()) else { return Vec::new() };
+    let mut random = Xoshiro256Plus::seed_from_u64(SEED);
+    let rows = projected(rows, &mut random);
+    let dimensions = rows.first().map_or(0, Vec::len);
+    let first = first_middles(&rows, count, &mut random);
+    let count = first.len();
+    let array = |rows: &[Vec<f32>]| Array2::from_shape_vec((rows.len(), dimensions), rows.concat());
+    let (Ok(records), Ok(first)) = (array(&rows), array(&first)) else { return Vec::new() };
     let dataset = DatasetBase::from(records);
-    let parameters = KMeans::params_with_rng(count, Xoshiro256Plus::seed_from_u64(SEED));
+    let parameters = KMeans::params_with_rng(count, random).init_method(KMeansInit::Precomputed(first));
     let fitted = parameters.max_n_iterations(MOST_ROUNDS).n_runs(1).tolerance(1e-3).fit(&dataset);
     let Ok(model) = fitted else { return Vec::new() };
     let labels = model.predict(&dataset.records);
@@ -89,6 +98,58 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
     members.sort_by_key(|members| members[0]);
     let with_middle = |members: Vec<usize>| Cluster { middle: middle(points, members.iter().copied()), members };
     members.into_iter().map(with_middle).collect()
+}
+
+/// Rows of at most [`PROJECTED`] dimensions: longer ones times a matrix of random signs (Achlioptas 2003).
+fn projected(rows: Vec<Vec<f32>>, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
+    let dimensions = rows.first().map_or(0, Vec::len);
+    if dimensions <= PROJECTED {
+        return rows;
+    }
+    // One word of random bits holds the signs of one dimension's part in all projected ones.
+    let signs: Vec<u64> = (0..dimensions).map(|_| random.next_u64()).collect();
+    let scale = 1.0 / (PROJECTED as f32).sqrt();
+    let table: Vec<[f32; PROJECTED]> = signs
+        .into_iter()
+        .map(|bits| std::array::from_fn(|at| if bits >> at & 1 == 1 { scale } else { -scale }))
+        .collect();
+    let project = |row: Vec<f32>| {
+        let mut sum = vec![0f32; PROJECTED];
+        for (value, signs) in row.into_iter().zip(&table) {
+            sum.iter_mut().zip(signs).for_each(|(sum, sign)| *sum += value * sign);
+        }
+        sum
+    };
+    rows.into_iter().map(project).collect()
+}
+
+/// `count` rows to start from, fewer where there are not so many different ones: k-means++ (Arthur and Vassilvitskii 2007),
+/// each row drawn by its squared distance to the nearest one drawn before. The distances are kept from draw to draw, so
+/// the cost is rows × count × dimensions.
+fn first_middles(rows: &[Vec<f32>], count: usize, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
+    let distance = |one: &[f32], other: &[f32]| -> f64 {
+        one.iter().zip(other).map(|(one, other)| f64::from((one - other).powi(2))).sum()
+    };
+    let Some(mut next) = rows.first() else { return Vec::new() };
+    let mut nearest = vec![f64::MAX; rows.len()];
+    let mut drawn = Vec::with_capacity(count);
+    loop {
+        drawn.push(next.clone());
+        for (nearest, row) in nearest.iter_mut().zip(rows) {
+            *nearest = nearest.min(distance(row, next));
+        }
+        let total: f64 = nearest.iter().sum();
+        if drawn.len() == count || total <= f64::EPSILON {
+            return drawn;
+        }
+        // 53 random bits are a number from 0 to 1.
+        let mut left = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 * total;
+        let at = nearest.iter().position(|distance| {
+            left -= distance;
+            left < 0.0
+        });
+        next = &rows[at.unwrap_or(rows.len() - 1)];
+    }
 }
 
 /// The middle of some points, at length 1; all zeros where they cancel out.

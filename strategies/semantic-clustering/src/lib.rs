@@ -3,7 +3,10 @@
 mod clusters;
 mod representatives;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings, strategy};
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
+    summarize, summary_room, window_start,
+};
 
 use representatives::Member;
 
@@ -31,9 +34,6 @@ settings! {
         max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
-
-/// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
-const SUMMARY_OVERHEAD: Tokens = 30;
 
 strategy! {
     /// Of similar messages a representative stays: see the crate's page.
@@ -128,9 +128,8 @@ impl From<Member> for Leaving {
 impl SemanticClustering {
     /// Tokens that all summaries together may take.
     fn share(&self, goal: &Goal) -> Tokens {
-        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
-        let least = self.settings.min_summary_tokens;
-        share.clamp(least, self.settings.max_summary_tokens.max(least))
+        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
+        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
     }
 
     /// How many clusters: as many as representatives of a middling length have room.
@@ -239,15 +238,8 @@ impl Group {
         );
         let mut units: Vec<u32> = self.units.iter().map(|leaving| leaving.unit as u32).collect();
         units.sort_unstable();
-        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
-        Edit::Summarize { units, summary, reason: Reason::new(code, detail).with_score(likeness) }
+        summarize(goal, units, max_tokens, Reason::new(code, detail).with_score(likeness))
     }
-}
-
-/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
-fn window_start(view: &View<'_>, messages: usize) -> usize {
-    let first = view.len().saturating_sub(messages);
-    view.units().partition_point(|unit| unit.entries.end <= first)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings,
-    strategy,
+    Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
+    summarize, summary_room, window_start,
 };
 
 settings! {
@@ -24,9 +24,6 @@ settings! {
     }
 }
 
-/// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
-const SUMMARY_OVERHEAD: Tokens = 30;
-
 strategy! {
     /// The newest messages stay whole, older ones become one summary: see the crate's page.
     pub struct SlidingWindow(Settings) {
@@ -46,7 +43,7 @@ impl Strategy for SlidingWindow {
         if goal.is_met() {
             return Ok(Plan::decline("the goal is met"));
         }
-        let messages = view.messages().filter(|message| message.role != epitome_strategy::Role::System).count();
+        let messages = view.messages().filter(|message| message.role != Role::System).count();
         let least = (f64::from(self.settings.window) * self.settings.run_above) as usize;
         if messages <= least {
             return Ok(Plan::decline(format!("{messages} messages: runs above {least}")));
@@ -68,8 +65,7 @@ impl Strategy for SlidingWindow {
             if cut.shrunk { "; the window had to shrink for the goal" } else { "" }
         );
         let code = if cut.shrunk { "window-shrunk" } else { "older-than-window" };
-        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
-        Ok(Plan::of(vec![Edit::Summarize { units: cut.units, summary, reason: Reason::new(code, detail) }], ""))
+        Ok(Plan::of(vec![summarize(goal, cut.units, max_tokens, Reason::new(code, detail))], ""))
     }
 }
 
@@ -85,11 +81,8 @@ struct Cut {
 
 impl SlidingWindow {
     fn share(&self, goal: &Goal) -> Tokens {
-        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
-        share.clamp(
-            self.settings.min_summary_tokens,
-            self.settings.max_summary_tokens.max(self.settings.min_summary_tokens),
-        )
+        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
+        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
     }
 
     /// Takes units from the oldest on: all in front of the window, or as many as the goal needs; units of the window only
@@ -125,12 +118,6 @@ impl Cut {
         self.messages += view.units()[unit].entries.len();
         self.tokens += view.unit_tokens(unit);
     }
-}
-
-/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
-fn window_start(view: &View<'_>, messages: usize) -> usize {
-    let first = view.len().saturating_sub(messages);
-    view.units().partition_point(|unit| unit.entries.end <= first)
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 mod keep;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, View, settings, strategy};
+use epitome_strategy::{
+    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
+    summarize,
+};
 
 use crate::keep::KeptSteps;
 
@@ -28,8 +31,6 @@ settings! {
     }
 }
 
-/// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
-const SUMMARY_OVERHEAD: Tokens = 30;
 /// A summary of fewer tokens says nothing.
 const LEAST_SUMMARY: Tokens = 64;
 /// The summary's least gives way where it would take more than this share of what is not protected.
@@ -39,16 +40,7 @@ strategy! {
     /// Everything between the original task and the newest messages becomes one summary: see the crate's page.
     pub struct Summary(Settings) {
         id: "summary",
-        summary: see the crate's page.
-#[derive(Debug)]
-pub struct Summary {
-    settings: Settings,
-}
-
-impl Configurable for Summary {
-    type Settings = Settings;
-    const META: Meta = Meta {
-        id: "summary",
+        summary: "Everything between the original task and the newest messages becomes one summary.",
         lossiness: Whole,
         since: "0.1.0",
     }
@@ -88,8 +80,7 @@ impl Strategy for Summary {
             span.tail_tokens,
             kept.note()
         );
-        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
-        Ok(Plan::of(vec![Edit::Summarize { units: span.units, summary, reason: Reason::new(code, detail) }], ""))
+        Ok(Plan::of(vec![summarize(goal, span.units, max_tokens, Reason::new(code, detail))], ""))
     }
 }
 

@@ -1,15 +1,12 @@
 //! What of a unit's texts leaves at which age.
 
-use std::ops::Range;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-use epitome_strategy::cut::{Focus, telling_lines};
-use epitome_strategy::text::sentence_end;
-use epitome_strategy::{BlockRef, Content, Edit, Message, Origin, Reason, Role, Tokens, UnitKind, Value, View};
+use epitome_strategy::cut::{Focus, argument_saving, telling_lines, whole_sentences};
+use epitome_strategy::{BlockRef, Content, Edit, Message, Origin, Reason, Role, Tokens, UnitKind, View};
 
 use crate::{Settings, weight};
-
-/// A cut of an argument must take away at least this many characters.
-const LEAST_CHARS: usize = 100;
 
 /// How strongly age takes hold of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +26,9 @@ pub(crate) enum Fade {
 /// Cuts texts of a view.
 pub(crate) struct Fader<'p, 'v> {
     pub(crate) view: &'p View<'v>,
-    pub(crate) settings: &'p Settings,
+    settings: &'p Settings,
+    /// What cutting the arguments of each call saves: reading them is most of the work, and every haste asks again.
+    of_arguments: RefCell<HashMap<BlockRef, u64>>,
 }
 
 /// One text that is to be cut, or the strings of one call.
@@ -48,7 +47,11 @@ enum Kind {
     Arguments,
 }
 
-impl Fader<'_, '_> {
+impl<'p, 'v> Fader<'p, 'v> {
+    pub(crate) fn new(view: &'p View<'v>, settings: &'p Settings) -> Self {
+        Self { view, settings, of_arguments: RefCell::default() }
+    }
+
     /// Tokens that a fade saves, rather too few than too many. Linear in the unit.
     pub(crate) fn saving(&self, unit: usize, fade: Fade) -> u64 {
         self.cuts(unit, fade).iter().map(|cut| cut.saving).sum()
@@ -80,8 +83,9 @@ impl Fader<'_, '_> {
         let (kind, budget) = self.budget(message, at.block as usize, fade)?;
         let (tokens, mark) = (self.view.block_tokens(at), self.view.mark_tokens());
         if kind == Kind::Arguments {
-            let saving = self.overlong(message, at)?;
-            return Some(Cut { at, budget, kind, saving });
+            let read = || u64::from(argument_saving(self.view, at, self.settings.max_argument_chars));
+            let saving = *self.of_arguments.borrow_mut().entry(at).or_insert_with(read);
+            return (saving > 0).then_some(Cut { at, budget, kind, saving });
         }
         let stays = budget.max(mark);
         (tokens > stays + 2 * mark).then(|| Cut { at, budget, kind, saving: u64::from(tokens - stays) })
@@ -119,24 +123,6 @@ impl Fader<'_, '_> {
         }
     }
 
-    /// Tokens that cutting the strings of a call saves, by their share of its characters.
-    fn overlong(&self, message: &Message, at: BlockRef) -> Option<u64> {
-        let call = message.blocks[at.block as usize].as_call()?;
-        let text = call.arguments.text();
-        let most = self.settings.max_argument_chars as usize;
-        if text.len() <= most + LEAST_CHARS {
-            return None;
-        }
-        let all = text.chars().count();
-        let over = match text.parse::<Value>() {
-            Ok(value) => overlong(&value, most),
-            Err(_) => all.saturating_sub(most),
-        };
-        let share = over as f64 / all as f64;
-        let saving = (f64::from(self.view.block_tokens(at)) * share) as Tokens;
-        (over >= LEAST_CHARS).then(|| u64::from(saving.saturating_sub(self.view.mark_tokens()))).filter(|it| *it > 0)
-    }
-
     fn edit(&self, cut: &Cut, fade: Fade, age: f64, focus: &Focus) -> Option<Edit> {
         let (code, how) = match fade {
             Fade::Whole | Fade::Light => ("aged-light", "lightly"),
@@ -152,8 +138,10 @@ impl Fader<'_, '_> {
         }
         let text = self.view.block(cut.at)?.excerptable()?;
         let keep = match cut.kind {
-            Kind::Output => telling_lines(self.view, text, focus, cut.budget),
-            Kind::Prose | Kind::Arguments => self.sentences(text, self.view.block_tokens(cut.at), cut.budget),
+            Kind::Output => telling_lines(self.view, text, focus, cut.budget).keep,
+            Kind::Prose | Kind::Arguments => {
+                whole_sentences(self.view, text, self.view.block_tokens(cut.at), cut.budget, 0.0)
+            }
         };
         if keep.first().is_some_and(|range| range.len() == text.len()) {
             return None;
@@ -161,33 +149,5 @@ impl Fader<'_, '_> {
         let how = if cut.budget > 0 && fade >= Fade::Heavy { "to a sentence or so" } else { how };
         let detail = format!("{age:.1} half-lives old: {} tokens cut {how}", self.view.block_tokens(cut.at));
         Some(Edit::Excerpt { message, block, keep, reason: Reason::new(code, detail).with_score(weight(age)) })
-    }
-
-    /// The first sentences of a text of `tokens` tokens that `budget` holds with the mark.
-    fn sentences(&self, text: &str, tokens: Tokens, budget: Tokens) -> Vec<Range<u32>> {
-        let room = budget.saturating_sub(self.view.mark_tokens());
-        let mut bytes = text.len() as f64 * f64::from(room) / f64::from(tokens.max(1));
-        // Tokens are not spread evenly: what does not fit is tried again a fifth shorter.
-        for _ in 0..8 {
-            let end = sentence_end(text, bytes as usize);
-            if end == 0 {
-                break;
-            }
-            if self.view.count(&text[..end]) <= room {
-                return vec![0..end as u32];
-            }
-            bytes *= 0.8;
-        }
-        Vec::new()
-    }
-}
-
-/// Characters beyond `most` in all strings of a value.
-fn overlong(value: &Value, most: usize) -> usize {
-    match value {
-        Value::String(text) => text.chars().count().saturating_sub(most),
-        Value::Array(items) => items.iter().map(|item| overlong(item, most)).sum(),
-        Value::Object(fields) => fields.values().map(|field| overlong(field, most)).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

@@ -4,8 +4,10 @@ mod ages;
 mod fade;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::parts::{self, Limits, Run, SUMMARY_OVERHEAD};
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
+use epitome_strategy::parts::{self, Limits, Run};
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, settings, strategy, summarize,
+};
 
 use fade::{Fade, Fader};
 
@@ -68,7 +70,7 @@ impl Strategy for TimeDecay {
             return Ok(Plan::decline("the goal is met"));
         }
         let ages = ages::ages(view, &self.settings);
-        let fader = Fader { view, settings: &self.settings };
+        let fader = Fader::new(view, &self.settings);
         let mut haste = 1.0;
         let mut layers = self.layers(&fader, &ages.of_units, haste);
         while gain(&layers) < u64::from(goal.excess()) && haste < self.settings.hasten_up_to {
@@ -222,7 +224,7 @@ impl TimeDecay {
             );
             let reason = Reason::new("aged-out", detail).with_score(weight(age(run.units.last())));
             if self.settings.summarize_dropped {
-                parts::summarize(goal, run, max_tokens, reason)
+                summarize(goal, run.units, max_tokens, reason)
             } else {
                 Edit::Drop { units: run.units, reason }
             }

@@ -1,11 +1,11 @@
 #![doc = include_str!("../README.md")]
 
-mod arguments;
-mod cut_result;
+mod texts;
 
-use epitome_strategy::cut::{Focus, allowed, level};
+use epitome_strategy::cut::{Focus, allowed, argument_saving, level, telling_lines};
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Protection, Reason, Strategy, Tokens, ToolOutput, View, settings, strategy,
+    tail_start,
 };
 
 settings! {
@@ -86,7 +86,7 @@ impl<'p, 'v> Planner<'p, 'v> {
             saved: 0,
             mark: view.mark_tokens(),
             done: vec![false; view.facts().outputs().len()],
-            tail_start: tail_start(view, (settings.tail_share * f64::from(goal.target)) as Tokens),
+            tail_start: tail_start(view, (settings.tail_share * f64::from(goal.target)) as Tokens) as usize,
         }
     }
 
@@ -196,7 +196,7 @@ impl<'p, 'v> Planner<'p, 'v> {
     }
 
     fn cut(&mut self, index: usize, output: &ToolOutput<'_>, budget: Tokens, code: &str) {
-        let cut = cut_result::cut(self.view, output.text, output.is_error, &self.focus, budget);
+        let cut = telling_lines(self.view, output.text, &self.focus, budget);
         let saving = output.tokens.saturating_sub(budget);
         if saving == 0 || cut.is_whole {
             return;
@@ -226,11 +226,10 @@ impl<'p, 'v> Planner<'p, 'v> {
         let calls = self.view.facts().calls();
         let first = calls.partition_point(|call| call.unit < unit);
         for call in calls[first..].iter().take_while(|call| call.unit == unit) {
-            let Some(made) = self.view.block(call.at).and_then(|block| block.as_call()) else { continue };
             if self.need() == 0 || self.is_protected(call.name) {
                 continue;
             }
-            let saving = arguments::saving(self.view, call.at, &made.arguments, max_chars);
+            let saving = argument_saving(self.view, call.at, max_chars);
             if saving > 0 {
                 let detail = format!("strings of {} longer than {max_chars} characters", named(call.name));
                 self.saved += saving;
@@ -245,9 +244,8 @@ impl<'p, 'v> Planner<'p, 'v> {
         if max_chars == 0 {
             return;
         }
-        for (at, keep) in cut_result::long_texts(self.view, unit as usize, max_chars) {
-            let kept =
-                cut_result::text_of(self.view, at).get(..keep.end as usize).map_or(0, |kept| self.view.count(kept));
+        for (at, keep) in texts::long_texts(self.view, unit as usize, max_chars) {
+            let kept = texts::text_of(self.view, at).get(..keep.end as usize).map_or(0, |kept| self.view.count(kept));
             let saving = self.view.block_tokens(at).saturating_sub(kept + self.mark);
             if self.need() > 0 && saving > 0 {
                 self.saved += saving;
@@ -256,21 +254,6 @@ impl<'p, 'v> Planner<'p, 'v> {
             }
         }
     }
-}
-
-/// The unit at which the newest `budget` tokens start; a unit that does not fit whole is not part of them.
-fn tail_start(view: &View<'_>, budget: Tokens) -> usize {
-    let mut left = budget;
-    let mut start = view.units().len();
-    while start > 0 {
-        let tokens = view.unit_tokens(start - 1);
-        if tokens > left {
-            break;
-        }
-        left -= tokens;
-        start -= 1;
-    }
-    start
 }
 
 fn has_chars(text: &str, count: u32) -> bool {

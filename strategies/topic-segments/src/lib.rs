@@ -4,8 +4,11 @@ mod passages;
 mod segments;
 mod terms;
 
-use epitome_strategy::parts::{self, Codes, Limits, Part, SUMMARY_OVERHEAD};
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, UnitKind, View, settings, strategy};
+use epitome_strategy::parts::{self, Codes, Limits, Part};
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
+    summarize,
+};
 
 use passages::Passages;
 use segments::Segment;
@@ -19,7 +22,7 @@ settings! {
         window: u32 = 3, in 1..=100, unit "passages";
         /// Score from which a gap is a boundary; a drop in cohesion that stands out counts up to 1.2, the other signs as below.
         boundary_score: f64 = 0.8, in 0.0..=10.0;
-        /// What it counts when a typed message opens with one of `shift_words`.
+        /// What it counts when a typed message opens with words that turn to something else.
         shift_score: f64 = 1.2, in 0.0..=10.0;
         /// What it counts when most of what a typed message says was not spoken of before.
         novelty_score: f64 = 0.4, in 0.0..=10.0;
@@ -39,8 +42,6 @@ settings! {
         min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
         /// Tokens that one summary may take at most.
         max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
-        /// Words that open a new topic at the start of a typed message, in lower case.
-        shift_words: Vec<String> = segments::SHIFT_WORDS.iter().map(|word| (*word).to_owned()).collect();
     }
 }
 
@@ -115,7 +116,7 @@ impl TopicSegments {
             return None;
         }
         let detail = format!("the oldest {} summaries, {} tokens", run.units.len(), run.tokens);
-        Some(parts::summarize(goal, run, max_tokens, Reason::new("summaries-folded", detail)))
+        Some(summarize(goal, run.units, max_tokens, Reason::new("summaries-folded", detail)))
     }
 }
 

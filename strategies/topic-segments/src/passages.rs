@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_strategy::{Content, Message, Origin, Role, Tokens, UnitKind, View};
+use epitome_strategy::{Content, Lexicon, Message, Origin, Role, Tokens, UnitKind, View};
 
 use crate::terms::{self, Terms, Vector};
 use crate::tokens_of;
@@ -32,14 +32,16 @@ pub(crate) struct Passage {
 
 /// The passages of a view, and the words that they speak with.
 #[derive(Debug)]
-pub(crate) struct Passages {
+pub(crate) struct Passages<'v> {
     pub(crate) list: Vec<Passage>,
     pub(crate) terms: Terms,
+    /// The cue words that openings are read with.
+    pub(crate) lexicon: &'v Lexicon,
 }
 
-impl Passages {
+impl<'v> Passages<'v> {
     /// The passages of a view. Linear in the view.
-    pub(crate) fn new(view: &View<'_>, steps: u32) -> Self {
+    pub(crate) fn new(view: &View<'v>, steps: u32) -> Self {
         let mut terms = Terms::default();
         let mut list: Vec<Passage> =
             ranges(view, steps).into_iter().map(|units| passage(view, units, &mut terms)).collect();
@@ -49,7 +51,7 @@ impl Passages {
             terms::weigh(&mut passage.terms, &weights);
             terms::weigh(&mut passage.opening_terms, &weights);
         }
-        Self { list, terms }
+        Self { list, terms, lexicon: view.lexicon() }
     }
 }
 

@@ -3,66 +3,11 @@
 use std::ops::Range;
 
 use epitome_strategy::text::floor_boundary;
+use epitome_strategy::{Cue, Lexicon};
 
 use crate::Settings;
 use crate::passages::Passages;
 use crate::terms::{self, Vector};
-
-/// Words with which people turn to something else.
-pub(crate) const SHIFT_WORDS: &[&str] = &[
-    "now let's",
-    "now, let's",
-    "now i want",
-    "now i need",
-    "now we need",
-    "let's move on",
-    "let's switch",
-    "let's turn to",
-    "moving on",
-    "switching to",
-    "next task",
-    "next topic",
-    "next up",
-    "next,",
-    "next:",
-    "new task",
-    "new topic",
-    "another task",
-    "another thing",
-    "another question",
-    "another topic",
-    "a different question",
-    "different question",
-    "different topic",
-    "on another note",
-    "on a different note",
-    "change of topic",
-    "changing topic",
-    "by the way",
-    "unrelated",
-    "separately",
-    "one more thing",
-    "换个话题",
-    "换一个话题",
-    "另外",
-    "另一个问题",
-    "另一件事",
-    "还有一个问题",
-    "接下来",
-    "下一个",
-    "下一步",
-    "下一项",
-    "现在我们",
-    "现在开始",
-    "新任务",
-    "新的任务",
-    "新问题",
-    "顺便问",
-    "对了",
-    "我们来看",
-    "再来看",
-    "换成",
-];
 
 /// How far into a typed message a shift word may stand, in bytes: behind `Great, thanks!` or `好的，谢谢。`.
 const OPENING_BYTES: usize = 60;
@@ -89,7 +34,7 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// Its most telling words, for a person.
-    pub(crate) fn about(&self, passages: &Passages) -> String {
+    pub(crate) fn about(&self, passages: &Passages<'_>) -> String {
         let mut sum = terms::sum(passages.list[self.passages.clone()].iter().map(|passage| &passage.terms));
         sum.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let words: Vec<&str> =
@@ -99,7 +44,7 @@ impl Segment {
 }
 
 /// The topics of a session in order; the last is the current one. Linear in the passages' terms, times the window.
-pub(crate) fn find(passages: &Passages, settings: &Settings) -> Vec<Segment> {
+pub(crate) fn find(passages: &Passages<'_>, settings: &Settings) -> Vec<Segment> {
     let list = &passages.list;
     let boundaries = boundaries(passages, settings);
     let starts = std::iter::once(0).chain(boundaries.iter().copied());
@@ -112,7 +57,7 @@ pub(crate) fn find(passages: &Passages, settings: &Settings) -> Vec<Segment> {
 }
 
 /// The passages that begin a topic, ascending, the first left out.
-fn boundaries(passages: &Passages, settings: &Settings) -> Vec<usize> {
+fn boundaries(passages: &Passages<'_>, settings: &Settings) -> Vec<usize> {
     let list = &passages.list;
     let mut behind = vec![0u64; list.len() + 1]; // tokens in front of each passage
     for (index, passage) in list.iter().enumerate() {
@@ -140,7 +85,7 @@ fn boundaries(passages: &Passages, settings: &Settings) -> Vec<usize> {
 }
 
 /// What speaks for a boundary in front of each passage.
-fn scores(passages: &Passages, settings: &Settings) -> Vec<f32> {
+fn scores(passages: &Passages<'_>, settings: &Settings) -> Vec<f32> {
     let list = &passages.list;
     let window = settings.window as usize;
     let around = |range: Range<usize>| terms::sum(list[range].iter().map(|passage| &passage.terms));
@@ -166,7 +111,7 @@ fn scores(passages: &Passages, settings: &Settings) -> Vec<f32> {
             (list[gap - 1].is_summary, SUMMARY_SCORE),
             (passage.opening.is_some(), TYPED_SCORE),
             (
-                passage.opening.as_deref().is_some_and(|text| opens_new(text, &settings.shift_words)),
+                passage.opening.as_deref().is_some_and(|text| opens_new(text, passages.lexicon)),
                 settings.shift_score as f32,
             ),
             (
@@ -207,15 +152,13 @@ fn spread(values: &[f32]) -> (f32, f32) {
 }
 
 /// Milliseconds between a passage and the one before it; 0 where they are not known.
-fn pause(passages: &Passages, gap: usize) -> f64 {
+fn pause(passages: &Passages<'_>, gap: usize) -> f64 {
     let (before, after) = (passages.list[gap - 1].times, passages.list[gap].times);
     before.zip(after).map_or(0.0, |((_, end), (start, _))| (start - end) as f64)
 }
 
-/// Whether a typed message opens with one of the words that turn to something else.
-pub(crate) fn opens_new(text: &str, words: &[String]) -> bool {
-    let opening = text.trim_start();
-    let opening = opening[..floor_boundary(opening, OPENING_BYTES)].to_lowercase();
-    let starts = |at: usize| opening[..at].chars().next_back().is_none_or(|char| !char.is_ascii_alphanumeric());
-    words.iter().any(|word| !word.is_empty() && opening.match_indices(word.as_str()).any(|(at, _)| starts(at)))
+/// Whether a typed message opens with words that turn to something else.
+pub(crate) fn opens_new(text: &str, lexicon: &Lexicon) -> bool {
+    let text = text.trim_start();
+    lexicon.find(&text[..floor_boundary(text, OPENING_BYTES)]).any(|found| found.cue == Cue::TopicShift)
 }

@@ -47,7 +47,7 @@ fn one_topic_stays_whole() {
 #[test]
 fn shift_words_open_a_topic() {
     let check = |opening: &str, expect: bool| {
-        assert_eq!(segments::opens_new(opening, &Settings::default().shift_words), expect, "{opening}");
+        assert_eq!(segments::opens_new(opening, &epitome_strategy::Lexicon::standard()), expect, "{opening}");
     };
     check("Great, thanks! Next task: the docs", true);
     check("By the way, what is a lifetime?", true);
@@ -59,7 +59,7 @@ fn shift_words_open_a_topic() {
     // The same words all along: only the shift tells.
     let fixture = turns(&[("", PARSER, 6), ("Next task: the", PARSER, 6)]);
     case(&fixture, "", 600).expect("summarize u2..u12 in 80 tokens (finished-topic)");
-    case(&fixture, "shift_words=[]", 600).expect("declined: one topic so far, in 13 passages");
+    case(&fixture, "shift_score=0", 600).expect("declined: one topic so far, in 13 passages");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 mod identifiers;
 mod nearness;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryRequest, SummaryText, Tokens, UnitKind, Vectors, View, settings, strategy};
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
+    strategy, summarize, summary_room, tail_start, window_start,
+};
 
 use nearness::Candidate;
 
@@ -14,6 +17,9 @@ settings! {
         keep_nearest: u32 = 20, in 0..=500, unit "messages";
         /// Newest messages that stay whole, near or not.
         window: u32 = 9, in 0..=1000, unit "messages";
+        /// Share of the target that the newest messages keep when nobody asked: then the question is the newest typed message,
+        /// and what comes next may be about something else.
+        recent_share: f64 = 0.6, in 0.0..=1.0;
         /// How much nearness counts against diversity in the choice of the nearest: 1 goes by nearness alone.
         lambda: f64 = 0.7, in 0.0..=1.0;
         /// How much it adds to a message's nearness when it holds all exact strings (paths, ids, numbers) of the question.
@@ -30,9 +36,6 @@ settings! {
         max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
-
-/// Tokens that the summary's own message costs beside its text: the message, and the engine's heading.
-const SUMMARY_OVERHEAD: Tokens = 30;
 
 strategy! {
     /// The old messages nearest to the current question stay: see the crate's page.
@@ -61,14 +64,18 @@ impl Strategy for VectorRetrieval {
         let (Some(vector), Some(question)) = (&vectors.focus, &goal.focus) else {
             return Ok(Plan::decline("there is no current question to be near to"));
         };
-        let window = window_start(view, self.settings.window as usize);
+        let mut window = window_start(view, self.settings.window as usize);
+        if !goal.focus_given {
+            window =
+                window.min(tail_start(view, (f64::from(goal.target) * self.settings.recent_share) as Tokens) as usize);
+        }
         let may_leave = |unit: &usize| view.protection(*unit).may_leave();
         let old: Vec<usize> =
             (0..window).filter(may_leave).filter(|unit| view.units()[*unit].kind != UnitKind::Summary).collect();
         if old.is_empty() {
             return Ok(Plan::decline(format!(
-                "nothing in front of the newest {} messages may leave",
-                self.settings.window
+                "nothing in front of the newest {} units may leave",
+                view.units().len() - window
             )));
         }
         let first_new = view.units().get(window).map_or(view.len(), |unit| unit.entries.start);
@@ -189,15 +196,13 @@ impl VectorRetrieval {
         let max_tokens = left.min(share).max(self.settings.min_summary_tokens).min(tokens - SUMMARY_OVERHEAD - 1);
         let mut units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
         units.sort_unstable();
-        let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
         let reason = Reason::new(code, detail).with_score(score);
-        Plan::of(vec![Edit::Summarize { units, summary, reason }], "")
+        Plan::of(vec![summarize(goal, units, max_tokens, reason)], "")
     }
 
     fn share(&self, goal: &Goal) -> Tokens {
-        let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
-        let least = self.settings.min_summary_tokens;
-        share.clamp(least, self.settings.max_summary_tokens.max(least))
+        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
+        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
     }
 }
 
@@ -241,12 +246,6 @@ fn partner(view: &View<'_>, unit: usize) -> Option<usize> {
         }
         UnitKind::System | UnitKind::Injected | UnitKind::Summary | UnitKind::Orphan => None,
     }
-}
-
-/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
-fn window_start(view: &View<'_>, messages: usize) -> usize {
-    let first = view.len().saturating_sub(messages);
-    view.units().partition_point(|unit| unit.entries.end <= first)
 }
 
 #[cfg(test)]

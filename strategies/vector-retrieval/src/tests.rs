@@ -26,7 +26,7 @@ const TOPICS: &[&str] = &[
 
 fn case_of(topics: &[&str], question: &str, settings: &str) -> PlanCase {
     let settings = format!("min_summary_tokens=20 window=1 {settings}");
-    PlanCase::new::<VectorRetrieval>(&chat(topics, question), &settings).focus(question)
+    PlanCase::new::<VectorRetrieval>(&chat(topics, question), &settings).asked(question)
 }
 
 fn case(settings: &str) -> PlanCase {
@@ -87,7 +87,7 @@ user: the tax office letter again
     let check = |settings: &str, target: u32, expect: &str| {
         let settings = format!("min_summary_tokens=1 summary_share=0 window=1 keep_nearest=1 {settings}");
         let focus = "the tax office letter again";
-        PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).focus(focus).expect(expect);
+        PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).asked(focus).expect(expect);
     };
     check("", 150, "summarize u3..u6 in 1 tokens (far-from-question)");
     check("neighbours=false", 80, "summarize u2..u4, u6 in 1 tokens (far-from-question)");
@@ -130,7 +130,7 @@ fn a_call_and_its_results_are_one_message() {
     }
     fixture.push_str("user: income return\n");
     PlanCase::new::<VectorRetrieval>(&fixture, "window=1 keep_nearest=1 min_summary_tokens=10")
-        .focus("income return")
+        .asked("income return")
         .target(150)
         .expect("summarize u1..u2, u4 in 20 tokens (far-from-question)");
 }
@@ -146,13 +146,13 @@ fn earlier_summaries_are_folded_in_and_never_summarised_alone() {
     };
     let check = |words: usize, target: u32, expect: &str| {
         PlanCase::new::<VectorRetrieval>(&with_summary(words), "min_summary_tokens=20 window=1 keep_nearest=2")
-            .focus("income return form")
+            .asked("income return form")
             .target(target)
             .expect(expect);
     };
     check(10, 180, "summarize u2..u6, u9..u14 in 27 tokens (far-from-question)");
     let planned = PlanCase::new::<VectorRetrieval>(&with_summary(400), "min_summary_tokens=20 window=1 keep_nearest=2")
-        .focus("income return form")
+        .asked("income return form")
         .target(900)
         .run();
     assert!(planned.text.starts_with("summarize u2..u3 "), "the summary and a message: {}", planned.text);
@@ -164,7 +164,7 @@ fn what_cannot_stay_goes_first() {
     let fixture =
         chat(TOPICS, "income return form").replacen("user: start", "user: start\nassistant: income … x400", 1);
     PlanCase::new::<VectorRetrieval>(&fixture, "min_summary_tokens=20 window=1")
-        .focus("income return form")
+        .asked("income return form")
         .target(500)
         .expect("summarize u2..u4 in 75 tokens (no-room-for-near)");
 }
@@ -202,6 +202,18 @@ fn it_declines_where_there_is_nothing_to_go_by() {
     check(case("").embedder(Some(Arc::new(Same(0.0)))), "no old message has anything in common with the question");
     check(case("").embedder(Some(Arc::new(Same(f32::NAN)))), "no old message has anything in common with the question");
     check(PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), ""), "there is no current question to be near to");
-    check(case("window=100"), "nothing in front of the newest 100 messages may leave");
+    check(case("window=100"), "nothing in front of the newest 15 units may leave");
     check(case("min_summary_tokens=2000"), "what is far from the question is no longer than its summary would be");
+}
+
+#[test]
+fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
+    let settings = "min_summary_tokens=20 window=1 keep_nearest=2";
+    let case = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "income return form"), settings);
+    let newest = case(settings).focus("income return form").target(300).run();
+    let nearest = case(&format!("{settings} recent_share=0")).focus("income return form").target(300).run();
+    let asked = case(settings).asked("income return form").target(300).run();
+    assert_eq!(nearest.text, asked.text);
+    // The newest topics are whole, and what is left of the room is for the nearest.
+    assert_eq!(newest.text, "summarize u2..u5, u8..u9 in 38 tokens (far-from-question)");
 }

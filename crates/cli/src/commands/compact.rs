@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::{CompactArgs, ViewArg};
+use crate::chain::Choice;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::render::report::{self, Subject};
@@ -110,9 +111,8 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
             return Err(failure.with_help("leave one of them out"));
         }
         let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-        let chain = runtime.chain(&names, registry).map_err(|problem| {
-            Failure::usage_text(format!("--chain: {problem}")).with_help("`epitome strategies` lists them")
-        })?;
+        let chain = runtime.chain(&names, registry);
+        let chain = chain.map_err(|problem| Failure::usage_text(format!("--chain: {problem}")))?;
         request.chain = Some(chain);
         request.mode = Mode::Fixed;
     } else if request.mode == Mode::Fixed {
@@ -144,8 +144,9 @@ impl Job<'_> {
             String::new()
         } else {
             let name = name(self.args, loaded, index);
-            let subject =
-                Subject { name: &name, session: &session, preview: self.args.preview, elapsed: started.elapsed() };
+            let choice = Choice::new(&self.runtime, report.mode, session.cycle() + 1);
+            let (preview, elapsed) = (self.args.preview, started.elapsed());
+            let subject = Subject { name: &name, session: &session, choice, preview, elapsed };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {

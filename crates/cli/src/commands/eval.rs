@@ -99,10 +99,11 @@ fn known(args: &EvalArgs) -> Result<Vec<Row>, Failure> {
     Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
-fn failure(error: EvalError) -> Failure {
+pub(crate) fn failure(error: EvalError) -> Failure {
     match error {
         EvalError::Read { .. } => Failure::usage(error).with_help("check the path"),
         EvalError::Method(_) => Failure::usage(error).with_help("`epitome strategies` lists strategies and chains"),
+        EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }

@@ -7,4 +7,6 @@ pub(crate) mod convert;
 pub(crate) mod eval;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod replay;
 pub(crate) mod strategies;
+pub(crate) mod tune;

@@ -3,14 +3,13 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use epitome::strategy::{Field, Lossiness, Registration, RegistryError};
+use epitome::strategy::{Field, Lossiness, Meta, Registration, Registry};
 use serde_json::{Value, json};
 
 use crate::args::StrategiesArgs;
 use crate::failure::Failure;
-use crate::render::style::{FAINT, NAME};
-use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{number, width, wrap};
+use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::text::{columns, number, width, wrap};
 use crate::{Outcome, input, output};
 
 pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
@@ -18,36 +17,56 @@ pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
     let registry = input::config(args.config.as_deref(), &shipped)?.registry(&shipped);
     match &args.name {
         Some(name) => {
-            let registration = registry.get(name).map_err(|error| match error {
-                RegistryError::Unknown { id, known } => Failure::usage_text(format!("there is no strategy `{id}`"))
-                    .with_help(format!("there are {}", known.join(", "))),
-                RegistryError::Duplicate(_) => Failure::other(error),
-            })?;
+            let registration = registry
+                .get(name)
+                .map_err(|_| Failure::usage_text(epitome::config::unknown_strategy(name, &registry).to_string()))?;
             if args.json { print_json(&described(registration))? } else { output::print(&page(registration))? }
         }
         None if args.json => print_json(&registry.iter().map(described).collect())?,
-        None => {
-            let mut table = Table::new(&[Column::Left, Column::Left, Column::Flexible], &["strategy", "loses", ""]);
-            for registration in registry.iter() {
-                let meta = &registration.meta;
-                table.row([
-                    Cell::styled(meta.id, NAME),
-                    Cell::styled(loses(meta.lossiness), FAINT),
-                    meta.summary.into(),
-                ]);
-            }
-            output::print(&table.render(width()))?;
-        }
+        None => output::print(&list(&registry, &shipped, width()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn loses(lossiness: Lossiness) -> &'static str {
-    match lossiness {
-        Lossiness::Redundant => "repetition",
-        Lossiness::Partial => "parts",
-        Lossiness::Whole => "messages",
+/// What a strategy costs, in the order of the list.
+const GROUPS: [(Lossiness, &str); 3] = [
+    (Lossiness::Redundant, "Take what stands elsewhere in the context"),
+    (Lossiness::Partial, "Take parts of messages"),
+    (Lossiness::Whole, "Take whole messages, mostly for a summary"),
+];
+
+/// The strategies in groups, those that ship before those of the configuration; in at most `width` columns.
+fn list(registry: &Registry, shipped: &Registry, width: usize) -> String {
+    let ships = |registration: &&Registration| shipped.get(registration.meta.id).is_ok();
+    let names = registry.iter().map(|registration| columns(registration.meta.id)).max().unwrap_or(0);
+    let mut out = String::new();
+    let mut group = |heading: &str, members: Vec<&Registration>| {
+        if members.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "{STRONG}{heading}{STRONG:#}");
+        for Registration { meta, .. } in members {
+            for (index, line) in wrap(&summary(meta), width.saturating_sub(names + 4)).iter().enumerate() {
+                let name = if index == 0 { meta.id } else { "" };
+                let _ = writeln!(out, "  {NAME}{name:<names$}{NAME:#}  {line}");
+            }
+        }
+        out.push('\n');
+    };
+    for (lossiness, heading) in GROUPS {
+        let of_group = |registration: &&Registration| registration.meta.lossiness == lossiness;
+        group(heading, registry.iter().filter(ships).filter(of_group).collect());
     }
+    group("Programs of the configuration", registry.iter().filter(|registration| !ships(registration)).collect());
+    let _ = writeln!(out, "{FAINT}epitome strategies NAME shows the page of one, with its settings{FAINT:#}");
+    out
+}
+
+/// One line on a strategy, with what it needs.
+fn summary(meta: &Meta) -> String {
+    let needs = [(meta.needs.embeddings, "needs vectors"), (meta.needs.model, "needs a model")];
+    let needs: Vec<&str> = needs.into_iter().filter(|(needed, _)| *needed).map(|(_, word)| word).collect();
+    if needs.is_empty() { meta.summary.to_owned() } else { format!("{} [{}]", meta.summary, needs.join(", ")) }
 }
 
 /// The strategy's page, its section on settings replaced by what the settings declare.

@@ -98,6 +98,11 @@ fn task(out: &mut String, census: &Census, width: usize) {
             let _ = writeln!(out, "    {FAINT}{line}{FAINT:#}");
         }
     }
+    const LABEL: &str = "  next chain  ";
+    for (index, line) in wrap(&census.chain, width.saturating_sub(LABEL.len())).iter().enumerate() {
+        let label = if index == 0 { LABEL } else { "" };
+        let _ = writeln!(out, "{FAINT}{label:<14}{FAINT:#}{line}");
+    }
 }
 
 fn roles(out: &mut String, census: &Census, width: usize) {

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anstyle::Style;
-use epitome::engine::{EditReport, Floor, Mode, Outcome, Report, Status};
+use epitome::engine::{EditReport, Floor, Outcome, Report, Status};
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 
+use crate::chain::Choice;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
@@ -26,6 +27,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) name: &'a str,
     /// The session as it was before.
     pub(crate) session: &'a Session,
+    /// What the chain was chosen by.
+    pub(crate) choice: Choice,
     /// Whether nothing is written.
     pub(crate) preview: bool,
     /// How long it took.
@@ -41,7 +44,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
         return out;
     }
     out.push('\n');
-    circumstances(&mut out, report, width);
+    circumstances(&mut out, report, &subject.choice, width);
     steps(&mut out, report, width);
     if let Some(floor) = report.floor.as_ref().filter(|_| report.status == Status::Infeasible) {
         infeasible(&mut out, report, floor, width);
@@ -124,16 +127,11 @@ fn bars(out: &mut String, report: &Report, width: usize) {
     }
 }
 
-fn circumstances(out: &mut String, report: &Report, width: usize) {
+fn circumstances(out: &mut String, report: &Report, choice: &Choice, width: usize) {
     let task = &report.task;
     let evidence = if task.evidence.is_empty() { String::new() } else { format!(": {}", task.evidence.join("; ")) };
     labelled(out, "task", &format!("{} ({:.2}){evidence}", task.kind, task.confidence), width);
-    let mode = match report.mode {
-        Mode::Fixed => "fixed",
-        Mode::Adaptive => "adaptive",
-        Mode::Tournament => "tournament",
-    };
-    labelled(out, "chain", &format!("{} ({mode})", report.chain.join(" → ")), width);
+    labelled(out, "chain", &format!("{} ({})", report.chain.join(" → "), choice.why(task)), width);
     let cycle = if report.cycle > 1 { format!(", compaction {} of this session", report.cycle) } else { String::new() };
     labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
     if let Some(first) = report.first_changed_message {
@@ -186,8 +184,16 @@ fn steps(out: &mut String, report: &Report, width: usize) {
             Cell::styled(step.declined.clone().unwrap_or_default(), FAINT),
         ]);
     }
-    out.push('\n');
-    out.push_str(&table.render(width));
+    let table = table.render(width);
+    let _ = write!(out, "\n{table}");
+    // What the table has no room for stands in full below it: why a strategy failed is what to act on.
+    for (step, row) in report.steps.iter().zip(table.lines().skip(1)) {
+        if let Some(why) = step.declined.as_ref().filter(|why| !row.contains(why.as_str())) {
+            for line in wrap(&format!("{}: {why}", step.strategy), width.saturating_sub(2)) {
+                let _ = writeln!(out, "  {FAINT}{line}{FAINT:#}");
+            }
+        }
+    }
 }
 
 fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {

@@ -19,13 +19,13 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
         assert_eq!(before != after, is_result, "everything but the long result stays byte for byte: {after}");
     }
     assert!(after[4].len() * 2 < before[4].len() && after[4].contains("error: unit 61 did not link"), "{}", after[4]);
-    insta::assert_snapshot!(ran.stderr, @r#"
+    insta::assert_snapshot!(ran.stderr, @"
     chat.json (openai-chat): compacted · [TIME]
       before [BAR] # # messages
       after [BAR] # # messages, # % saved
       budget [BAR] #
 
-      task analysis [WHY]
+      task unknown [WHY]
       chain tool-results (fixed)
       counted by o#k_base
       cache message ## is the first that changed; # already-sent tokens from there on leave the
@@ -38,7 +38,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
         # excerpt ## tool large-tool-result: [WHY] [HANDLE]
 
       messages # kept · # pinned · # excerpted
-    "#);
+    ");
 }
 
 #[test]
@@ -110,12 +110,12 @@ fn what_cannot_fit_is_explained_and_not_written() {
     place.file("out.json", "precious");
     let ran = place.run("compact chat.json -b 20 --chain tool-results -o out.json --report r.json");
     assert_eq!((ran.code, ran.text()), (3, ""));
-    insta::assert_snapshot!(ran.stderr, @r#"
+    insta::assert_snapshot!(ran.stderr, @"
     chat.json (openai-chat): cannot fit · [TIME]
       tokens [BAR] # # messages
       budget [BAR] #
 
-      task analysis [WHY]
+      task unknown [WHY]
       chain tool-results (fixed)
       counted by o#k_base
 
@@ -124,7 +124,7 @@ fn what_cannot_fit_is_explained_and_not_written() {
       newest-user # # message the newest user message always stays
       system # # message the system prompt is never changed: shorten it in the agent
       help: raise the budget to # or more, or let parts go as said above; no session was written
-    "#);
+    ");
     assert_eq!(place.read("out.json"), b"precious");
     let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
     assert_eq!(report["status"], "infeasible");
@@ -162,6 +162,88 @@ fn options_reach_the_engine() {
     assert_eq!(report("")["summarizer"]["kind"], "rules");
     place.file("quarters.toml", "[counter]\nname = \"quarters\"\n");
     assert_eq!(report("--config quarters.toml")["counter"], "quarters");
+}
+
+#[test]
+fn the_chain_line_says_why() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    place.file("classic.toml", "preset = \"classic\"\n");
+    place.file("later.toml", "[select]\nlater_from = 2\n[chains]\ncode-later = [\"structured-extraction\"]\n");
+    let chain = |session: &str, options: &str| {
+        let ran = place.run(&format!("compact {session} -b 20k --preview {options}"));
+        let (_, lines) = ran.stderr.split_once("\n  chain ").unwrap();
+        let (lines, _) = lines.split_once("\n  counted ").unwrap();
+        lines.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let default = "superseded-reads → diff-truncation → tool-results → message-truncation → sliding-window";
+    assert_eq!(chain("session.jsonl", ""), format!("{default} (for code)"));
+    assert_eq!(chain("session.jsonl", "--task mixed"), format!("{default} (for mixed, as --task says)"));
+    assert_eq!(chain("session.jsonl", "--chain summary"), "summary (fixed)");
+    let tournament = chain("session.jsonl", "--config classic.toml --mode tournament");
+    assert!(tournament.ends_with(" (best of 3 in the tournament)"), "{tournament}");
+    let inspected = |options: &str| {
+        let ran = place.run(&format!("inspect {options}"));
+        ran.text().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(inspected("session.jsonl").contains(&format!(" next chain {default} (for code)")));
+    assert_eq!(place.run("compact session.jsonl -b 30k -o small.jsonl").code, 0);
+    let later = "structured-extraction (for code, from the 2nd compaction on)";
+    assert_eq!(chain("small.jsonl", "--config later.toml"), later);
+    assert!(inspected("small.jsonl --config later.toml").contains(&format!(" next chain {later}")));
+}
+
+#[test]
+fn presets_and_embedders_of_the_configuration_compact_the_example() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let report = |config: &str, options: &str| {
+        place.file("c.toml", config);
+        let ran = place.run(&format!("compact session.jsonl -b 12k --config c.toml --preview --json {options}"));
+        assert_eq!(ran.code, 0, "{config}: {}", ran.stderr);
+        let report = ran.json();
+        assert_eq!(report["status"], "compacted", "{config}");
+        assert!(report["tokens_after"].as_u64().unwrap() <= 12_000, "{config}");
+        report
+    };
+    for (_, preset, _) in epitome::config::Preset::ALL {
+        report(&format!("preset = [\"{preset}\"]\n"), "");
+    }
+    let step = |config: &str| report(config, "--chain vector-retrieval")["steps"][0].clone();
+    let off = step("[embeddings]\nembedder = \"off\"\n");
+    assert_eq!(off["strategy"], "vector-retrieval");
+    assert_eq!((&off["edits"], &off["declined"]), (&0.into(), &"no embedder is configured".into()));
+    let on = step("[embeddings]\nembedder = \"static\"\n");
+    assert!(on["edits"].as_u64().unwrap() > 0 && on["declined"].is_null(), "{on}");
+    assert_eq!(on["edits"], step("")["edits"], "the static one is the default");
+    // An embedder that fails is no failure of the compaction; the page says in full what it said.
+    let nobody = "embedder = \"openai\"\nkey_variable = \"\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    let failed = step(&format!("[embeddings]\n{nobody}"));
+    let why = failed["declined"].as_str().unwrap();
+    assert!(why.contains("`http://127.0.0.1:1/v1") && failed["edits"] == 0, "{failed}");
+    let page = place.run("compact session.jsonl -b 12k --config c.toml --chain vector-retrieval --preview").stderr;
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&page).contains(&words(why)), "{page}");
+}
+
+#[test]
+fn a_cue_word_of_the_configuration_keeps_what_holds_it() {
+    let turn = |n: u32| {
+        let note = if n == 3 { "zwiebelrot" } else { "blau" };
+        format!(
+            r#"{{"role":"user","content":"Page {n}?"}},{{"role":"assistant","content":"Page {n} is {note}. {}"}},"#,
+            "It has a margin and a headline, and some lines below. ".repeat(12)
+        )
+    };
+    let turns: String = (1..=12).map(turn).collect();
+    let place = Place::with("chat.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
+    let outcome = |config: &str| {
+        place.file("c.toml", format!("[strategies.importance]\nstrict = true\n{config}"));
+        let ran = place.run("compact chat.json -b 1200 --config c.toml --chain importance --preview --json");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let report = ran.json();
+        report["messages"][5]["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(outcome(""), "summarized");
+    assert_eq!(outcome("[lexicon]\nimportant = [\"zwiebelrot\"]\n"), "kept");
 }
 
 #[test]

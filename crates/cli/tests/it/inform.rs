@@ -52,7 +52,9 @@ fn inspect_shows_what_a_session_is_made_of() {
       1,095 tokens in 6 messages, 2 rounds by o200k_base
 
     Task
-      analysis, confidence and evidence, the detector's
+      unknown, confidence and evidence, the detector's
+      next chain  superseded-reads → diff-truncation → tool-results → message-truncation →
+                  sliding-window (for unknown)
 
     Tokens by role
       system         8  0.7 %   1 message  ▎·······················
@@ -122,9 +124,17 @@ fn strategies_are_listed_and_explained() {
             assert!(page.text().contains(&format!("  {name} = ")), "{id} {name}\n{}", page.text());
         }
     }
-    let unknown = place.run("strategies nothing");
+    let unknown = place.run("strategies toolresults");
     assert_eq!(unknown.code, 2);
-    assert!(unknown.stderr.contains("there is no strategy `nothing`"), "{}", unknown.stderr);
+    assert_eq!(unknown.stderr, "error: there is no strategy `toolresults`; did you mean `tool-results`?\n");
+    // Each stands in a group, those of the configuration in one of their own, and what does not fit is wrapped.
+    assert!(text.text().contains("[needs vectors]"), "{}", text.text());
+    place.file("c.toml", "[strategies.mine]\ncommand = [\"true\"]\nsummary = \"Does nothing.\"\n");
+    let own = place.run("strategies --config c.toml");
+    let (_, group) = own.text().split_once("\nPrograms of the configuration\n").unwrap();
+    assert!(group.starts_with("  mine  ") && !text.text().contains("Programs"), "{}", own.text());
+    let widest = own.text().lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 100 && !own.text().contains('…'), "{}", own.text());
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn with_view<T>(look: impl FnOnce(&View<'_>, &Goal) -> T) -> T {
         task: TaskKind::Code,
         cycle: 1,
         focus: Some("thanks".to_owned()),
+        focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
     };

@@ -95,6 +95,7 @@ fn planned(function: impl Fn(Vec<Message>) -> Result<Vec<Message>, String> + Sen
         task: crate::TaskKind::Unknown,
         cycle: 1,
         focus: None,
+        focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
     };

@@ -107,7 +107,8 @@ pub struct Facts<'a> {
     lexicon: &'a Lexicon,
     calls: Vec<Call<'a>>,
     outputs: Vec<ToolOutput<'a>>,
-    cues: OnceLock<Vec<CueCounts>>,
+    /// Of each message: what is never asked for is never read.
+    cues: Vec<OnceLock<CueCounts>>,
     atoms: OnceLock<Atoms<'a>>,
     references: OnceLock<References>,
     file_events: OnceLock<Vec<FileEvent>>,
@@ -127,7 +128,7 @@ impl<'a> Facts<'a> {
             lexicon,
             calls: Vec::new(),
             outputs: Vec::new(),
-            cues: OnceLock::new(),
+            cues: entries.iter().map(|_| OnceLock::new()).collect(),
             atoms: OnceLock::new(),
             references: OnceLock::new(),
             file_events: OnceLock::new(),
@@ -150,23 +151,23 @@ impl<'a> Facts<'a> {
         &self.outputs
     }
 
-    /// The cue words in each message, of what was said and what tools printed; not of reasoning and arguments.
+    /// The cue words in a message, of what was said and what tools printed; not of reasoning and arguments. Linear in the
+    /// message, once.
     pub fn cues(&self, message: usize) -> CueCounts {
-        let all = self.cues.get_or_init(|| {
-            let of_message = |entry: &Entry| {
-                let mut counts = CueCounts::default();
-                for block in &entry.message.blocks {
-                    match &block.content {
-                        Content::Text { text } => counts.add(&self.lexicon.counts(text)),
-                        Content::ToolResult(result) => counts.add(&self.lexicon.counts(&result.text)),
-                        _ => {}
-                    }
+        let (Some(entry), Some(counted)) = (self.entries.get(message), self.cues.get(message)) else {
+            return CueCounts::default();
+        };
+        *counted.get_or_init(|| {
+            let mut counts = CueCounts::default();
+            for block in &entry.message.blocks {
+                match &block.content {
+                    Content::Text { text } => counts.add(&self.lexicon.counts(text)),
+                    Content::ToolResult(result) => counts.add(&self.lexicon.counts(&result.text)),
+                    _ => {}
                 }
-                counts
-            };
-            self.entries.iter().map(of_message).collect()
-        });
-        all.get(message).copied().unwrap_or_default()
+            }
+            counts
+        })
     }
 
     /// The exact strings of the view that may be needed again: where each was introduced, and where it was used.

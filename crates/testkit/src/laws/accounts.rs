@@ -134,7 +134,7 @@ impl Laws<'_> {
 
     fn count(&mut self, message: &Arc<Message>) -> EntryTokens {
         let counted = || (Arc::clone(message), count_message(&*self.engine.counter, message));
-        self.counts.entry(Arc::as_ptr(message)).or_insert_with(counted).1.clone()
+        self.counts.0.entry(Arc::as_ptr(message)).or_insert_with(counted).1.clone()
     }
 }
 

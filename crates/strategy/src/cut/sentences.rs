@@ -1,13 +1,20 @@
-//! Where a text is cut.
+//! Cutting prose: whole sentences from its start, and from its end.
 
 use std::ops::Range;
 
-use epitome_strategy::text::{ceil_boundary, ends_sentence, floor_boundary, sentence_end};
-use epitome_strategy::{Tokens, View};
+use crate::services::Tokens;
+use crate::text::{ceil_boundary, ends_sentence, floor_boundary, sentence_end};
+use crate::view::View;
 
 /// The ranges to keep of a text of `tokens` tokens so that it takes at most `budget` with its mark: whole sentences from
 /// its start, and `tail_share` of the room for whole sentences at its end. Empty when nothing fits. Linear in the text.
-pub(crate) fn keep(view: &View<'_>, text: &str, tokens: Tokens, budget: Tokens, tail_share: f64) -> Vec<Range<u32>> {
+pub fn whole_sentences(
+    view: &View<'_>,
+    text: &str,
+    tokens: Tokens,
+    budget: Tokens,
+    tail_share: f64,
+) -> Vec<Range<u32>> {
     let room = budget.saturating_sub(view.mark_tokens());
     let mut bytes = text.len() as f64 * f64::from(room) / f64::from(tokens.max(1));
     // Tokens are not spread evenly: what does not fit is tried again a tenth shorter.

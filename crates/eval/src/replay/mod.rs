@@ -1,0 +1,174 @@
+//! Replay: a recorded session turn by turn under a policy, with the provider's prompt cache and a price table.
+//!
+//! Before each call of the model the budget is asked, as a runtime would ask it, and a compaction is made where it is
+//! due. The messages are those of the recording whatever the policy took away: what an agent would have done
+//! differently is not known.
+
+mod policy;
+mod prices;
+mod prompt;
+mod reads;
+mod session;
+mod total;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use epitome::formats::{ReadOptions, read};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use policy::{NEVER, Policy, RECORDED, policies};
+pub use prices::{Price, Prices, Spent};
+pub use reads::Refetches;
+pub use session::{Model, ReplayEpoch, Turn};
+pub use total::{Total, totals};
+
+use crate::EvalError;
+use crate::case::CaseId;
+use crate::runner::files;
+use crate::select::Filter;
+use session::{Recording, replay};
+
+/// What is replayed.
+#[derive(Debug)]
+pub struct ReplayPlan {
+    /// Files and folders; a folder stands for every file in it.
+    pub paths: Vec<PathBuf>,
+    /// The policies, in the order of the tables.
+    pub policies: Vec<Policy>,
+    /// The model.
+    pub model: Model,
+    /// Which sessions count: least tokens, format, pattern.
+    pub filter: Filter,
+}
+
+/// A session under a policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// The file, relative to the folder that was named.
+    pub file: String,
+    /// The session's name in its file.
+    pub session: String,
+    /// The recording's format.
+    pub format: String,
+    /// The policy.
+    pub policy: String,
+    /// Tokens of all messages of the session.
+    pub session_tokens: u64,
+    /// Tokens of the tool definitions.
+    pub tool_tokens: u64,
+    /// Compactions that the recording holds.
+    pub recorded_compactions: u32,
+    /// Every compaction.
+    pub epochs: Vec<ReplayEpoch>,
+    /// What was fetched again.
+    #[serde(flatten)]
+    pub refetches: Refetches,
+    /// How long the replay took, in microseconds: appending, checking, compacting.
+    pub micros: u64,
+    /// Every call of the model.
+    pub turns: Vec<Turn>,
+}
+
+/// What a replay found.
+#[derive(Debug, Default)]
+pub struct ReplayRun {
+    /// Every session under every policy: by file, session, policy.
+    pub rows: Vec<Replayed>,
+    /// Sessions that were read.
+    pub sessions: usize,
+    /// Files that are no session, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// What came of one file: its sessions under each policy, how many were read, or why none was.
+type OfFile = Result<(Vec<Replayed>, usize), String>;
+
+impl ReplayPlan {
+    /// Replays. Files are worked on in parallel; the rows come in the same order whatever the number of threads.
+    /// `progress` hears of files done, and of how many.
+    pub fn run(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<ReplayRun, EvalError> {
+        let files = files(&self.paths)?;
+        let done = AtomicUsize::new(0);
+        let of_files: Vec<Result<OfFile, EvalError>> = files
+            .par_iter()
+            .map(|file| {
+                let bytes = std::fs::read(&file.path)
+                    .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+                let found = self.of_file(&file.name, bytes);
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
+                found
+            })
+            .collect();
+        let mut run = ReplayRun::default();
+        for (file, found) in files.iter().zip(of_files) {
+            match found? {
+                Ok((rows, sessions)) => {
+                    run.rows.extend(rows);
+                    run.sessions += sessions;
+                }
+                Err(problem) => run.skipped.push((file.name.clone(), problem)),
+            }
+        }
+        Ok(run)
+    }
+
+    fn of_file(&self, file: &str, bytes: Vec<u8>) -> Result<OfFile, EvalError> {
+        let loaded = match read(bytes, ReadOptions::default()) {
+            Ok(loaded) => loaded,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let format = loaded.format.as_str();
+        let mut rows = Vec::new();
+        if self.filter.admits_format(format) {
+            let of_sessions: Vec<Result<Vec<Replayed>, EvalError>> = loaded
+                .sessions
+                .par_iter()
+                .map(|session| {
+                    let id =
+                        CaseId { file: file.to_owned(), session: session.name.clone(), cut_permille: 0, part: None };
+                    if !self.filter.admits_session(&id) {
+                        return Ok(Vec::new());
+                    }
+                    self.of_session(id, format, &session.session)
+                })
+                .collect();
+            for found in of_sessions {
+                rows.extend(found?);
+            }
+        }
+        Ok(Ok((rows, loaded.sessions.len())))
+    }
+
+    fn of_session(
+        &self,
+        id: CaseId,
+        format: &str,
+        session: &epitome::Session,
+    ) -> Result<Vec<Replayed>, EvalError> {
+        let recording = Recording::new(session);
+        if recording.total < u64::from(self.filter.min_tokens) {
+            return Ok(Vec::new());
+        }
+        let under = |policy: &Policy| {
+            let outcome = replay(&recording, policy, &self.model)?;
+            Ok(Replayed {
+                file: id.file.clone(),
+                session: id.session.clone(),
+                format: format.to_owned(),
+                policy: policy.name().to_owned(),
+                session_tokens: recording.total,
+                tool_tokens: recording.tools,
+                recorded_compactions: recording.compactions() as u32,
+                epochs: outcome.epochs,
+                refetches: outcome.refetches,
+                micros: outcome.micros,
+                turns: outcome.turns,
+            })
+        };
+        let rows: Vec<Replayed> = self.policies.iter().map(under).collect::<Result<_, EvalError>>()?;
+        // Nothing was ever asked of a model.
+        Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+    }
+}

@@ -1,0 +1,105 @@
+//! Policies: when and how a runtime would compact.
+
+use epitome::config::Preset;
+use epitome::engine::{Budget, Chain, Engine, Mode};
+use epitome::session::Block;
+use epitome::{Config, Registry};
+
+use crate::EvalError;
+use crate::method::{build, read_config};
+
+/// The name of the policy that never compacts.
+pub const NEVER: &str = "never";
+/// The name of the policy that compacts where the recording did, as it did.
+pub const RECORDED: &str = "recorded";
+
+/// What a runtime does about its context.
+#[derive(Debug)]
+pub struct Policy {
+    name: String,
+    pub(crate) how: How,
+}
+
+/// How a policy works.
+#[derive(Debug)]
+pub(crate) enum How {
+    /// Nothing ever leaves.
+    Never,
+    /// The compactions of the recording.
+    Recorded,
+    /// This engine under a configuration.
+    Engine(Box<Runs>),
+}
+
+/// This engine under a configuration, with its budget.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    pub(crate) engine: Engine,
+    pub(crate) budget: Budget,
+    pub(crate) mode: Mode,
+    pub(crate) chain: Option<Chain>,
+}
+
+impl Policy {
+    /// The policy that `spec` names: `never`, `recorded`, `default`, `tournament`, a preset, `chain:a+b+c`, or
+    /// `config:FILE`. `window` is the model's window over the configuration's. The error says what would be right.
+    pub fn parse(spec: &str, window: Option<u32>, registry: &Registry) -> Result<Self, EvalError> {
+        let (config, chain, mode) = match spec.split_once(':') {
+            None if spec == NEVER => return Ok(Self { name: spec.to_owned(), how: How::Never }),
+            None if spec == RECORDED => return Ok(Self { name: spec.to_owned(), how: How::Recorded }),
+            None if spec == "default" => (Config::default(), None, None),
+            None if spec == "tournament" => (Config::default(), None, Some(Mode::Tournament)),
+            None => {
+                let preset = Preset::by_name(spec).ok_or_else(|| unknown(spec))?;
+                (Config::with_preset(preset), None, None)
+            }
+            Some(("chain", names)) => {
+                let names: Vec<String> = names.split('+').map(|name| name.trim().to_owned()).collect();
+                (Config::default(), Some(names), Some(Mode::Fixed))
+            }
+            Some(("config", file)) => (read_config(file, registry)?, None, None),
+            Some(_) => return Err(unknown(spec)),
+        };
+        let mut config = config;
+        if let Some(window) = window {
+            let set = config.set("budget.window", &window.into());
+            set.map_err(|problem| EvalError::Method(format!("{spec}: budget.window {problem}")))?;
+        }
+        let runtime = build(&config, registry)?;
+        let chain = chain.map(|names| runtime.chain(&names, registry).map_err(EvalError::Method)).transpose()?;
+        let mut engine = epitome::engine_of(&runtime);
+        // Recorded reasoning is no part of a replay: most providers take none back.
+        engine.sent = epitome::engine::Sent::those(|_: &Block| false);
+        let runs = Runs {
+            engine,
+            mode: mode.unwrap_or(runtime.mode),
+            chain: chain.or_else(|| runtime.fixed.clone()),
+            budget: runtime.budget,
+        };
+        Ok(Self { name: spec.to_owned(), how: How::Engine(Box::new(runs)) })
+    }
+
+    /// Its name in tables: what it was named by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn unknown(spec: &str) -> EvalError {
+    let presets: Vec<&str> = Preset::ALL.iter().map(|(_, name, _)| *name).collect();
+    EvalError::Method(format!(
+        "`{spec}` is no policy; there are default, tournament, chain:a+b+c, config:FILE, never, recorded, and the presets {}",
+        presets.join(", ")
+    ))
+}
+
+/// The policies that `specs` name, between `never` and `recorded`, which are part of every comparison.
+pub fn policies(specs: &[String], window: Option<u32>, registry: &Registry) -> Result<Vec<Policy>, EvalError> {
+    let mut all = vec![NEVER.to_owned(), RECORDED.to_owned()];
+    for spec in specs.iter().map(|spec| spec.trim().to_owned()) {
+        if !spec.is_empty() && !all.contains(&spec) {
+            all.push(spec);
+        }
+    }
+    all.iter().map(|spec| Policy::parse(spec, window, registry)).collect()
+}

@@ -1,0 +1,175 @@
+//! What tokens cost: a price table in TOML.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::EvalError;
+
+/// The table that ships.
+const SHIPPED: &str = include_str!("prices.toml");
+
+/// Tokens that prices are for.
+const PER: f64 = 1_000_000.0;
+
+/// The prices of a model, in US dollars per million tokens, and the rules of its prompt cache.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Input tokens that have nothing to do with the cache.
+    pub input: f64,
+    /// Input tokens read from the cache; without it the model has no cache.
+    pub cached_input: Option<f64>,
+    /// Input tokens written to the cache; as [`input`](Self::input) without it.
+    pub cache_write: Option<f64>,
+    /// Output tokens.
+    pub output: f64,
+    /// Tokens of the shortest prefix that is cached.
+    #[serde(default)]
+    pub cache_minimum: u32,
+    /// Seconds after the last request that the cache lives; for ever without it.
+    pub cache_lifetime: Option<u32>,
+    /// Where the figures stand, and when they were read.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// The tokens of one request, or of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// All input tokens: cached and uncached ones.
+    pub input: u64,
+    /// Input tokens read from the cache.
+    pub cached: u64,
+    /// Input tokens not read from the cache.
+    pub uncached: u64,
+    /// Of the uncached ones, those written to the cache.
+    pub cache_writes: u64,
+    /// Output tokens.
+    pub output: u64,
+}
+
+impl Spent {
+    /// A request of `input` tokens, of which the first `unchanged` were in the last request. `alive` says whether the
+    /// cache has lived until now. Constant time.
+    pub fn request(price: &Price, input: u64, unchanged: u64, alive: bool, output: u64) -> Self {
+        let has_cache = price.cached_input.is_some();
+        let is_long_enough = |tokens: u64| tokens > 0 && tokens >= u64::from(price.cache_minimum);
+        let unchanged = unchanged.min(input);
+        let cached = if has_cache && alive && is_long_enough(unchanged) { unchanged } else { 0 };
+        let uncached = input - cached;
+        let cache_writes = if has_cache && is_long_enough(input) { uncached } else { 0 };
+        Self { input, cached, uncached, cache_writes, output }
+    }
+
+    /// What the tokens cost, in dollars.
+    pub fn money(&self, price: &Price) -> f64 {
+        let plain = (self.uncached - self.cache_writes) as f64 * price.input;
+        let written = self.cache_writes as f64 * price.cache_write.unwrap_or(price.input);
+        let read = self.cached as f64 * price.cached_input.unwrap_or(price.input);
+        (plain + written + read + self.output as f64 * price.output) / PER
+    }
+
+    /// Adds the tokens of another request.
+    pub fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.cached += other.cached;
+        self.uncached += other.uncached;
+        self.cache_writes += other.cache_writes;
+        self.output += other.output;
+    }
+}
+
+/// Prices by model.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    models: BTreeMap<String, Price>,
+}
+
+impl Prices {
+    /// The table that ships.
+    pub fn shipped() -> Result<Self, EvalError> {
+        Self::parse(SHIPPED, "the shipped prices")
+    }
+
+    /// The shipped table with the entries of `text` over it; `file` is what errors call it.
+    pub fn with(text: &str, file: &str) -> Result<Self, EvalError> {
+        let mut prices = Self::shipped()?;
+        prices.models.extend(Self::parse(text, file)?.models);
+        Ok(prices)
+    }
+
+    fn parse(text: &str, file: &str) -> Result<Self, EvalError> {
+        let wrong = |problem: String| EvalError::Prices { file: file.to_owned(), problem };
+        let prices: Self = toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+        for (model, price) in &prices.models {
+            let figures = [Some(price.input), price.cached_input, price.cache_write, Some(price.output)];
+            if figures.into_iter().flatten().any(|figure| !figure.is_finite() || figure < 0.0) {
+                return Err(wrong(format!("[models.{model}]: prices are numbers of 0 or more")));
+            }
+        }
+        Ok(prices)
+    }
+
+    /// The price of a model; the error names those there are.
+    pub fn of(&self, model: &str) -> Result<&Price, EvalError> {
+        self.models.get(model).ok_or_else(|| {
+            let known: Vec<&str> = self.models.keys().map(String::as_str).collect();
+            EvalError::Method(format!("there is no price for `{model}`; there are {}", known.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn price() -> Price {
+        Price {
+            input: 2.0,
+            cached_input: Some(0.2),
+            cache_write: Some(2.5),
+            output: 10.0,
+            cache_minimum: 1_000,
+            cache_lifetime: Some(300),
+            source: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_is_split() {
+        let check = |unchanged, alive, cached, writes, money: f64| {
+            let spent = Spent::request(&price(), 10_000, unchanged, alive, 100);
+            assert_eq!((spent.cached, spent.cache_writes), (cached, writes), "{unchanged}");
+            assert_eq!(spent.cached + spent.uncached, spent.input);
+            assert!((spent.money(&price()) - money).abs() < 1e-12, "{unchanged}: {}", spent.money(&price()));
+        };
+        // 8,000 read at 0.2, 2,000 written at 2.5, 100 at 10.
+        check(8_000, true, 8_000, 2_000, 0.0016 + 0.005 + 0.001);
+        check(999, true, 0, 10_000, 0.025 + 0.001);
+        check(1_000, true, 1_000, 9_000, 0.0002 + 0.0225 + 0.001);
+        check(8_000, false, 0, 10_000, 0.025 + 0.001);
+        let short = Spent::request(&price(), 500, 500, true, 0);
+        assert_eq!((short.cached, short.cache_writes), (0, 0), "too short to be cached at all");
+        let without = Price { cached_input: None, ..price() };
+        let spent = Spent::request(&without, 10_000, 8_000, true, 0);
+        assert_eq!((spent.cached, spent.cache_writes, spent.money(&without)), (0, 0, 0.02));
+    }
+
+    #[test]
+    fn tables_lie_over_the_shipped_one() {
+        let table = "[models.mine]\ninput = 1\noutput = 2\n[models.claude-opus-5]\ninput = 9\noutput = 9\n";
+        let prices = Prices::with(table, "mine.toml").unwrap();
+        assert_eq!(prices.of("mine").unwrap().output, 2.0);
+        assert_eq!(prices.of("claude-opus-5").unwrap().input, 9.0);
+        assert_eq!(prices.of("claude-sonnet-5").unwrap().input, 2.0);
+        assert!(prices.of("none").unwrap_err().to_string().contains("there are claude-haiku-4-5"));
+        let told = |table: &str| Prices::with(table, "mine.toml").unwrap_err().to_string();
+        assert!(told("[models.a]\ninput = 1\n").contains("mine.toml"));
+        assert!(told("[models.a]\ninput = 1\noutput = 1\nprice = 1\n").contains("price"));
+        assert!(told("[models.a]\ninput = -1\noutput = 1\n").contains("0 or more"));
+    }
+}

@@ -1,0 +1,83 @@
+//! Re-fetches: what the recording fetched twice, and whether the policy had taken the first answer away by then.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use epitome::session::{CallId, Content, Entry, EntryKey, Message};
+use serde::{Deserialize, Serialize};
+
+/// Bytes that an answer has at least to be worth keeping: shorter ones are acknowledgements.
+const LEAST_BYTES: usize = 200;
+
+/// Fetches of what was fetched before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Refetches {
+    /// Calls of a tool with the arguments of an earlier call, answered by the same text of 200 bytes or more: the
+    /// recording needed it again, and it stood unchanged in the view that was never compacted.
+    pub repeats: u32,
+    /// Of these, the ones whose earlier answers were no longer whole in the compacted view when the call was made.
+    pub refetches: u32,
+    /// Tokens of the answers of those.
+    pub refetched_tokens: u64,
+}
+
+/// A call by its tool and its arguments.
+type Signature = (Arc<str>, Arc<str>);
+
+/// What has been fetched, and what of it is shown whole.
+#[derive(Debug, Default)]
+pub(crate) struct Reads {
+    /// Answers by call, the newest last.
+    answered: HashMap<Signature, Vec<(EntryKey, Arc<str>)>>,
+    /// Calls without an answer yet, and the answers to the same call that were whole when it was made.
+    open: HashMap<CallId, (Signature, HashSet<EntryKey>)>,
+    /// Results of the log that are whole in the view.
+    whole: HashSet<EntryKey>,
+    pub(crate) found: Refetches,
+}
+
+impl Reads {
+    /// Takes a message that was just added to the log under `key`, of that many tokens. Linear in the message and in the
+    /// earlier answers to its calls.
+    pub(crate) fn push(&mut self, key: EntryKey, message: &Message, tokens: u64) {
+        for (_, call) in message.calls() {
+            let signature = (Arc::clone(&call.name), Arc::clone(call.arguments.text()));
+            let earlier = self.answered.get(&signature).into_iter().flatten().map(|(key, _)| *key);
+            let whole = earlier.filter(|key| self.whole.contains(key)).collect();
+            self.open.insert(Arc::clone(&call.id), (signature, whole));
+        }
+        for block in &message.blocks {
+            let Content::ToolResult(result) = &block.content else { continue };
+            let Some((signature, whole)) = self.open.remove(&result.call_id) else { continue };
+            if result.text.len() < LEAST_BYTES {
+                continue;
+            }
+            let answers = self.answered.entry(signature).or_default();
+            let mut same = answers.iter().filter(|(_, text)| *text == result.text).map(|(key, _)| key).peekable();
+            if same.peek().is_some() {
+                self.found.repeats += 1;
+                if !same.any(|key| whole.contains(key)) {
+                    self.found.refetches += 1;
+                    self.found.refetched_tokens += tokens;
+                }
+            }
+            answers.push((key, Arc::clone(&result.text)));
+            self.whole.insert(key);
+        }
+    }
+
+    /// Notes what a compaction left whole. Linear in the view.
+    pub(crate) fn compacted(&mut self, view: &[Entry]) {
+        let shown: HashSet<EntryKey> = view.iter().filter(|entry| is_whole(entry)).map(|entry| entry.key).collect();
+        self.whole.retain(|key| shown.contains(key));
+    }
+}
+
+/// Whether an entry's result is shown as it was recorded.
+fn is_whole(entry: &Entry) -> bool {
+    let results = |message: &Message| -> Vec<Arc<str>> {
+        let blocks = message.blocks.iter();
+        blocks.filter_map(|block| block.as_result()).map(|result| Arc::clone(&result.text)).collect()
+    };
+    !entry.is_edited() || results(&entry.message) == results(&entry.original)
+}

@@ -1,0 +1,335 @@
+//! One session under one policy, turn by turn.
+
+use std::time::Instant;
+
+use epitome::engine::{Ledger, Status, block_on};
+use epitome::session::{Content, Entry, EntryKey, Epoch, EpochOrigin, Message, Origin, Role, Session, Trigger};
+use epitome::strategy::TokenCounter;
+use epitome::{Budget, MemoryArchive, Request};
+use serde::{Deserialize, Serialize};
+
+use super::policy::{How, Policy, Runs};
+use super::prices::{Price, Spent};
+use super::prompt::Prompt;
+use super::reads::{Reads, Refetches};
+use crate::EvalError;
+use crate::cut::{COUNTER, tokens_of};
+
+/// After a compaction that changed nothing the next one is tried when this share of the usable window has come.
+const RETRY_SHARE: f64 = 0.01;
+
+/// One call of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its tokens.
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// Its price in dollars.
+    pub money: f64,
+    /// Whether the request is larger than the window less the answer's reserve: no provider would have taken it.
+    pub impossible: bool,
+}
+
+/// One compaction, or an attempt that came to nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplayEpoch {
+    /// The number of the turn before which it was made, from 0.
+    pub turn: u32,
+    /// What started it.
+    pub trigger: Trigger,
+    /// How it ended.
+    pub status: Status,
+    /// The chain.
+    pub chain: Vec<String>,
+    /// Tokens of the messages before.
+    pub tokens_before: u64,
+    /// Tokens of the messages after.
+    pub tokens_after: u64,
+    /// Tokens already sent that are no longer at the beginning of the prompt.
+    pub cache_loss_tokens: u64,
+    /// What a model read and wrote for its summary.
+    pub summary: Spent,
+    /// What that cost, in dollars.
+    pub summary_money: f64,
+    /// How long it took, in microseconds; 0 for one of the recording.
+    pub micros: u64,
+}
+
+impl ReplayEpoch {
+    /// Tokens after as a share of those before.
+    pub fn kept_share(&self) -> f64 {
+        self.tokens_after as f64 / self.tokens_before.max(1) as f64
+    }
+}
+
+/// What is the same for every policy: the model.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Its name in the price table.
+    pub name: String,
+    /// Its prices.
+    pub price: Price,
+    /// Its window and the answer's reserve, by which requests are impossible.
+    pub budget: Budget,
+}
+
+/// A recorded session made ready: read and counted once for all policies.
+#[derive(Debug)]
+pub(crate) struct Recording<'a> {
+    session: &'a Session,
+    messages: Vec<Message>,
+    tokens: Vec<u64>,
+    /// Tokens of the tool definitions, which stand in front of every request.
+    pub(crate) tools: u64,
+    /// Tokens of the messages that were really said.
+    pub(crate) total: u64,
+}
+
+impl<'a> Recording<'a> {
+    /// Counts every message of the log once. Reasoning is left out.
+    pub(crate) fn new(session: &'a Session) -> Self {
+        let messages: Vec<Message> = session.log().iter().map(|message| without_reasoning(message)).collect();
+        let count = |message: &Message| if is_empty(message) { 0 } else { u64::from(tokens_of(message)) };
+        let tokens: Vec<u64> = messages.iter().map(count).collect();
+        let total = messages.iter().zip(&tokens).filter(|(message, _)| is_said(message)).map(|(_, tokens)| tokens).sum();
+        let tools = session.tools.as_deref().map_or(0, |tools| u64::from((&COUNTER as &dyn TokenCounter).count(tools)));
+        Self { session, messages, tokens, tools, total }
+    }
+
+    /// Compactions that the recording holds.
+    pub(crate) fn compactions(&self) -> usize {
+        self.session.journal().iter().filter(|epoch| !epoch.undone && epoch.origin == EpochOrigin::Recorded).count()
+    }
+}
+
+fn without_reasoning(message: &Message) -> Message {
+    let mut plain = Message { records: Vec::new(), ..message.clone() };
+    for block in plain.blocks.iter_mut().filter(|block| matches!(block.content, Content::Thinking(_))) {
+        (block.content, block.raw) = (Content::Gone, None);
+    }
+    plain
+}
+
+fn is_empty(message: &Message) -> bool {
+    message.blocks.iter().all(|block| matches!(block.content, Content::Gone))
+}
+
+/// Whether a message belongs to the conversation itself, and not to a compaction of it.
+fn is_said(message: &Message) -> bool {
+    !matches!(message.origin, Origin::Summary | Origin::Notice | Origin::Answer) && !is_empty(message)
+}
+
+/// What a session under a policy came to.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) epochs: Vec<ReplayEpoch>,
+    pub(crate) refetches: Refetches,
+    pub(crate) micros: u64,
+}
+
+/// The state of a replay between two messages.
+struct Replay<'a> {
+    recording: &'a Recording<'a>,
+    model: &'a Model,
+    session: Session,
+    /// The number in the recording of each message of the log.
+    numbers: Vec<usize>,
+    prompt: Prompt,
+    reads: Reads,
+    outcome: Outcome,
+    last_request: Option<i64>,
+    by_engine: Option<ByEngine<'a>>,
+}
+
+/// What only a policy of this engine has.
+struct ByEngine<'a> {
+    runs: &'a Runs,
+    budget: Budget,
+    ledger: Ledger,
+    archive: MemoryArchive,
+    /// The total at which nothing could be done.
+    failed_at: Option<u32>,
+}
+
+/// Replays a recording under a policy. The cost of a turn is proportional to its new messages; that of a compaction to
+/// the view.
+pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) -> Result<Outcome, EvalError> {
+    let started = Instant::now();
+    let mut session = Session::new();
+    session.id.clone_from(&recording.session.id);
+    session.tools.clone_from(&recording.session.tools);
+    let by_engine = match &policy.how {
+        How::Engine(runs) => Some(ByEngine {
+            runs,
+            budget: Budget { tool_definitions: recording.tools as u32, ..runs.budget.clone() },
+            ledger: runs.engine.ledger(&session),
+            archive: MemoryArchive::new(),
+            failed_at: None,
+        }),
+        How::Never | How::Recorded => None,
+    };
+    let mut replay = Replay {
+        recording,
+        model,
+        session,
+        numbers: Vec::new(),
+        prompt: Prompt::default(),
+        reads: Reads::default(),
+        outcome: Outcome::default(),
+        last_request: None,
+        by_engine,
+    };
+    let as_recorded = matches!(policy.how, How::Recorded);
+    let mut epochs = recording.session.journal().iter().filter(|epoch| as_recorded && !epoch.undone).peekable();
+    let mut answering = false;
+    for (number, message) in recording.messages.iter().enumerate() {
+        while let Some(epoch) = epochs.next_if(|epoch| epoch.log_length as usize <= number) {
+            replay.recorded(epoch);
+        }
+        if !as_recorded && !is_said(message) {
+            continue;
+        }
+        let is_answer = message.role == Role::Assistant && !is_empty(message) && is_said(message);
+        if is_answer && !answering && replay.prompt.len() > 0 {
+            replay.compact_if_due()?;
+            replay.request(message.timestamp);
+        }
+        answering = is_answer || (answering && is_empty(message));
+        replay.push(number, message, is_answer);
+    }
+    let mut outcome = replay.outcome;
+    outcome.refetches = replay.reads.found;
+    outcome.micros = started.elapsed().as_micros() as u64;
+    Ok(outcome)
+}
+
+impl Replay<'_> {
+    fn push(&mut self, number: usize, message: &Message, is_answer: bool) {
+        let key = self.session.push(message.clone());
+        self.numbers.push(number);
+        if let Some(engine) = &mut self.by_engine {
+            engine.ledger.push(&self.session, key);
+        }
+        let tokens = self.recording.tokens[number];
+        match self.session.view().last() {
+            Some(entry) if entry.key == key && self.session.view().len() == self.prompt.len() + 1 => {
+                self.prompt.append(entry, tokens);
+            }
+            // A result that came late changes the middle of the view.
+            _ => {
+                self.changed();
+            }
+        }
+        self.reads.push(key, message, tokens);
+        if let Some(turn) = self.outcome.turns.last_mut().filter(|_| is_answer) {
+            turn.spent.output += tokens;
+            turn.money = turn.spent.money(&self.model.price);
+        }
+    }
+
+    /// Takes over a view that changed within; returns the tokens that the cache lost.
+    fn changed(&mut self) -> u64 {
+        let (recording, numbers) = (self.recording, &self.numbers);
+        let tokens = |entry: &Entry| match entry.key {
+            EntryKey::Log(index) if !entry.is_edited() => recording.tokens[numbers[index as usize]],
+            _ if is_empty(&entry.message) => 0,
+            _ => u64::from(tokens_of(&entry.message)),
+        };
+        self.prompt.replace(self.session.view(), tokens)
+    }
+
+    fn request(&mut self, at: Option<i64>) {
+        let lifetime = self.model.price.cache_lifetime.map(|seconds| i64::from(seconds) * 1_000);
+        let pause = at.zip(self.last_request).map(|(now, last)| now - last);
+        // Where the recording has no times, agents are taken to go on at once.
+        let alive = !pause.zip(lifetime).is_some_and(|(pause, lifetime)| pause > lifetime);
+        let tools = if self.outcome.turns.is_empty() { 0 } else { self.recording.tools };
+        let input = self.prompt.total() + self.recording.tools;
+        let spent = Spent::request(&self.model.price, input, self.prompt.unchanged() + tools, alive, 0);
+        let room = self.model.budget.window.saturating_sub(self.model.budget.reserve_output);
+        let money = spent.money(&self.model.price);
+        self.outcome.turns.push(Turn { spent, money, impossible: input > u64::from(room) });
+        self.prompt.send();
+        self.last_request = at.or(self.last_request);
+    }
+
+    /// A compaction of the recording. A model read the view and wrote the summary, where there is one.
+    fn recorded(&mut self, epoch: &Epoch) {
+        let before = (self.prompt.total(), self.prompt.unchanged());
+        self.session.commit(epoch.clone());
+        let cache_loss_tokens = self.changed();
+        self.reads.compacted(self.session.view());
+        let summaries = epoch.synthetics.iter().filter(|it| it.message.origin == Origin::Summary);
+        let written: u64 = summaries.map(|it| u64::from(tokens_of(&it.message))).sum();
+        let tools = self.recording.tools;
+        let summary = match written {
+            0 => Spent::default(),
+            _ => Spent::request(&self.model.price, before.0 + tools, before.1 + tools, true, written),
+        };
+        self.outcome.epochs.push(ReplayEpoch {
+            turn: self.outcome.turns.len() as u32,
+            trigger: epoch.trigger,
+            status: Status::Compacted,
+            chain: vec!["recorded".to_owned()],
+            tokens_before: before.0,
+            tokens_after: self.prompt.total(),
+            cache_loss_tokens,
+            summary,
+            summary_money: summary.money(&self.model.price),
+            micros: 0,
+        });
+    }
+
+    /// Asks the budget, and compacts where it says so. Constant time where it does not.
+    fn compact_if_due(&mut self) -> Result<(), EvalError> {
+        let Some(engine) = &mut self.by_engine else { return Ok(()) };
+        let usable = engine.budget.usable();
+        let total = engine.ledger.total();
+        let check = engine.budget.check_since(total, self.session.newest_tokens_after());
+        let patience = (f64::from(usable) * RETRY_SHARE) as u32;
+        if !check.should_compact || engine.failed_at.is_some_and(|failed| total < failed.saturating_add(patience)) {
+            return Ok(());
+        }
+        let limit = engine.budget.hard.tokens(usable).min(usable);
+        let trigger =
+            if check.urgency == epitome::engine::Urgency::Hard { Trigger::Hard } else { Trigger::Soft };
+        let request = Request {
+            target: engine.budget.target.tokens(usable).min(limit),
+            limit,
+            window: Some(engine.budget.window),
+            trigger,
+            mode: engine.runs.mode,
+            chain: engine.runs.chain.clone(),
+            unsent_messages: self.prompt.unsent() as u32,
+            ..Request::to_budget(limit)
+        };
+        let started = Instant::now();
+        let compacting =
+            engine.runs.engine.compact(&mut self.session, &mut engine.ledger, &mut engine.archive, &request);
+        let report = block_on(compacting).map_err(|error| EvalError::Method(error.to_string()))?;
+        let micros = started.elapsed().as_micros() as u64;
+        engine.failed_at = (report.status != Status::Compacted).then_some(total);
+        let tokens_before = self.prompt.total();
+        let mut cache_loss_tokens = 0;
+        if report.status == Status::Compacted {
+            cache_loss_tokens = self.changed();
+            self.reads.compacted(self.session.view());
+        }
+        let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
+        let summary = Spent { input: read, uncached: read, output: written, ..Spent::default() };
+        self.outcome.epochs.push(ReplayEpoch {
+            turn: self.outcome.turns.len() as u32,
+            trigger,
+            status: report.status,
+            chain: report.chain,
+            tokens_before,
+            tokens_after: self.prompt.total(),
+            cache_loss_tokens,
+            summary,
+            summary_money: summary.money(&self.model.price),
+            micros,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Totals of a policy over its sessions.
+
+use epitome::Status;
+use serde::Serialize;
+
+use super::prices::{Price, Spent};
+use super::reads::Refetches;
+use super::{NEVER, Replayed};
+
+/// What a policy came to, over one session or many.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Total {
+    /// The policy.
+    pub policy: String,
+    /// Sessions.
+    pub sessions: u32,
+    /// Calls of the model.
+    pub turns: u32,
+    /// Calls that no provider would have taken: over the window.
+    pub impossible_turns: u32,
+    /// What these would cost, in dollars; part of [`money`](Self::money).
+    pub impossible_money: f64,
+    /// Compactions.
+    pub epochs: u32,
+    /// Compactions that were due and changed nothing.
+    pub failed_epochs: u32,
+    /// The mean share of tokens that a compaction kept.
+    pub kept_share: Option<f64>,
+    /// Tokens already sent that compactions took from the cache.
+    pub cache_loss_tokens: u64,
+    /// The tokens of the calls.
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// The tokens of the models that wrote summaries.
+    pub summary: Spent,
+    /// What summaries cost, in dollars; part of [`money`](Self::money).
+    pub summary_money: f64,
+    /// What all of it costs, in dollars.
+    pub money: f64,
+    /// The same as a share of what never compacting costs, where that was replayed too.
+    pub against_never: Option<f64>,
+    /// What was fetched again.
+    #[serde(flatten)]
+    pub refetches: Refetches,
+    /// How long the replays took for each turn, in microseconds.
+    pub micros_per_turn: f64,
+}
+
+/// The total of each policy, in the order in which they come.
+pub fn totals(rows: &[Replayed], price: &Price) -> Vec<Total> {
+    let mut policies: Vec<&str> = Vec::new();
+    for row in rows {
+        if !policies.contains(&row.policy.as_str()) {
+            policies.push(&row.policy);
+        }
+    }
+    let mut all: Vec<Total> = policies
+        .iter()
+        .map(|policy| Total::of(policy, rows.iter().filter(|row| row.policy == *policy), price))
+        .collect();
+    let never = all.iter().find(|total| total.policy == NEVER).map(|total| total.money).filter(|money| *money > 0.0);
+    for total in &mut all {
+        total.against_never = never.map(|never| total.money / never);
+    }
+    all
+}
+
+impl Total {
+    fn of<'a>(policy: &str, rows: impl Iterator<Item = &'a Replayed>, price: &Price) -> Self {
+        let mut total = Self { policy: policy.to_owned(), ..Self::default() };
+        let (mut kept, mut micros) = (0.0, 0.0);
+        for row in rows {
+            total.sessions += 1;
+            total.turns += row.turns.len() as u32;
+            micros += row.micros as f64;
+            for turn in &row.turns {
+                total.spent.add(&turn.spent);
+                if turn.impossible {
+                    total.impossible_turns += 1;
+                    total.impossible_money += turn.money;
+                }
+            }
+            for epoch in &row.epochs {
+                total.summary.add(&epoch.summary);
+                total.cache_loss_tokens += epoch.cache_loss_tokens;
+                if epoch.status == Status::Compacted {
+                    total.epochs += 1;
+                    kept += epoch.kept_share();
+                } else {
+                    total.failed_epochs += 1;
+                }
+            }
+            total.refetches.repeats += row.refetches.repeats;
+            total.refetches.refetches += row.refetches.refetches;
+            total.refetches.refetched_tokens += row.refetches.refetched_tokens;
+        }
+        total.kept_share = (total.epochs > 0).then(|| kept / f64::from(total.epochs));
+        total.summary_money = total.summary.money(price);
+        total.money = total.spent.money(price) + total.summary_money;
+        total.micros_per_turn = micros / f64::from(total.turns.max(1));
+        total
+    }
+}

@@ -1,0 +1,108 @@
+//! The objective: how much each figure counts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The figures of one case under one candidate at one budget: shares from 0 to 1; `None` where there is nothing to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Figures {
+    /// Bound future-reference recall.
+    pub bound: Option<f64>,
+    /// Lines that later edits must match.
+    pub quotes: Option<f64>,
+    /// Files still named.
+    pub files: Option<f64>,
+    /// Standing instructions.
+    pub rules: Option<f64>,
+    /// Whether the result can be used: within the budget, valid, the system prompt intact.
+    pub usable: bool,
+}
+
+/// How much each figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Weights {
+    /// Of bound future-reference recall.
+    pub bound: f64,
+    /// Of lines that later edits must match.
+    pub quotes: f64,
+    /// Of files still named.
+    pub files: f64,
+    /// Of standing instructions.
+    pub rules: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { bound: 0.5, quotes: 0.2, files: 0.15, rules: 0.15 }
+    }
+}
+
+impl Weights {
+    /// The weighted mean of the figures that there are; 0 for a result that cannot be used, `None` where nothing that
+    /// counts is there.
+    pub fn objective(&self, figures: &Figures) -> Option<f64> {
+        let parts = [
+            (self.bound, figures.bound),
+            (self.quotes, figures.quotes),
+            (self.files, figures.files),
+            (self.rules, figures.rules),
+        ];
+        let present = parts.into_iter().filter_map(|(weight, share)| Some((weight, share?)));
+        let (total, sum) = present.fold((0.0, 0.0), |(total, sum), (weight, share)| (total + weight, sum + weight * share));
+        (total > 0.0).then(|| if figures.usable { sum / total } else { 0.0 })
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bound, quotes, files, rules } = self;
+        write!(formatter, "bound={bound},quotes={quotes},files={files},rules={rules}")
+    }
+}
+
+impl FromStr for Weights {
+    type Err = String;
+
+    /// `NAME=WEIGHT,…`; what is not named does not count.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut weights = Self { bound: 0.0, quotes: 0.0, files: 0.0, rules: 0.0 };
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=WEIGHT"))?;
+            let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight >= 0.0);
+            let weight = weight.ok_or_else(|| format!("`{part}`: a weight is a number of 0 or more"))?;
+            match name.trim() {
+                "bound" => weights.bound = weight,
+                "quotes" => weights.quotes = weight,
+                "files" => weights.files = weight,
+                "rules" => weights.rules = weight,
+                name => return Err(format!("`{name}` is no figure; there are bound, quotes, files, rules")),
+            }
+        }
+        let total = weights.bound + weights.quotes + weights.files + weights.rules;
+        if total > 0.0 { Ok(weights) } else { Err("nothing counts: give a weight above 0".to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_objective_is_a_mean_of_what_is_there() {
+        let all = Figures { bound: Some(1.0), quotes: Some(0.5), files: None, rules: Some(0.0), usable: true };
+        let weights: Weights = "bound=2,quotes=1,files=7,rules=1".parse().unwrap();
+        assert_eq!(weights.objective(&all), Some(2.5 / 4.0));
+        assert_eq!(weights.objective(&Figures { usable: false, ..all }), Some(0.0));
+        assert_eq!(weights.objective(&Figures { usable: true, ..Figures::default() }), None);
+        assert_eq!(weights.to_string().parse::<Weights>().unwrap(), weights);
+        let wrong = |text: &str| text.parse::<Weights>().unwrap_err();
+        assert!(wrong("bound").contains("NAME=WEIGHT"));
+        assert!(wrong("cost=1").contains("there are bound"));
+        assert!(wrong("bound=-1").contains("0 or more"));
+        assert!(wrong("bound=0").contains("nothing counts"));
+    }
+}

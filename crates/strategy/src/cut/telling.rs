@@ -1,0 +1,219 @@
+//! Which lines of a long text say the most: what went wrong, what the question is about, how the text begins and ends.
+
+use std::ops::Range;
+
+use super::{fit, from_both_ends, pieces};
+use crate::services::Tokens;
+use crate::text;
+use crate::view::View;
+
+/// Share of a budget that error lines and lines in focus may take; the rest is for the text's two ends.
+const PICKED_SHARE: f64 = 0.6;
+
+/// What of a text stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TellingLines {
+    /// The byte ranges to keep; empty where nothing fits.
+    pub keep: Vec<Range<u32>>,
+    /// Whether that is all of it.
+    pub is_whole: bool,
+    /// Lines of the text that speak of errors, where these are not most of it.
+    pub errors: usize,
+    /// Lines of the text that hold words of the focus.
+    pub matches: usize,
+}
+
+impl TellingLines {
+    /// What was picked, for a person: the end of a reason's detail.
+    pub fn note(&self) -> String {
+        match (self.errors, self.matches) {
+            (0, 0) => ", its two ends kept".to_owned(),
+            (errors, 0) => format!(", {errors} error lines and its two ends kept"),
+            (0, matches) => format!(", {matches} lines in focus and its two ends kept"),
+            (errors, matches) => format!(", {errors} error lines, {matches} lines in focus and its two ends kept"),
+        }
+    }
+}
+
+/// The lines of a tool's output that `budget` tokens hold, marks included: the first and the last line, lines that speak of
+/// errors and lines in `focus` with what stands below an error, then both ends inwards. Linear in the text.
+pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens) -> TellingLines {
+    let pieces = pieces(text);
+    if budget == 0 || pieces.is_empty() {
+        return TellingLines::default();
+    }
+    let line = |index: usize| &text[pieces[index].clone()];
+    let focus = focus.telling((0..pieces.len()).map(line));
+    let scores: Vec<(usize, bool)> =
+        (0..pieces.len()).map(|index| (focus.hits(line(index)), is_error_line(line(index)))).collect();
+    let matches = scores.iter().filter(|(hits, _)| *hits > 0).count();
+    let errors = scores.iter().filter(|(_, is_error)| *is_error).count();
+    // Where most lines speak of errors (a listing of `error.rs`, say) it says nothing about one of them.
+    let errors = if errors * 2 > pieces.len() { 0 } else { errors };
+    let worth = |index: usize| 2 * scores[index].0.min(4) + 3 * usize::from(errors > 0 && scores[index].1);
+    let mut picked: Vec<usize> = (0..pieces.len()).filter(|index| worth(*index) > 0).collect();
+    picked.sort_by_key(|index| std::cmp::Reverse(worth(*index))); // stable: earlier lines first
+    let sample = &text[..text::floor_boundary(text, 2000)];
+    let bytes_per_token = sample.len() as f64 / f64::from(view.count(sample).max(1));
+    let room = (f64::from(budget) * PICKED_SHARE * bytes_per_token) as usize;
+    let mut used = 0;
+    picked.retain(|index| {
+        used += pieces[*index].len();
+        used <= room
+    });
+    // What stands below an error says where it is.
+    let below = picked.iter().filter(|index| scores[**index].1).map(|index| (index + 1).min(pieces.len() - 1));
+    let ends = || from_both_ends(pieces.len());
+    // The first line says what the text is and the last how it ended: they go in front of everything.
+    let ranked = ends().take(2).chain(picked.iter().copied()).chain(below).chain(ends());
+    let keep = fit(view, text, &pieces, ranked, budget);
+    let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
+    TellingLines { keep, is_whole, errors, matches }
+}
+
+/// Words that make a line of tool output worth keeping, in lower case.
+const ERROR_WORDS: &[&str] = &[
+    "error",
+    "fail",
+    "panic",
+    "exception",
+    "traceback",
+    "fatal",
+    "denied",
+    "not found",
+    "no such",
+    "cannot",
+    "can't",
+    "undefined",
+    "unresolved",
+    "assert",
+    "expected",
+    "mismatch",
+    "refused",
+    "timed out",
+    "timeout",
+    "segfault",
+    "killed",
+    "abort",
+    "invalid",
+    "missing",
+    "unexpected",
+    "错误",
+    "失败",
+    "异常",
+    "拒绝",
+    "超时",
+    "无法",
+    "找不到",
+    "不存在",
+    "崩溃",
+];
+
+/// Phrases that say that nothing went wrong.
+const NO_ERROR: &[&str] =
+    &["0 errors", "0 failed", "0 failures", "no errors", "no error", "without error", "0 个错误", "没有错误"];
+
+/// Whether a line of tool output speaks of something that went wrong, in English or Chinese. Linear in the line.
+pub fn is_error_line(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    if !ERROR_WORDS.iter().any(|word| line.contains(word)) {
+        return false;
+    }
+    if !NO_ERROR.iter().any(|phrase| line.contains(phrase)) {
+        return true;
+    }
+    let rest = NO_ERROR.iter().fold(line, |line, phrase| line.replace(phrase, ""));
+    ERROR_WORDS.iter().any(|word| rest.contains(word))
+}
+
+/// Words too common to tell one line from another.
+const STOP_WORDS: &[&str] = &[
+    "the", "and", "for", "with", "that", "this", "from", "have", "has", "are", "was", "were", "you", "your", "not",
+    "but", "can", "could", "should", "would", "will", "please", "into", "all", "any", "what", "why", "how", "when",
+    "where", "which", "then", "than", "them", "they", "there", "here", "just", "make", "sure", "let", "use", "using",
+    "does", "did", "now", "also", "only", "need", "want", "add", "get", "out", "its", "it's", "about", "some", "code",
+    "file", "files",
+];
+
+/// Whether a word (in lower case) is too common to tell one English text from another.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
+/// What the current question is about: the terms that lines are matched with.
+#[derive(Debug, Clone, Default)]
+pub struct Focus {
+    terms: Vec<String>,
+}
+
+impl Focus {
+    /// The terms of a question: words of three letters or more that say something, pairs of Chinese characters; at most
+    /// 32. None without a question.
+    pub fn new(question: Option<&str>) -> Self {
+        let mut terms: Vec<String> = Vec::new();
+        let is_part = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':');
+        for word in question.unwrap_or_default().split(|char: char| !is_part(char)) {
+            let word = word.trim_matches(|char: char| !char.is_alphanumeric());
+            let cjk: Vec<char> = word.chars().filter(|char| text::is_cjk(*char)).collect();
+            let found: Vec<String> = if cjk.len() > 1 {
+                cjk.windows(2).map(|pair| pair.iter().collect()).collect()
+            } else {
+                vec![word.to_ascii_lowercase()]
+            };
+            for term in found {
+                let says_something = term.chars().any(text::is_cjk) || term.chars().count() >= 3;
+                if says_something && !STOP_WORDS.contains(&term.as_str()) && !terms.contains(&term) {
+                    terms.push(term);
+                }
+                if terms.len() == 32 {
+                    return Self { terms };
+                }
+            }
+        }
+        Self { terms }
+    }
+
+    /// Whether there is nothing to match.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// How many of the terms a line holds, each at the start of a word. Linear in the line.
+    pub fn hits(&self, line: &str) -> usize {
+        if self.terms.is_empty() {
+            return 0;
+        }
+        let line = line.to_ascii_lowercase();
+        self.terms.iter().filter(|term| holds(&line, term)).count()
+    }
+
+    /// The same terms without those that more than a quarter of `lines` hold: they tell nothing apart.
+    #[must_use]
+    pub fn telling<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Self {
+        let mut counts = vec![0usize; self.terms.len()];
+        let mut total = 0;
+        for line in lines {
+            total += 1;
+            if self.terms.is_empty() {
+                return Self::default();
+            }
+            let line = line.to_ascii_lowercase();
+            for (count, term) in counts.iter_mut().zip(&self.terms) {
+                *count += usize::from(holds(&line, term));
+            }
+        }
+        let tells = |count: usize| total < 8 || count * 4 <= total;
+        let terms = self.terms.iter().zip(counts).filter(|(_, count)| tells(*count)).map(|(term, _)| term.clone());
+        Self { terms: terms.collect() }
+    }
+}
+
+/// Whether `line` holds `term` at the start of a word; Chinese has no such starts.
+fn holds(line: &str, term: &str) -> bool {
+    let is_start = |at: usize| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|char| !char.is_alphanumeric() || text::is_cjk(char))
+    };
+    let is_cjk = term.chars().next().is_some_and(text::is_cjk);
+    line.match_indices(term).any(|(at, _)| is_cjk || is_start(at))
+}
