@@ -91,15 +91,16 @@ impl Default for Config {
 
 /// The chain that ships for a kind of task.
 ///
-/// What stands elsewhere in the context leaves first, then what is cheapest to fetch again, then prose. Conversations
-/// have little of either: their window slides first.
+/// Work with tools: the exact lines likeliest needed stay, and the newest steps; where there is too little in front of
+/// those to extract from, what stands elsewhere in the context leaves, then what is cheapest to fetch again, then prose.
+/// Conversations have few exact strings: what bears on the question stays where one is asked, else the newest.
+/// `docs/evaluation.md` has the figures behind the order.
 pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
     match kind {
-        TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
-            &["superseded-reads", "diff-truncation", "tool-results", "message-truncation", "sliding-window"]
+        TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => {
+            &["structured-extraction", "superseded-reads", "tool-results", "message-truncation", "sliding-window"]
         }
-        TaskKind::Analysis => &["superseded-reads", "tool-results", "message-truncation", "sliding-window"],
-        TaskKind::Conversation => &["sliding-window", "tool-results", "message-truncation"],
+        TaskKind::Conversation => &["vector-retrieval", "sliding-window", "tool-results", "message-truncation"],
     }
 }
 

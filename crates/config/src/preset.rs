@@ -95,10 +95,7 @@ impl Preset {
             }),
             Self::Aggressive => {
                 let mut values = chains(|_| &["structured-extraction", "sliding-window"]);
-                values.extend([
-                    ("budget.target".to_owned(), target(0.25, soft)),
-                    ("strategies.structured-extraction.tail_share".to_owned(), 0.3.into()),
-                ]);
+                values.push(("budget.target".to_owned(), target(0.25, soft)));
                 values
             }
             Self::Balanced => vec![("budget.target".to_owned(), target(0.5, soft))],

@@ -69,6 +69,20 @@ impl Method {
         Ok(Self { name: spec.to_owned(), how })
     }
 
+    /// A configuration as a method, with a chain of its own where one is given.
+    pub(crate) fn configured(
+        name: &str,
+        config: &Config,
+        chain: Option<&[String]>,
+        registry: &Registry,
+    ) -> Result<Self, EvalError> {
+        let runtime = build(config, registry)?;
+        let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
+        let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
+        let engine = epitome::engine_of(&runtime);
+        Ok(Self { name: name.to_owned(), how: How::Engine(Box::new(EngineMethod { engine, mode, chain })) })
+    }
+
     /// Its name in tables: what it was named by.
     pub fn name(&self) -> &str {
         &self.name
@@ -132,10 +146,14 @@ fn of_config(config: &Config, registry: &Registry) -> Result<How, EvalError> {
     Ok(How::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
 }
 
+fn fixed_chain(runtime: &Runtime, names: &[String], registry: &Registry) -> Result<Chain, EvalError> {
+    runtime.chain(names, registry).map_err(EvalError::Method)
+}
+
 fn named_chain(names: &[&str], registry: &Registry) -> Result<How, EvalError> {
     let runtime = build(&Config::default(), registry)?;
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let chain = runtime.chain(&names, registry).map_err(EvalError::Method)?;
+    let chain = fixed_chain(&runtime, &names, registry)?;
     let engine = epitome::engine_of(&runtime);
     Ok(How::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
 }

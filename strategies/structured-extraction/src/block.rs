@@ -1,19 +1,18 @@
 //! The block's text.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use epitome_strategy::{FileAccess, Goal, Language, Tokens, View};
+use epitome_strategy::{Language, Tokens, View};
 
 use crate::choose::Choice;
-use crate::snippets::Kind;
+use crate::snippets::{Kind, Snippet};
 use crate::worded;
 
 /// What naming the source of a group of lines costs.
-pub(crate) const HEADER_TOKENS: f32 = 8.0;
+pub(crate) const HEADER_TOKENS: f32 = 5.0;
 
-/// The block's parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The block's parts, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
     /// What the user demanded, word for word.
     Requests,
@@ -50,114 +49,75 @@ pub(crate) fn headings(view: &View<'_>, language: Language) -> Tokens {
     Section::ALL.iter().map(|section| view.count(section.heading(language)) + 2).sum::<Tokens>() + 8
 }
 
-/// The files that old calls named, newest first.
-#[derive(Debug, Default)]
-pub(crate) struct Files {
-    changed: Vec<String>,
-    read: Vec<String>,
-}
-
-impl Files {
-    /// As many as `budget` tokens hold, changed ones first.
-    pub(crate) fn of(view: &View<'_>, is_old: &HashSet<usize>, budget: Tokens) -> Self {
-        let mut files = Self::default();
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut left = budget;
-        let events = view.facts().file_events();
-        for wants_change in [true, false] {
-            for event in events.iter().rev().filter(|event| !event.failed) {
-                let is_change = matches!(event.access, FileAccess::Edit | FileAccess::Write);
-                let unit = view.facts().calls()[event.call as usize].unit as usize;
-                if is_change != wants_change || !is_old.contains(&unit) || !seen.insert(&event.path) {
-                    continue;
-                }
-                let tokens = view.count(&event.path) + 2;
-                if tokens > left {
-                    break;
-                }
-                if !is_change && files.read.len() >= 12 {
-                    break;
-                }
-                left -= tokens;
-                let into = if is_change { &mut files.changed } else { &mut files.read };
-                into.push(event.path.clone());
-            }
+/// The text of a choice, of at most `budget` tokens; empty when there is nothing to say.
+pub(crate) fn write(view: &View<'_>, choice: &Choice<'_>, language: Language, budget: Tokens) -> String {
+    let mut by_rank: Vec<Tokens> = vec![0; choice.chosen.len()];
+    for (snippet, rank) in &choice.chosen {
+        by_rank[*rank] = snippet.tokens;
+    }
+    let mut lines = choice.chosen.len();
+    // Lines are counted one by one and chosen for a little more than the budget: those of least worth leave again.
+    loop {
+        let text = text(view, choice, language, lines);
+        let tokens = view.count(&text);
+        if tokens <= budget {
+            return text;
         }
-        files
-    }
-
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.changed.iter().chain(&self.read).map(String::as_str)
-    }
-
-    pub(crate) fn tokens(&self, view: &View<'_>) -> Tokens {
-        self.paths().map(|path| view.count(path) + 2).sum()
+        if lines == 0 {
+            return String::new();
+        }
+        let mut over = tokens - budget;
+        while lines > 0 && over > 0 {
+            lines -= 1;
+            over = over.saturating_sub(by_rank[lines]);
+        }
     }
 }
 
-/// A choice on its way to a text.
-pub(crate) struct Block<'c, 'v, 'a> {
-    view: &'v View<'a>,
-    choice: &'c Choice<'a>,
+/// The text with the `lines` snippets that rank highest.
+fn text(view: &View<'_>, choice: &Choice<'_>, language: Language, lines: usize) -> String {
+    let chosen: Vec<&Snippet<'_>> =
+        choice.chosen.iter().filter(|(_, rank)| *rank < lines).map(|(snippet, _)| snippet).collect();
+    let of_section = |section: Section| match section {
+        Section::Requests => {
+            chosen.iter().filter(|it| it.section() == section).map(|it| format!("- {}\n", it.text)).collect()
+        }
+        Section::Tasks => choice.tasks.join("\n"),
+        Section::Files => choice.files.write(language),
+        Section::Details => details(view, &chosen, language),
+    };
+    let mut text = String::new();
+    for section in Section::ALL {
+        let lines: String = of_section(section);
+        if !lines.is_empty() {
+            let _ = write!(text, "{}\n{}\n", section.heading(language), lines.trim_end());
+        }
+    }
+    text
 }
 
-impl<'c, 'v, 'a> Block<'c, 'v, 'a> {
-    pub(crate) fn new(view: &'v View<'a>, _goal: &Goal, choice: &'c Choice<'a>) -> Self {
-        Self { view, choice }
-    }
-
-    /// The text, of at most `budget` tokens; empty when there is nothing to say.
-    pub(crate) fn write(&self, language: Language, budget: Tokens) -> String {
-        let mut text = self.text(language, self.choice.chosen.len());
-        // Counts of lines add up to a little more or less than the count of the whole: the last lines leave.
-        let mut lines = self.choice.chosen.len();
-        while self.view.count(&text) > budget && lines > 0 {
-            lines = lines * 15 / 16;
-            text = self.text(language, lines);
+/// The exact lines, each group behind who said it or which tool printed it.
+fn details(view: &View<'_>, chosen: &[&Snippet<'_>], language: Language) -> String {
+    let mut details = String::new();
+    let mut group: Option<(usize, Option<u32>)> = None;
+    for snippet in chosen.iter().filter(|it| it.section() == Section::Details) {
+        let same = group.is_some_and(|(message, call)| match call {
+            Some(_) => call == snippet.from.call,
+            None => message == snippet.from.message && snippet.from.call.is_none(),
+        });
+        if !same {
+            let call = snippet.from.call.map(|call| view.facts().calls()[call as usize].name);
+            let who = call.unwrap_or(match snippet.from.kind {
+                Kind::Typed => worded(language, "user", "用户"),
+                Kind::Model => worded(language, "assistant", "助手"),
+                Kind::Call | Kind::Written | Kind::Output => worded(language, "seen", "所见"),
+            });
+            // Arguments stand beside the tool's name, outputs below it.
+            let _ = write!(details, "[{who}]{}", if snippet.from.kind == Kind::Call { ' ' } else { '\n' });
         }
-        text
+        group = Some((snippet.from.message, snippet.from.call));
+        details.push_str(&snippet.text);
+        details.push('\n');
     }
-
-    fn text(&self, language: Language, newest: usize) -> String {
-        let Choice { chosen, tasks, files, .. } = self.choice;
-        let chosen = &chosen[chosen.len() - newest..];
-        let mut text = String::new();
-        let section = |text: &mut String, section: Section, lines: &str| {
-            if !lines.is_empty() {
-                let _ = write!(text, "{}\n{}\n", section.heading(language), lines.trim_end());
-            }
-        };
-        let demands: String =
-            chosen.iter().filter(|it| it.section == Section::Requests).map(|it| format!("- {}\n", it.text)).collect();
-        section(&mut text, Section::Requests, &demands);
-        section(&mut text, Section::Tasks, &tasks.join("\n"));
-        let named = |label: &str, paths: &[String]| match paths.is_empty() {
-            true => String::new(),
-            false => format!("{label}: {}\n", paths.join(" ")),
-        };
-        let changed = named(worded(language, "changed", "已修改"), &files.changed);
-        let read = named(worded(language, "read", "已读取"), &files.read);
-        section(&mut text, Section::Files, &(changed + &read));
-        let mut details = String::new();
-        let mut group = None;
-        for snippet in chosen.iter().filter(|it| it.section == Section::Details) {
-            let here = (snippet.message, snippet.call);
-            let own_call = snippet.call.map(|call| &self.view.facts().calls()[call as usize]);
-            let same_call = |(_, call): (usize, Option<u32>)| call.is_some() && call == snippet.call;
-            if group != Some(here) && !group.is_some_and(same_call) {
-                let who = match (snippet.kind, own_call) {
-                    (_, Some(call)) => call.name,
-                    (Kind::Typed, None) => worded(language, "user", "用户"),
-                    (Kind::Model, None) => worded(language, "assistant", "助手"),
-                    (Kind::Call | Kind::Written | Kind::Output, None) => worded(language, "seen", "所见"),
-                };
-                let _ = writeln!(details, "[{who}]");
-            }
-            group = Some(here);
-            details.push_str(&snippet.text);
-            details.push('\n');
-        }
-        section(&mut text, Section::Details, &details);
-        text
-    }
+    details
 }

@@ -1,36 +1,51 @@
 //! Which snippets go into the block: as much worth as fits, each exact string counted once.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashSet};
 
-use epitome_strategy::{Goal, Tokens, UnitKind, View};
+use epitome_strategy::{Tokens, View};
 
-use crate::block;
-use crate::plan_state;
-use crate::snippets::{Gather, Kind, Snippet};
-use crate::value::values;
-use crate::{Settings, stays};
+use crate::files::Files;
+use crate::gather::Gather;
+use crate::snippets::{Kind, Snippet};
+use crate::value::faded;
+use crate::{Settings, block, plan_state};
 
-/// What a demand of the user is worth beside its exact strings.
-const DEMAND: f32 = 40.0;
+/// What a demand of the user is worth beside its exact strings: more than anything else.
+const DEMAND: f32 = 10_000.0;
 /// What any other line that a person typed is worth.
 const TYPED: f32 = 6.0;
 /// What a decision that the model took is worth.
 const DECISION: f32 = 2.5;
 /// What a line of an error is worth.
 const ERROR: f32 = 0.6;
-/// What a line is worth that was written to or read from a file, and may be quoted by an edit.
-const QUOTABLE: f32 = 0.5;
+/// What each name of several words in an output is worth (titles, people, places), and how many of them count.
+const NAME: f32 = 0.4;
+const MOST_NAMES: u32 = 4;
+/// What a line is worth that was written to a file, and may be quoted by an edit.
+const QUOTABLE: f32 = 1.5;
+/// The age, as a share of the session, at which these have halved.
+const LINE_HALF_LIFE: f32 = 0.5;
+/// What is left of the worth of a path that the list of files names.
+const LISTED: f32 = 0.5;
 /// Tokens that any snippet costs beside its text.
 const SNIPPET_TOKENS: f32 = 2.0;
+/// Share of the budget for which lines are chosen: counts of single lines add up to more than the count of the whole,
+/// and what turns out too much leaves again.
+const CHOSEN_SHARE: f32 = 1.12;
+/// Share of the budget that the list of files may take.
+const FILES_SHARE: Tokens = 4;
+/// How many snippets may be too large for what is left before the choice ends.
+const MOST_MISSES: u32 = 200;
 
-/// The snippets that were chosen, in the order of the session.
+/// The snippets that were chosen, and what else the block says.
 pub(crate) struct Choice<'a> {
-    pub chosen: Vec<Snippet<'a>>,
+    /// In the order of the session, each with its rank: 0 is the last to leave when the text is too long.
+    pub chosen: Vec<(Snippet<'a>, usize)>,
     /// The state of the task list, where the old part holds one.
     pub tasks: Vec<String>,
     /// Files that were changed and those that were only read, newest first.
-    pub files: block::Files,
+    pub files: Files,
     /// How many exact strings stand in the block and nowhere else.
     pub covered: usize,
 }
@@ -59,92 +74,132 @@ impl Ord for Ranked {
 }
 
 impl<'a> Choice<'a> {
-    /// Chooses for `budget` tokens. `n log n` in the lines of the old units.
-    pub(crate) fn make(view: &View<'a>, goal: &Goal, old: &[usize], settings: &Settings, budget: Tokens) -> Self {
+    /// Chooses for `budget` tokens among what was gathered of the `old` units. `values` are the worth of the view's
+    /// atoms, 0 for those that stand in what stays. `n log n` in the lines.
+    pub(crate) fn make(
+        view: &View<'a>,
+        old: &[usize],
+        gathered: &Gather<'_, 'a>,
+        settings: &Settings,
+        budget: Tokens,
+        mut values: Vec<f32>,
+    ) -> Self {
         let is_old: HashSet<usize> = old.iter().copied().collect();
-        let mut values = values(view, |unit| stays(view.protection(unit)) || !is_old.contains(&unit));
-        let mut gather = Gather::new(view, settings.longest_line);
-        for unit in old.iter().copied().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
-            gather.unit(unit);
-        }
-        let snippets = gather.snippets;
-        let tasks = plan_state::tasks(view, &is_old);
-        let files = block::Files::of(view, &is_old, budget / 4);
-        let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + block::headings(view, goal.language);
-        let mut left =
-            f32::from(u16::try_from(budget.min(60_000)).unwrap_or(u16::MAX)).max(budget as f32) - fixed as f32;
-        let mut typed_left = left * settings.typed_share as f32;
+        let end = old.last().map_or(0, |unit| view.units()[*unit].entries.end);
+        let snippets = &gathered.snippets[..gathered.snippets.partition_point(|snippet| snippet.from.message < end)];
+        let tasks = plan_state::tasks(view, &is_old).unwrap_or_else(|| gathered.earlier_tasks.clone());
+        let files = Files::of(view, &is_old, &gathered.earlier_files, budget / FILES_SHARE);
         for atom in files.paths().flat_map(|path| view.facts().atoms().in_text(path)) {
-            values[atom as usize] *= 0.5;
+            values[atom as usize] *= LISTED;
         }
-        let fresh: Vec<f32> = snippets.iter().map(|snippet| freshness(snippet.message, view.len())).collect();
-        let mut groups: HashSet<(usize, Option<u32>)> = HashSet::new();
-        let mut heap: BinaryHeap<Ranked> = BinaryHeap::with_capacity(snippets.len());
-        let worth = |index: usize, values: &[f32], groups: &HashSet<(usize, Option<u32>)>| {
-            let snippet = &snippets[index];
-            let of_atoms: f32 = snippet.atoms.iter().map(|atom| values[*atom as usize]).sum();
-            let bonus = match snippet.kind {
-                Kind::Typed if snippet.is_demand => DEMAND,
-                Kind::Typed => TYPED * fresh[index],
-                Kind::Model if snippet.is_decision => DECISION * fresh[index],
-                Kind::Written => QUOTABLE * fresh[index],
-                Kind::Output if snippet.is_error => ERROR * fresh[index],
-                Kind::Model | Kind::Call | Kind::Output => 0.0,
-            };
-            let header = if groups.contains(&(snippet.message, snippet.call)) { 0.0 } else { block::HEADER_TOKENS };
-            (of_atoms + bonus) / (snippet.tokens as f32 + SNIPPET_TOKENS + header)
-        };
-        for index in 0..snippets.len() {
-            let worth = worth(index, &values, &groups);
-            if worth > 0.0 {
-                heap.push(Ranked { worth, snippet: index });
-            }
+        let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + block::headings(view, view.language());
+        let left = budget as f32 * CHOSEN_SHARE - fixed as f32;
+        let picked = Picker::new(view, snippets, &mut values).pick(left, left * settings.typed_share as f32);
+        let mut ranked = picked.snippets;
+        // Demands are the last to leave when the text turns out too long.
+        ranked.sort_by_key(|index| !snippets[*index].is_demand);
+        let mut ranks: Vec<Option<usize>> = vec![None; snippets.len()];
+        for (rank, index) in ranked.into_iter().enumerate() {
+            ranks[index] = Some(rank);
         }
-        let mut seen: HashMap<&str, ()> = HashMap::new();
-        let mut chosen = Vec::new();
-        let mut covered = 0;
+        let chosen = snippets.iter().zip(ranks).filter_map(|(snippet, rank)| Some((snippet.clone(), rank?))).collect();
+        Self { chosen, tasks, files, covered: picked.covered }
+    }
+}
+
+/// What was picked: snippets by position, the most worth first.
+struct Picked {
+    snippets: Vec<usize>,
+    covered: usize,
+}
+
+/// Picks the snippet of most worth per token, again and again; what it holds is worth nothing from then on.
+struct Picker<'p, 'a> {
+    snippets: &'p [Snippet<'a>],
+    values: &'p mut [f32],
+    /// What each snippet is worth beside its exact strings.
+    bonus: Vec<f32>,
+    /// The groups of lines that have their header.
+    groups: HashSet<(usize, Option<u32>)>,
+}
+
+impl<'p, 'a> Picker<'p, 'a> {
+    fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], values: &'p mut [f32]) -> Self {
+        let bonus = snippets.iter().map(|it| bonus(it) * fade(it, view.len())).collect();
+        Self { snippets, values, bonus, groups: HashSet::new() }
+    }
+
+    fn pick(mut self, mut left: f32, mut typed_left: f32) -> Picked {
+        let ranked = |snippet: usize| Ranked { worth: self.worth(snippet), snippet };
+        let mut heap: BinaryHeap<Ranked> =
+            (0..self.snippets.len()).map(ranked).filter(|ranked| ranked.worth > 0.0).collect();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut picked = Picked { snippets: Vec::new(), covered: 0 };
         let mut misses = 0;
         while let Some(top) = heap.pop() {
-            let now = worth(top.snippet, &values, &groups);
-            if now < top.worth * 0.999 {
-                if now > 0.0 {
-                    heap.push(Ranked { worth: now, snippet: top.snippet });
+            // Its strings may have been covered since: worth only sinks, but for a header that is there by now.
+            let worth = self.worth(top.snippet);
+            if worth < top.worth * 0.999 {
+                if worth > 0.0 {
+                    heap.push(Ranked { worth, ..top });
                 }
                 continue;
             }
-            let snippet = &snippets[top.snippet];
-            if seen.contains_key(snippet.text.trim()) {
+            let snippet = &self.snippets[top.snippet];
+            if seen.contains(snippet.text.trim()) {
                 continue;
             }
-            let header = if groups.contains(&(snippet.message, snippet.call)) { 0.0 } else { block::HEADER_TOKENS };
-            let cost = snippet.tokens as f32 + header + 1.0;
-            let over = cost > left || snippet.kind == Kind::Typed && cost > typed_left;
-            if over {
+            let cost = snippet.tokens as f32 + self.header(snippet) + 1.0;
+            let is_typed = snippet.from.kind == Kind::Typed;
+            if cost > left || is_typed && cost > typed_left {
                 misses += 1;
-                if misses > 200 {
+                if misses > MOST_MISSES {
                     break;
                 }
                 continue;
             }
             left -= cost;
-            if snippet.kind == Kind::Typed {
+            if is_typed {
                 typed_left -= cost;
             }
-            seen.insert(snippet.text.trim(), ());
-            groups.insert((snippet.message, snippet.call));
+            seen.insert(snippet.text.trim());
+            self.groups.insert((snippet.from.message, snippet.from.call));
             for atom in &snippet.atoms {
-                covered += usize::from(values[*atom as usize] > 0.0);
-                values[*atom as usize] = 0.0;
+                picked.covered += usize::from(self.values[*atom as usize] > 0.0);
+                self.values[*atom as usize] = 0.0;
             }
-            chosen.push(top.snippet);
+            picked.snippets.push(top.snippet);
         }
-        chosen.sort_unstable();
-        let chosen = chosen.into_iter().map(|index| snippets[index].clone()).collect();
-        Self { chosen, tasks, files, covered }
+        picked
+    }
+
+    /// The worth of a snippet beside what is picked already, per token.
+    fn worth(&self, index: usize) -> f32 {
+        let snippet = &self.snippets[index];
+        let of_atoms: f32 = snippet.atoms.iter().map(|atom| self.values[*atom as usize]).sum();
+        (of_atoms + self.bonus[index]) / (snippet.tokens as f32 + SNIPPET_TOKENS + self.header(snippet))
+    }
+
+    fn header(&self, snippet: &Snippet<'_>) -> f32 {
+        if self.groups.contains(&(snippet.from.message, snippet.from.call)) { 0.0 } else { block::HEADER_TOKENS }
     }
 }
 
-fn freshness(message: usize, messages: usize) -> f32 {
-    let age = (messages - message) as f32 / messages.max(1) as f32;
-    0.5f32.powf(age / 0.3)
+fn bonus(snippet: &Snippet<'_>) -> f32 {
+    match snippet.from.kind {
+        Kind::Typed if snippet.is_demand => DEMAND,
+        Kind::Typed => TYPED,
+        Kind::Model if snippet.is_decision => DECISION,
+        Kind::Written => QUOTABLE,
+        Kind::Output => {
+            let names = NAME * snippet.names.min(MOST_NAMES) as f32;
+            if snippet.is_error { ERROR + names } else { names }
+        }
+        Kind::Model | Kind::Call => 0.0,
+    }
+}
+
+/// A demand holds until it is done with, however old it is.
+fn fade(snippet: &Snippet<'_>, messages: usize) -> f32 {
+    if snippet.is_demand { 1.0 } else { faded(snippet.from.message, messages, LINE_HALF_LIFE) }
 }

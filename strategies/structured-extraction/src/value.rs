@@ -1,51 +1,62 @@
 //! How likely an exact string is needed again.
+//!
+//! The constants are round numbers that were compared with `epitome eval` on recorded sessions (docs/evaluation.md); the
+//! figures hardly move when one of them is halved or doubled. What matters is the order of the factors: asked for
+//! before, lately, often.
 
 use epitome_strategy::{Atom, AtomKind, Place, View};
 
-/// The age, as a share of the session, at which a string's worth has halved.
-const HALF_LIFE: f32 = 0.25;
+use crate::newest::Cuts;
 
-/// What it is worth that a person or a call's arguments named the string: strings that were asked for before are those
-/// that are asked for again.
-const ASKED: f32 = 3.0;
-/// What it is worth that it was seen at all.
-const SEEN: f32 = 1.0;
-/// What each doubling of the messages that hold it is worth.
+/// The age, as a share of the session, at which a string's worth has halved.
+const HALF_LIFE: f32 = 0.8;
+/// What it is worth that a person or a call's arguments named the string, against that it was seen at all (1): two of
+/// three strings that are needed again were asked for before, though these are few among all.
+const ASKED: f32 = 12.0;
+/// What each doubling of the messages that hold it adds, as a share.
 const USES: f32 = 0.3;
 
-/// Values of all atoms of a view, by position; 0 for those that stand in what stays anyway.
-pub(crate) fn values(view: &View<'_>, stays: impl Fn(usize) -> bool) -> Vec<f32> {
-    let atoms = view.facts().atoms();
-    let mut values: Vec<f32> = atoms.all().iter().map(|atom| value(atom, view.len())).collect();
-    let mut unit = 0;
-    let mut unit_stays = view.units().first().is_some_and(|_| stays(0));
-    for occurrence in atoms.occurrences() {
-        while view.units().get(unit).is_some_and(|it| it.entries.end <= occurrence.at.message as usize) {
-            unit += 1;
-            unit_stays = unit < view.units().len() && stays(unit);
-        }
-        if unit_stays {
-            values[occurrence.atom as usize] = 0.0;
-        }
-    }
-    values
-}
-
-fn value(atom: &Atom<'_>, messages: usize) -> f32 {
-    let fresh = |message: u32| {
-        let age = (messages as f32 - message as f32) / messages.max(1) as f32;
-        0.5f32.powf(age / HALF_LIFE)
-    };
-    let kind = match atom.kind {
+/// What the kind of a string makes of its worth: numbers are mostly line numbers and sizes.
+fn kind_factor(kind: AtomKind) -> f32 {
+    match kind {
         AtomKind::Path => 1.0,
         AtomKind::Identifier | AtomKind::Quoted => 0.8,
         AtomKind::Url => 0.7,
-        AtomKind::Number => 0.4,
-    };
+        AtomKind::Number => 0.2,
+    }
+}
+
+/// What is left of a worth of 1 after a message's age. 0 messages are no age.
+pub(crate) fn faded(message: usize, messages: usize, half_life: f32) -> f32 {
+    let age = messages.saturating_sub(message) as f32 / messages.max(1) as f32;
+    0.5f32.powf(age / half_life)
+}
+
+/// Values of all atoms of a view, by position.
+pub(crate) fn values(view: &View<'_>) -> Vec<f32> {
+    view.facts().atoms().all().iter().map(|atom| value(atom, view.len())).collect()
+}
+
+/// Takes away the worth of the atoms that stand in what stays anyway. Linear in the occurrences.
+pub(crate) fn without_what_stays(view: &View<'_>, values: &mut [f32], cuts: &Cuts, stays: impl Fn(usize) -> bool) {
+    let staying: Vec<bool> = (0..view.units().len()).map(stays).collect();
+    let mut unit = 0;
+    for occurrence in view.facts().atoms().occurrences() {
+        while view.units().get(unit).is_some_and(|it| it.entries.end <= occurrence.at.message as usize) {
+            unit += 1;
+        }
+        if staying.get(unit).copied().unwrap_or(false) && cuts.stays(occurrence.at, occurrence.start) {
+            values[occurrence.atom as usize] = 0.0;
+        }
+    }
+}
+
+fn value(atom: &Atom<'_>, messages: usize) -> f32 {
+    let often = |times: u32| 1.0 + USES * (times.max(1) as f32).log2();
     let asked = atom.last_asked.map_or(0.0, |message| {
-        let times = (atom.count(Place::Arguments) + atom.count(Place::Typed)).max(1) as f32;
-        ASKED * fresh(message) * (1.0 + USES * times.log2())
+        let times = atom.count(Place::Arguments) + atom.count(Place::Typed);
+        ASKED * faded(message as usize, messages, HALF_LIFE) * often(times)
     });
-    let seen = SEEN * fresh(atom.last_message) * (1.0 + USES * (atom.messages.max(1) as f32).log2());
-    kind * (asked + seen)
+    let seen = faded(atom.last_message as usize, messages, HALF_LIFE) * often(atom.messages);
+    kind_factor(atom.kind) * (asked + seen)
 }

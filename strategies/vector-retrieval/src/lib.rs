@@ -19,7 +19,7 @@ settings! {
         window: u32 = 9, in 0..=1000, unit "messages";
         /// Share of the target that the newest messages keep when nobody asked: then the question is the newest typed message,
         /// and what comes next may be about something else.
-        recent_share: f64 = 0.6, in 0.0..=1.0;
+        recent_share: f64 = 0.9, in 0.0..=1.0;
         /// How much nearness counts against diversity in the choice of the nearest: 1 goes by nearness alone.
         lambda: f64 = 0.7, in 0.0..=1.0;
         /// How much it adds to a message's nearness when it holds all exact strings (paths, ids, numbers) of the question.

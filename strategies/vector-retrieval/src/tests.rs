@@ -210,7 +210,7 @@ fn it_declines_where_there_is_nothing_to_go_by() {
 fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
     let settings = "min_summary_tokens=20 window=1 keep_nearest=2";
     let case = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "income return form"), settings);
-    let newest = case(settings).focus("income return form").target(300).run();
+    let newest = case(&format!("{settings} recent_share=0.6")).focus("income return form").target(300).run();
     let nearest = case(&format!("{settings} recent_share=0")).focus("income return form").target(300).run();
     let asked = case(settings).asked("income return form").target(300).run();
     assert_eq!(nearest.text, asked.text);

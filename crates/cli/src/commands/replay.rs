@@ -27,7 +27,12 @@ const BAR: usize = 24;
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Line<'a> {
     Session(&'a Replayed),
-    Total { model: &'a str, window: u32, #[serde(flatten)] total: &'a Total },
+    Total {
+        model: &'a str,
+        window: u32,
+        #[serde(flatten)]
+        total: &'a Total,
+    },
 }
 
 pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
@@ -89,15 +94,20 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
 
 /// Dollars with the digits that say something.
 fn dollars(money: f64) -> String {
-    if money < 0.1 { format!("${money:.4}") } else { format!("${money:.2}") }
+    if money == 0.0 {
+        "$0".to_owned()
+    } else if money < 0.1 {
+        format!("${money:.4}")
+    } else {
+        format!("${money:.2}")
+    }
 }
 
 fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize>) -> String {
-    let sessions: Vec<&[Replayed]> =
-        run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
+    let sessions: Vec<&[Replayed]> = run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
     let mut text = format!(
-        "{STRONG}{}{STRONG:#} {FAINT}of {} read; {} at a window of {}. What an agent would have done differently is not \
-         known: the messages are those of the recording.{FAINT:#}\n",
+        "{STRONG}{}{STRONG:#} {FAINT}of {} read; {} at a window of {}. The messages are those of the recording:\n\
+         what an agent would have done differently is not known.{FAINT:#}\n",
         plural(sessions.len(), "session"),
         number(run.sessions as u64),
         model.name,
@@ -108,7 +118,8 @@ fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize
         text.push_str(&session(rows));
     }
     if sessions.len() > shown {
-        let _ = writeln!(text, "\n{FAINT}… and {} more: --timeline N{FAINT:#}", number((sessions.len() - shown) as u64));
+        let _ =
+            writeln!(text, "\n{FAINT}… and {} more: --timeline N{FAINT:#}", number((sessions.len() - shown) as u64));
     }
     text.push_str(&table(totals));
     text
@@ -150,11 +161,8 @@ fn session(rows: &[Replayed]) -> String {
 }
 
 fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
-    let summary = if epoch.summary_money > 0.0 {
-        format!(", summary {}", dollars(epoch.summary_money))
-    } else {
-        String::new()
-    };
+    let summary =
+        if epoch.summary_money > 0.0 { format!(", summary {}", dollars(epoch.summary_money)) } else { String::new() };
     let trigger = format!("{:?}", epoch.trigger).to_lowercase();
     let what = match epoch.status {
         Status::Compacted => format!(
@@ -176,8 +184,20 @@ fn table(totals: &[Total]) -> String {
     let mut setting = vec![Column::Flexible];
     setting.extend([Column::Right; 13]);
     let headings = [
-        "policy", "sessions", "turns", "over", "epochs", "kept", "input", "cached", "written", "output", "summaries",
-        "money", "of never", "re-fetches",
+        "policy",
+        "sessions",
+        "turns",
+        "over",
+        "epochs",
+        "kept",
+        "input",
+        "cached",
+        "written",
+        "output",
+        "summaries",
+        "money",
+        "of never",
+        "re-fetches",
     ];
     let mut table = Table::new(&setting, &headings);
     let tokens = |count: u64| if count < 10_000 { number(count) } else { format!("{}k", number(count / 1_000)) };
@@ -185,8 +205,7 @@ fn table(totals: &[Total]) -> String {
         let flagged = |count: u32| if count == 0 { Cell::from("0") } else { Cell::styled(number(count), BAD) };
         let share = total.against_never.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
         let style = if total.against_never.is_some_and(|share| share < 1.0) { GOOD } else { FAINT };
-        let failed =
-            if total.failed_epochs > 0 { format!(" +{} failed", total.failed_epochs) } else { String::new() };
+        let failed = if total.failed_epochs > 0 { format!(" +{} failed", total.failed_epochs) } else { String::new() };
         table.row([
             total.policy.clone().into(),
             number(total.sessions).into(),

@@ -1,9 +1,169 @@
-//! `epitome tune`: chains and settings that do better than the defaults.
+//! `epitome tune`: chains and settings that do better than the defaults, or the word that none does.
+
+use std::fs::OpenOptions;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use epitome::Registry;
+use epitome_eval::Filter;
+use epitome_eval::tune::{Advice, Bench as _, Evidence, Measured, SessionBench, TuneOptions, split, tune};
 
 use crate::args::TuneArgs;
+use crate::commands::eval::failure;
 use crate::failure::Failure;
-use crate::Outcome;
+use crate::output::Target;
+use crate::render::style::{BAD, FAINT, GOOD, STRONG};
+use crate::render::text::plural;
+use crate::{Outcome, output};
 
-pub(crate) fn run(_args: &TuneArgs, _quiet: bool) -> Outcome {
-    Err(Failure::usage_text("not there yet"))
+pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
+    let target = Target::new(args.output.as_deref(), None)?;
+    let registry = epitome::registry();
+    let options = options(args, &registry)?;
+    let known = known(args.state.as_deref())?;
+    let mut state = state(args.state.as_deref())?;
+    let filter = Filter {
+        min_tokens: args.min_tokens,
+        min_calls: args.min_calls,
+        min_needed: args.min_needed,
+        ..Filter::default()
+    };
+    let mut bench = SessionBench::new(&args.budgets, epitome::registry());
+    let mut train = bench.add(&args.train, &filter).map_err(failure)?;
+    let mut verify = bench.add(&args.verify, &filter).map_err(failure)?;
+    if args.verify.is_empty() {
+        (train, verify) = split(&bench.cases(), args.seed);
+    }
+    if train.is_empty() || verify.is_empty() {
+        let failure = Failure::usage_text("there are no sessions left to search on, or none to verify on");
+        return Err(failure.with_help("lower --min-tokens, --min-calls and --min-needed, or name other files"));
+    }
+    let mut measured = 0;
+    let mut listener = |new: &[Measured]| {
+        measured += new.len();
+        if let Some(file) = state.as_mut() {
+            for line in new.iter().filter_map(|measured| serde_json::to_string(measured).ok()) {
+                // What is not written is measured again the next time.
+                let _ = file.write_all(format!("{line}\n").as_bytes());
+            }
+        }
+        if !quiet && std::io::stderr().is_terminal() {
+            output::tell(&format!("\r{measured} measured"));
+        }
+    };
+    let advice = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
+    if !quiet {
+        if std::io::stderr().is_terminal() {
+            output::tell("\r\u{1b}[K");
+        }
+        output::tell(&page(&advice, train.len(), verify.len()));
+    }
+    target.write(advice.toml().as_bytes(), None)?;
+    if !quiet {
+        output::wrote(&target, "configuration");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure> {
+    let strategies: Vec<String> = if args.strategies.is_empty() {
+        registry
+            .iter()
+            .map(|known| &known.meta)
+            .filter(|meta| !meta.needs.model)
+            .map(|meta| meta.id.to_owned())
+            .collect()
+    } else {
+        args.strategies.clone()
+    };
+    for strategy in &strategies {
+        registry.get(strategy).map_err(|error| Failure::usage(error).with_help("`epitome strategies` lists them"))?;
+    }
+    for setting in &args.settings {
+        let field = setting
+            .split_once('.')
+            .and_then(|(strategy, key)| registry.get(strategy).ok()?.fields.iter().find(|field| field.name == key));
+        if field.is_none() {
+            let failure = Failure::usage_text(format!("--settings: `{setting}` is no setting"));
+            return Err(failure.with_help("write STRATEGY.KEY; `epitome strategies STRATEGY` lists the keys"));
+        }
+    }
+    let budgets: Vec<String> = args.budgets.iter().map(ToString::to_string).collect();
+    Ok(TuneOptions {
+        strategies,
+        settings: args.settings.clone(),
+        budgets: budgets.join(","),
+        weights: args.weights,
+        trials: args.trials,
+        seed: args.seed,
+    })
+}
+
+/// What an earlier run measured. A last line that an interrupt cut off is measured again.
+fn known(path: Option<&Path>) -> Result<Vec<Measured>, Failure> {
+    let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
+/// The file that measurements go to.
+fn state(path: Option<&Path>) -> Result<Option<std::fs::File>, Failure> {
+    let open = |path: &Path| -> std::io::Result<std::fs::File> {
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        // Behind a line that was cut off a new one starts.
+        if file.metadata()?.len() > 0 {
+            file.write_all(b"\n")?;
+        }
+        Ok(file)
+    };
+    path.map(|path| open(path).map_err(|error| unusable(error, path, "write"))).transpose()
+}
+
+fn unusable(error: std::io::Error, path: &Path, what: &str) -> Failure {
+    let path: PathBuf = path.to_owned();
+    Failure::usage(anyhow::Error::new(error).context(format!("cannot {what} {}", path.display())))
+}
+
+fn page(advice: &Advice, train: usize, verify: usize) -> String {
+    let mut text = format!(
+        "{STRONG}searched on {}, verified on {}{STRONG:#} {FAINT}mean objective, difference to the default with its 95 % \
+         interval{FAINT:#}\n",
+        plural(train, "session"),
+        plural(verify, "session"),
+    );
+    let line = |name: &str, what: &str, evidence: &Evidence| {
+        let (style, verdict) = if evidence.is_better() { (GOOD, "recommended") } else { (BAD, "not recommended") };
+        format!(
+            "  {STRONG}{name}{STRONG:#}  {what}\n    {:.3} against {:.3}, {:+.3} [{:+.3}, {:+.3}] on {}  {style}{verdict}{style:#}\n",
+            evidence.verify,
+            evidence.verify_default,
+            evidence.difference,
+            evidence.low,
+            evidence.high,
+            plural(evidence.sessions, "session"),
+        )
+    };
+    for chain in &advice.chains {
+        match &chain.evidence {
+            Some(evidence) => text.push_str(&line(&chain.kind, &chain.chain.join(" → "), evidence)),
+            None => text.push_str(&format!(
+                "  {STRONG}{}{STRONG:#}  {FAINT}{} to search on and {} to verify on are too few{FAINT:#}\n",
+                chain.kind,
+                plural(chain.train_cases, "session"),
+                chain.verify_cases
+            )),
+        }
+    }
+    if let Some(settings) = &advice.settings {
+        let values: Vec<String> = settings.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        match &settings.evidence {
+            Some(evidence) => text.push_str(&line("settings", &values.join(", "), evidence)),
+            None => text.push_str(&format!("  {STRONG}settings{STRONG:#}  {FAINT}none helps{FAINT:#}\n")),
+        }
+    }
+    if !advice.is_any() {
+        text.push_str("  nothing is better than the defaults outside the interval\n");
+    }
+    text
 }

@@ -7,5 +7,6 @@ mod compact;
 mod eval;
 mod inform;
 mod place;
+mod replay;
 mod several;
 mod write;

@@ -131,7 +131,7 @@ impl ReplayPlan {
                     if !self.filter.admits_session(&id) {
                         return Ok(Vec::new());
                     }
-                    self.of_session(id, format, &session.session)
+                    above(self.filter.min_tokens, &id, format, &session.session, &self.policies, &self.model)
                 })
                 .collect();
             for found in of_sessions {
@@ -140,35 +140,52 @@ impl ReplayPlan {
         }
         Ok(Ok((rows, loaded.sessions.len())))
     }
+}
 
-    fn of_session(
-        &self,
-        id: CaseId,
-        format: &str,
-        session: &epitome::Session,
-    ) -> Result<Vec<Replayed>, EvalError> {
-        let recording = Recording::new(session);
-        if recording.total < u64::from(self.filter.min_tokens) {
-            return Ok(Vec::new());
-        }
-        let under = |policy: &Policy| {
-            let outcome = replay(&recording, policy, &self.model)?;
-            Ok(Replayed {
-                file: id.file.clone(),
-                session: id.session.clone(),
-                format: format.to_owned(),
-                policy: policy.name().to_owned(),
-                session_tokens: recording.total,
-                tool_tokens: recording.tools,
-                recorded_compactions: recording.compactions() as u32,
-                epochs: outcome.epochs,
-                refetches: outcome.refetches,
-                micros: outcome.micros,
-                turns: outcome.turns,
-            })
-        };
-        let rows: Vec<Replayed> = self.policies.iter().map(under).collect::<Result<_, EvalError>>()?;
-        // Nothing was ever asked of a model.
-        Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+/// A session under each policy; none where the model was never asked for anything, or where the session has fewer than
+/// `least` tokens. Linear in the session for each policy, and in the view for each compaction.
+fn above(
+    least: u32,
+    id: &CaseId,
+    format: &str,
+    session: &epitome::Session,
+    policies: &[Policy],
+    model: &Model,
+) -> Result<Vec<Replayed>, EvalError> {
+    let recording = Recording::new(session);
+    if recording.total < u64::from(least) {
+        return Ok(Vec::new());
     }
+    let under = |policy: &Policy| {
+        let outcome = replay(&recording, policy, model)?;
+        Ok(Replayed {
+            file: id.file.clone(),
+            session: id.session.clone(),
+            format: format.to_owned(),
+            policy: policy.name().to_owned(),
+            session_tokens: recording.total,
+            tool_tokens: recording.tools,
+            recorded_compactions: recording.compactions() as u32,
+            epochs: outcome.epochs,
+            refetches: outcome.refetches,
+            micros: outcome.micros,
+            turns: outcome.turns,
+        })
+    };
+    let rows: Vec<Replayed> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
+    Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+}
+
+/// A session under each policy, in their order; none where the model was never asked for anything. Linear in the session
+/// for each policy, and in the view for each compaction.
+pub fn replay_session(
+    file: &str,
+    name: &str,
+    format: &str,
+    session: &epitome::Session,
+    policies: &[Policy],
+    model: &Model,
+) -> Result<Vec<Replayed>, EvalError> {
+    let id = CaseId { file: file.to_owned(), session: name.to_owned(), cut_permille: 0, part: None };
+    above(0, &id, format, session, policies, model)
 }

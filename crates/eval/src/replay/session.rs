@@ -91,7 +91,8 @@ impl<'a> Recording<'a> {
         let messages: Vec<Message> = session.log().iter().map(|message| without_reasoning(message)).collect();
         let count = |message: &Message| if is_empty(message) { 0 } else { u64::from(tokens_of(message)) };
         let tokens: Vec<u64> = messages.iter().map(count).collect();
-        let total = messages.iter().zip(&tokens).filter(|(message, _)| is_said(message)).map(|(_, tokens)| tokens).sum();
+        let total =
+            messages.iter().zip(&tokens).filter(|(message, _)| is_said(message)).map(|(_, tokens)| tokens).sum();
         let tools = session.tools.as_deref().map_or(0, |tools| u64::from((&COUNTER as &dyn TokenCounter).count(tools)));
         Self { session, messages, tokens, tools, total }
     }
@@ -292,8 +293,7 @@ impl Replay<'_> {
             return Ok(());
         }
         let limit = engine.budget.hard.tokens(usable).min(usable);
-        let trigger =
-            if check.urgency == epitome::engine::Urgency::Hard { Trigger::Hard } else { Trigger::Soft };
+        let trigger = if check.urgency == epitome::engine::Urgency::Hard { Trigger::Hard } else { Trigger::Soft };
         let request = Request {
             target: engine.budget.target.tokens(usable).min(limit),
             limit,

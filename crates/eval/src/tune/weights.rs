@@ -50,7 +50,8 @@ impl Weights {
             (self.rules, figures.rules),
         ];
         let present = parts.into_iter().filter_map(|(weight, share)| Some((weight, share?)));
-        let (total, sum) = present.fold((0.0, 0.0), |(total, sum), (weight, share)| (total + weight, sum + weight * share));
+        let (total, sum) =
+            present.fold((0.0, 0.0), |(total, sum), (weight, share)| (total + weight, sum + weight * share));
         (total > 0.0).then(|| if figures.usable { sum / total } else { 0.0 })
     }
 }

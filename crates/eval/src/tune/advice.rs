@@ -1,0 +1,183 @@
+//! What a search recommends, as a configuration with the evidence in its comments.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use epitome::strategy::Value;
+use serde::Serialize;
+
+use super::search::TuneOptions;
+
+/// What speaks for something, and against it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Evidence {
+    /// The mean objective on the sessions that were searched on.
+    pub train: f64,
+    /// That of the default on them.
+    pub train_default: f64,
+    /// The mean objective on the sessions that were kept for verifying.
+    pub verify: f64,
+    /// That of the default on them.
+    pub verify_default: f64,
+    /// The mean paired difference on the sessions kept for verifying.
+    pub difference: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Sessions that were compared.
+    pub sessions: usize,
+    /// Sessions on which it is better.
+    pub wins: usize,
+    /// Sessions on which it is worse.
+    pub losses: usize,
+}
+
+impl Evidence {
+    /// Whether the difference is above zero outside the interval.
+    pub fn is_better(&self) -> bool {
+        self.low > 0.0
+    }
+}
+
+/// The best chain that was found for a kind of task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainAdvice {
+    /// The kind.
+    pub kind: String,
+    /// Sessions of the kind to search on.
+    pub train_cases: usize,
+    /// Sessions of the kind to verify on.
+    pub verify_cases: usize,
+    /// The chain; empty where none was sought.
+    pub chain: Vec<String>,
+    /// What the measurements say of it; `None` where there are too few sessions.
+    pub evidence: Option<Evidence>,
+}
+
+/// The best settings that were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsAdvice {
+    /// Values by `STRATEGY.KEY`; empty where none helped.
+    pub settings: BTreeMap<String, Value>,
+    /// What the measurements say of them, against the same chains without them.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// How it went.
+    pub options: TuneOptions,
+    /// By kind of task.
+    pub chains: Vec<ChainAdvice>,
+    /// `None` where no setting was to be tried.
+    pub settings: Option<SettingsAdvice>,
+}
+
+impl Advice {
+    /// The chains that are better than the default.
+    pub fn recommended(&self) -> impl Iterator<Item = &ChainAdvice> {
+        self.chains.iter().filter(|chain| chain.evidence.is_some_and(|evidence| evidence.is_better()))
+    }
+
+    /// The settings that are better than the default.
+    pub fn recommended_settings(&self) -> Option<&SettingsAdvice> {
+        self.settings.as_ref().filter(|settings| settings.evidence.is_some_and(|evidence| evidence.is_better()))
+    }
+
+    /// Whether anything is better than the default.
+    pub fn is_any(&self) -> bool {
+        self.recommended().next().is_some() || self.recommended_settings().is_some()
+    }
+
+    /// A configuration of what is recommended; what is not stands in comments. The same advice gives the same text.
+    pub fn toml(&self) -> String {
+        let options = &self.options;
+        let mut out = format!(
+            "# Written by `epitome tune`: seed {}, at most {} trials, budgets {}, objective {}.\n# The objective is a mean \
+             of shares from 0 to 1; differences are paired by session on sessions that the\n# search has not seen, with \
+             95 % intervals. What is not better outside the interval is not recommended.\n",
+            options.seed, options.trials, options.budgets, options.weights
+        );
+        if !self.is_any() {
+            out.push_str("#\n# Nothing that was found is better than the defaults: there is nothing to set.\n");
+        }
+        out.push_str("\n[chains]\n");
+        for chain in &self.chains {
+            out.push_str(&chain.comment());
+            if chain.evidence.is_some_and(|evidence| evidence.is_better()) {
+                let _ = writeln!(out, "{} = {}", chain.kind, Value::from(chain.chain.clone()));
+            }
+            out.push('\n');
+        }
+        if let Some(settings) = &self.settings {
+            out.push_str(&settings.toml());
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        out
+    }
+}
+
+impl ChainAdvice {
+    fn comment(&self) -> String {
+        let Some(evidence) = self.evidence else {
+            return format!(
+                "# {}: {} sessions to search on and {} to verify on are too few.\n",
+                self.kind, self.train_cases, self.verify_cases
+            );
+        };
+        let verdict = if evidence.is_better() { "better" } else { "not recommended: not better outside the interval" };
+        let found = if evidence.is_better() {
+            String::new()
+        } else {
+            format!("#   found: {}\n", Value::from(self.chain.clone()))
+        };
+        format!("# {}: {verdict}.\n{}{found}", self.kind, evidence.comment())
+    }
+}
+
+impl Evidence {
+    fn comment(&self) -> String {
+        format!(
+            "#   searched on: {:.3}, the default {:.3}\n#   verified on {} sessions: {:.3}, the default {:.3}; difference \
+             {:+.3} [{:+.3}, {:+.3}], better on {}, worse on {}\n",
+            self.train,
+            self.train_default,
+            self.sessions,
+            self.verify,
+            self.verify_default,
+            self.difference,
+            self.low,
+            self.high,
+            self.wins,
+            self.losses
+        )
+    }
+}
+
+impl SettingsAdvice {
+    fn toml(&self) -> String {
+        let Some(evidence) = self.evidence else {
+            return "# settings: none of those tried helps where the search was made.\n".to_owned();
+        };
+        let better = evidence.is_better();
+        let verdict = if better { "better" } else { "not recommended: not better outside the interval" };
+        let mut out = format!("# settings, with the chains above: {verdict}.\n{}", evidence.comment());
+        let mut strategy = "";
+        for (name, value) in &self.settings {
+            let Some((of, key)) = name.split_once('.') else { continue };
+            if !better {
+                let _ = writeln!(out, "#   found: {name} = {value}");
+                continue;
+            }
+            if of != strategy {
+                let _ = writeln!(out, "[strategies.{of}]");
+                strategy = of;
+            }
+            let _ = writeln!(out, "{key} = {value}");
+        }
+        out
+    }
+}

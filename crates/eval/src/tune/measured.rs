@@ -1,0 +1,106 @@
+//! What was measured already: the state of a search, and what makes it resumable.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::bench::{Bench, TuneCase};
+use super::candidate::Candidate;
+use super::weights::{Figures, Weights};
+use crate::EvalError;
+
+/// A line of the state: a candidate on a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The candidate's key.
+    pub candidate: String,
+    /// The case's key.
+    pub case: String,
+    /// The budgets as they were asked for.
+    pub budgets: String,
+    /// The figures, one for each budget.
+    pub figures: Vec<Figures>,
+}
+
+/// Hears of what was measured, as soon as it is.
+pub(crate) type Listener<'a> = &'a mut dyn FnMut(&[Measured]);
+
+/// Measurements, looked up before they are made.
+pub(crate) struct Memory<'a> {
+    bench: &'a dyn Bench,
+    cases: Vec<TuneCase>,
+    budgets: String,
+    weights: Weights,
+    known: HashMap<(String, String), Vec<Figures>>,
+    listener: Listener<'a>,
+}
+
+impl<'a> Memory<'a> {
+    pub(crate) fn new(
+        bench: &'a dyn Bench,
+        budgets: String,
+        weights: Weights,
+        known: Vec<Measured>,
+        listener: Listener<'a>,
+    ) -> Self {
+        let fits = known.into_iter().filter(|measured| measured.budgets == budgets);
+        let known = fits.map(|measured| ((measured.candidate, measured.case), measured.figures)).collect();
+        Self { bench, cases: bench.cases(), budgets, weights, known, listener }
+    }
+
+    pub(crate) fn cases(&self) -> &[TuneCase] {
+        &self.cases
+    }
+
+    /// The figures of a candidate on cases; only what is not known is measured.
+    pub(crate) fn figures(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
+        let key = |number: &usize| (candidate.key(), self.cases[*number].key.clone());
+        let missing: Vec<usize> =
+            numbers.iter().filter(|number| !self.known.contains_key(&key(number))).copied().collect();
+        if !missing.is_empty() {
+            let found = self.bench.measure(candidate, &missing)?;
+            let new: Vec<Measured> = missing
+                .iter()
+                .zip(found)
+                .map(|(number, figures)| {
+                    let (candidate, case) = key(number);
+                    Measured { candidate, case, budgets: self.budgets.clone(), figures }
+                })
+                .collect();
+            (self.listener)(&new);
+            for measured in new {
+                self.known.insert((measured.candidate, measured.case), measured.figures);
+            }
+        }
+        Ok(numbers.iter().map(|number| self.known.get(&key(number)).cloned().unwrap_or_default()).collect())
+    }
+
+    /// The objective of a candidate on each of the cases: the mean over budgets; `None` where nothing counts.
+    pub(crate) fn objectives(
+        &mut self,
+        candidate: &Candidate,
+        numbers: &[usize],
+    ) -> Result<Vec<Option<f64>>, EvalError> {
+        let weights = self.weights;
+        let figures = self.figures(candidate, numbers)?;
+        let of_case = |figures: &Vec<Figures>| {
+            let parts: Vec<f64> = figures.iter().filter_map(|figures| weights.objective(figures)).collect();
+            mean(&parts)
+        };
+        Ok(figures.iter().map(of_case).collect())
+    }
+
+    /// The mean objective over cases; 0 without any.
+    pub(crate) fn mean(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
+        let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
+        Ok(mean(&found).unwrap_or(0.0))
+    }
+
+    pub(crate) fn bench(&self) -> &'a dyn Bench {
+        self.bench
+    }
+}
+
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}

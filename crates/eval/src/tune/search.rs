@@ -1,0 +1,288 @@
+//! The search: random chains under successive halving, single changes of the best, then settings one at a time.
+
+use std::collections::BTreeMap;
+
+use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
+use super::bench::Bench;
+use super::candidate::{Candidate, drawn, neighbours};
+use super::measured::{Listener, Measured, Memory};
+use super::weights::Weights;
+use crate::EvalError;
+use crate::random::{Random, hash};
+use crate::summary::bootstrap;
+
+/// Sessions of a kind of task that each set has at least: fewer say nothing.
+const LEAST_CASES: usize = 4;
+/// Of how many parts of the sessions the rounds of a halving take one.
+const ROUNDS: [usize; 3] = [4, 2, 1];
+/// How often chains are drawn for one that is new.
+const DRAWS: usize = 20;
+
+/// How a search goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TuneOptions {
+    /// Strategies that chains are made of.
+    pub strategies: Vec<String>,
+    /// Settings that are tried, as `STRATEGY.KEY`.
+    pub settings: Vec<String>,
+    /// The budgets as they were asked for: measurements of others are not taken over.
+    pub budgets: String,
+    /// The objective.
+    pub weights: Weights,
+    /// Candidates that are measured at most, those on part of the sessions included. The default and the verification do
+    /// not count.
+    pub trials: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Searches on the cases `train` and verifies on the cases `verify`, both numbers of the bench's cases. `known` is what an
+/// earlier run measured; `listener` hears of what is measured now. The same seed, cases and options give the same
+/// advice, whatever is known.
+pub fn tune(
+    bench: &dyn Bench,
+    (train, verify): (&[usize], &[usize]),
+    options: &TuneOptions,
+    known: Vec<Measured>,
+    listener: Listener<'_>,
+) -> Result<Advice, EvalError> {
+    let memory = Memory::new(bench, options.budgets.clone(), options.weights, known, listener);
+    Search { memory, options }.run(train, verify)
+}
+
+struct Search<'a> {
+    memory: Memory<'a>,
+    options: &'a TuneOptions,
+}
+
+impl Search<'_> {
+    fn run(&mut self, train: &[usize], verify: &[usize]) -> Result<Advice, EvalError> {
+        let by_kind = |numbers: &[usize]| {
+            let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            for number in numbers {
+                kinds.entry(self.memory.cases()[*number].kind.clone()).or_default().push(*number);
+            }
+            kinds
+        };
+        let (train_kinds, verify_kinds) = (by_kind(train), by_kind(verify));
+        let held = |kinds: &BTreeMap<String, Vec<usize>>, kind: &str| kinds.get(kind).map_or(0, Vec::len);
+        let enough = |kind: &str| held(&train_kinds, kind) >= LEAST_CASES && held(&verify_kinds, kind) >= LEAST_CASES;
+        let tunable = train_kinds.keys().filter(|kind| enough(kind)).count();
+        let for_chains =
+            if self.options.settings.is_empty() { self.options.trials } else { self.options.trials * 2 / 3 };
+        let mut advice = Advice { options: self.options.clone(), chains: Vec::new(), settings: None };
+        let mut kinds: Vec<&String> = train_kinds.keys().chain(verify_kinds.keys()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            let none = Vec::new();
+            let (train, verify) = (train_kinds.get(kind).unwrap_or(&none), verify_kinds.get(kind).unwrap_or(&none));
+            advice.chains.push(match enough(kind) {
+                true => self.chain(kind, train, verify, for_chains / tunable)?,
+                false => ChainAdvice {
+                    kind: kind.clone(),
+                    train_cases: train.len(),
+                    verify_cases: verify.len(),
+                    chain: Vec::new(),
+                    evidence: None,
+                },
+            });
+        }
+        if !self.options.settings.is_empty() {
+            advice.settings = Some(self.settings(&advice, train, verify, self.options.trials - for_chains)?);
+        }
+        Ok(advice)
+    }
+
+    /// The best chain for a kind of task, and what the verification says of it.
+    fn chain(
+        &mut self,
+        kind: &str,
+        train: &[usize],
+        verify: &[usize],
+        trials: usize,
+    ) -> Result<ChainAdvice, EvalError> {
+        // Every part of the sessions is a fair draw.
+        let mut shuffled = train.to_vec();
+        shuffled.sort_by_key(|number| hash(self.options.seed, &self.memory.cases()[*number].key));
+        let (mut best, used) = self.halving(kind, &shuffled, trials / 2)?;
+        let default = self.memory.bench().default_chain(kind);
+        if !default.is_empty() {
+            let mean = self.memory.mean(&Candidate::default(), &shuffled)?;
+            if best.as_ref().is_none_or(|(_, found)| mean >= *found) {
+                best = Some((default, mean));
+            }
+        }
+        let mut left = trials.saturating_sub(used);
+        // Single changes of the best, as long as one helps.
+        'better: while let Some((chain, mean)) = &best {
+            for other in neighbours(chain, &self.options.strategies) {
+                if left == 0 {
+                    break 'better;
+                }
+                left -= 1;
+                let found = self.memory.mean(&Candidate::of_chain(&other), &shuffled)?;
+                if found > *mean {
+                    best = Some((other, found));
+                    continue 'better;
+                }
+            }
+            break;
+        }
+        let evidence = match &best {
+            Some((chain, _)) => {
+                let candidate = Candidate::of_chain(chain);
+                Some(self.evidence(&|_| candidate.clone(), &|_| Candidate::default(), train, verify)?)
+            }
+            None => None,
+        };
+        Ok(ChainAdvice {
+            kind: kind.to_owned(),
+            train_cases: train.len(),
+            verify_cases: verify.len(),
+            chain: best.map(|(chain, _)| chain).unwrap_or_default(),
+            evidence,
+        })
+    }
+
+    /// Random chains, measured on a quarter of the cases; the better half on a half; the better half of these on all.
+    /// The best with its mean, and how many candidates were measured.
+    fn halving(
+        &mut self,
+        kind: &str,
+        cases: &[usize],
+        trials: usize,
+    ) -> Result<(Option<(Vec<String>, f64)>, usize), EvalError> {
+        let mut random = Random::new(hash(self.options.seed, kind));
+        let mut chains: Vec<Vec<String>> = Vec::new();
+        // A chain takes part in one round, half of them in two, a quarter in three.
+        let wanted = (trials * 4 / 7).max(1);
+        for _ in 0..wanted * DRAWS {
+            let chain = drawn(&self.options.strategies, &mut random);
+            if chains.len() < wanted && !chains.contains(&chain) {
+                chains.push(chain);
+            }
+        }
+        let mut used = 0;
+        let mut best = None;
+        for (round, part) in ROUNDS.into_iter().enumerate() {
+            let share = &cases[..cases.len().div_ceil(part)];
+            let mut ranked = Vec::new();
+            for chain in chains {
+                used += 1;
+                ranked.push((self.memory.mean(&Candidate::of_chain(&chain), share)?, chain));
+            }
+            // Stable: of equal ones the first that was drawn.
+            ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+            if round + 1 == ROUNDS.len() {
+                best = ranked.into_iter().next().map(|(mean, chain)| (chain, mean));
+                break;
+            }
+            let half = ranked.len().div_ceil(2);
+            chains = ranked.into_iter().take(half).map(|(_, chain)| chain).collect();
+        }
+        Ok((best, used))
+    }
+
+    /// Settings, one at a time, as long as one helps, with the chains that are recommended.
+    fn settings(
+        &mut self,
+        advice: &Advice,
+        train: &[usize],
+        verify: &[usize],
+        trials: usize,
+    ) -> Result<SettingsAdvice, EvalError> {
+        let chains: BTreeMap<String, Vec<String>> =
+            advice.recommended().map(|it| (it.kind.clone(), it.chain.clone())).collect();
+        let with = |kind: &str, settings: &BTreeMap<String, _>| Candidate {
+            chain: chains.get(kind).cloned(),
+            settings: settings.clone(),
+        };
+        let mut best = BTreeMap::new();
+        let mut mean = self.mean_by_kind(&|kind| with(kind, &best), train)?;
+        let mut left = trials;
+        'better: loop {
+            for name in &self.options.settings {
+                for value in self.memory.bench().values(name, best.get(name)) {
+                    if left == 0 {
+                        break 'better;
+                    }
+                    left -= 1;
+                    let mut tried = best.clone();
+                    tried.insert(name.clone(), value);
+                    let found = self.mean_by_kind(&|kind| with(kind, &tried), train)?;
+                    if found > mean {
+                        (best, mean) = (tried, found);
+                        continue 'better;
+                    }
+                }
+            }
+            break;
+        }
+        let plain = BTreeMap::new();
+        let evidence = match best.is_empty() {
+            true => None,
+            false => Some(self.evidence(&|kind| with(kind, &best), &|kind| with(kind, &plain), train, verify)?),
+        };
+        Ok(SettingsAdvice { settings: best, evidence })
+    }
+
+    /// The objectives of cases, each under the candidate for its kind.
+    fn objectives_by_kind(
+        &mut self,
+        candidate: &dyn Fn(&str) -> Candidate,
+        numbers: &[usize],
+    ) -> Result<Vec<Option<f64>>, EvalError> {
+        let mut found = vec![None; numbers.len()];
+        let mut kinds: Vec<String> = numbers.iter().map(|number| self.memory.cases()[*number].kind.clone()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            let places: Vec<usize> =
+                (0..numbers.len()).filter(|place| self.memory.cases()[numbers[*place]].kind == kind).collect();
+            let of_kind: Vec<usize> = places.iter().map(|place| numbers[*place]).collect();
+            for (place, objective) in places.iter().zip(self.memory.objectives(&candidate(&kind), &of_kind)?) {
+                found[*place] = objective;
+            }
+        }
+        Ok(found)
+    }
+
+    fn mean_by_kind(&mut self, candidate: &dyn Fn(&str) -> Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
+        let found: Vec<f64> = self.objectives_by_kind(candidate, numbers)?.into_iter().flatten().collect();
+        Ok(super::measured::mean(&found).unwrap_or(0.0))
+    }
+
+    /// The means of both on the training sessions, and the paired difference on the others.
+    fn evidence(
+        &mut self,
+        candidate: &dyn Fn(&str) -> Candidate,
+        default: &dyn Fn(&str) -> Candidate,
+        train: &[usize],
+        verify: &[usize],
+    ) -> Result<Evidence, EvalError> {
+        let ours = self.objectives_by_kind(candidate, verify)?;
+        let theirs = self.objectives_by_kind(default, verify)?;
+        let pairs: Vec<(f64, f64)> =
+            ours.into_iter().zip(theirs).filter_map(|(ours, theirs)| ours.zip(theirs)).collect();
+        let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
+        let (difference, low, high) = bootstrap(&differences, self.options.seed).unwrap_or_default();
+        let count = pairs.len().max(1) as f64;
+        Ok(Evidence {
+            train: self.mean_by_kind(candidate, train)?,
+            train_default: self.mean_by_kind(default, train)?,
+            verify: pairs.iter().map(|(ours, _)| ours).sum::<f64>() / count,
+            verify_default: pairs.iter().map(|(_, theirs)| theirs).sum::<f64>() / count,
+            difference,
+            low,
+            high,
+            sessions: pairs.len(),
+            wins: differences.iter().filter(|difference| **difference > 0.0).count(),
+            losses: differences.iter().filter(|difference| **difference < 0.0).count(),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

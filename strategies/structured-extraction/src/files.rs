@@ -1,0 +1,93 @@
+//! The files that old calls named.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use epitome_strategy::{FileAccess, Language, Tokens, View};
+
+use crate::worded;
+
+/// Files that were only read and are listed: older ones stand in the lines where they matter.
+const MOST_READ: usize = 12;
+/// What stands between two paths.
+const BETWEEN: &str = ", ";
+
+/// The files that old calls named, newest first.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    changed: Vec<String>,
+    read: Vec<String>,
+}
+
+impl Files {
+    /// As many as `budget` tokens hold, changed ones first; those that an `earlier` block lists come last. Linear.
+    pub(crate) fn of(view: &View<'_>, is_old: &HashSet<usize>, earlier: &Self, budget: Tokens) -> Self {
+        let mut files = Self::default();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut left = budget;
+        let events = view.facts().file_events();
+        for wants_change in [true, false] {
+            let of_calls = events.iter().rev().filter(|event| {
+                let is_change = matches!(event.access, FileAccess::Edit | FileAccess::Write);
+                let unit = view.facts().calls()[event.call as usize].unit as usize;
+                !event.failed && is_change == wants_change && is_old.contains(&unit)
+            });
+            let (into, known) =
+                if wants_change { (&mut files.changed, &earlier.changed) } else { (&mut files.read, &earlier.read) };
+            for path in of_calls.map(|event| &event.path).chain(known) {
+                if !wants_change && into.len() == MOST_READ {
+                    break;
+                }
+                let tokens = view.count(path) + 2;
+                if tokens > left || !seen.insert(path) {
+                    continue;
+                }
+                left -= tokens;
+                into.push(path.clone());
+            }
+        }
+        files
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.changed.iter().chain(&self.read).map(String::as_str)
+    }
+
+    /// What the list costs, rather too much than too little.
+    pub(crate) fn tokens(&self, view: &View<'_>) -> Tokens {
+        self.paths().map(|path| view.count(path) + 2).sum()
+    }
+
+    /// The list, one line for each way in which files were used.
+    pub(crate) fn write(&self, language: Language) -> String {
+        let mut text = String::new();
+        for (label, paths) in [(changed_label(language), &self.changed), (read_label(language), &self.read)] {
+            if !paths.is_empty() {
+                let _ = writeln!(text, "{label}{}", paths.join(BETWEEN));
+            }
+        }
+        text
+    }
+
+    /// Adds what a line of an earlier block's list names; `false` where it is no such line.
+    pub(crate) fn read_line(&mut self, line: &str) -> bool {
+        for language in [Language::English, Language::Chinese] {
+            for (label, paths) in [(changed_label(language), &mut self.changed), (read_label(language), &mut self.read)]
+            {
+                if let Some(listed) = line.strip_prefix(label) {
+                    paths.extend(listed.split(BETWEEN).map(str::to_owned));
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+fn changed_label(language: Language) -> &'static str {
+    worded(language, "changed: ", "已修改: ")
+}
+
+fn read_label(language: Language) -> &'static str {
+    worded(language, "read: ", "已读取: ")
+}

@@ -1,0 +1,159 @@
+//! Gathers the snippets of old units.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{BlockRef, Content, Origin, View, text};
+
+use crate::block::Section;
+use crate::files::Files;
+use crate::snippets::{From, Kind, Snippet, leaves, lines, sentences, surroundings};
+
+/// Arguments of at most this many bytes stay whole, as the agent wrote them.
+const SHORT_ARGUMENTS: usize = 300;
+
+/// A sentence that a person typed stays whole up to this many bytes: half a demand may say the opposite.
+const LONGEST_TYPED: usize = 800;
+
+/// What is gathered, in the order of the view.
+pub(crate) struct Gather<'v, 'a> {
+    view: &'v View<'a>,
+    longest_line: usize,
+    pub snippets: Vec<Snippet<'a>>,
+    /// The files that earlier blocks list.
+    pub earlier_files: Files,
+    /// The task list of the newest earlier block that has one.
+    pub earlier_tasks: Vec<String>,
+}
+
+impl<'v, 'a> Gather<'v, 'a> {
+    pub(crate) fn new(view: &'v View<'a>, longest_line: u32) -> Self {
+        Self {
+            view,
+            longest_line: longest_line as usize,
+            snippets: Vec::new(),
+            earlier_files: Files::default(),
+            earlier_tasks: Vec::new(),
+        }
+    }
+
+    /// The snippets of a unit. Linear in its texts and its calls.
+    pub(crate) fn unit(&mut self, unit: usize) {
+        let calls = self.view.facts().calls();
+        let first = calls.partition_point(|call| (call.unit as usize) < unit);
+        let calls = first..first + calls[first..].partition_point(|call| call.unit as usize == unit);
+        for message in self.view.units()[unit].entries.clone() {
+            let blocks = self.view.entries()[message].message.blocks.len();
+            for block in 0..blocks {
+                self.block(BlockRef { message: message as u32, block: block as u32 }, calls.clone());
+            }
+        }
+    }
+
+    fn block(&mut self, at: BlockRef, mut calls: Range<usize>) {
+        let facts = self.view.facts();
+        let message = at.message as usize;
+        let said = &self.view.entries()[message].message;
+        let from = |kind, call: Option<usize>| From { kind, message, call: call.map(|call| call as u32) };
+        let answered = || calls.clone().find(|call| facts.calls()[*call].output == Some(at));
+        match &said.blocks[at.block as usize].content {
+            Content::Text { text } => match said.origin {
+                Origin::Typed => self.lines(text, from(Kind::Typed, None)),
+                Origin::Model => self.lines(text, from(Kind::Model, None)),
+                Origin::ToolOutput => self.lines(text, from(Kind::Output, answered())),
+                Origin::Injected => self.lines(text, from(Kind::Output, None)),
+                Origin::Summary => self.earlier(text, message),
+                Origin::Instructions | Origin::Tool | Origin::Notice | Origin::Answer => {}
+            },
+            Content::ToolCall(_) => {
+                if let Some(call) = calls.find(|call| facts.calls()[*call].at == at) {
+                    self.call(call, from(Kind::Call, Some(call)));
+                }
+            }
+            Content::ToolResult(result) => self.lines(&result.text, from(Kind::Output, answered())),
+            Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
+        }
+    }
+
+    /// What an earlier block says, by the section that it stands in; of any other summary, its lines.
+    ///
+    /// Sections are read in their order only: a line of a tool's output that looks like a heading is no demand.
+    fn earlier(&mut self, text: &'a str, message: usize) {
+        let mut section: Option<Section> = None;
+        let mut tasks = Vec::new();
+        for range in text::lines(text) {
+            let line = text[range].trim_end();
+            if let Some(opened) = Section::of_heading(line).filter(|opened| section.is_none_or(|now| now < *opened)) {
+                section = Some(opened);
+                continue;
+            }
+            let from = |kind| From { kind, message, call: None };
+            match section {
+                Some(Section::Requests) => self.line(line.strip_prefix("- ").unwrap_or(line), from(Kind::Typed)),
+                Some(Section::Tasks) => tasks.push(line.to_owned()),
+                Some(Section::Files) if self.earlier_files.read_line(line) => {}
+                Some(Section::Files | Section::Details) | None => self.line(line, from(Kind::Output)),
+            }
+        }
+        if !tasks.is_empty() {
+            self.earlier_tasks = tasks;
+        }
+    }
+
+    /// The arguments of a call, decoded: short ones together as `key: value`, long ones by their lines.
+    fn call(&mut self, index: usize, from: From) {
+        let call = &self.view.facts().calls()[index];
+        if call.kind == ToolKind::Plan {
+            return; // the task list has its own section
+        }
+        let is_short = call.arguments.len() <= SHORT_ARGUMENTS;
+        let written = From { kind: Kind::Written, ..from };
+        let Some(json) = call.json() else {
+            match is_short {
+                true => self.push(call.arguments.trim(), from),
+                false => self.lines(call.arguments, written),
+            }
+            return;
+        };
+        let mut short = Vec::new();
+        let mut long = Vec::new();
+        leaves(&json, "", &mut |key, text| match text.len() <= SHORT_ARGUMENTS && (is_short || !text.contains('\n')) {
+            true => short.push(format!("{key}: {text}")),
+            false => long.push(text.to_owned()),
+        });
+        let mut joined = short.join(", ");
+        joined.truncate(text::floor_boundary(&joined, SHORT_ARGUMENTS));
+        self.push(joined, from);
+        let longest = self.longest_line;
+        for text in long {
+            for line in text.lines().map(str::trim_end).filter(|line| line.len() <= longest) {
+                self.push(line.to_owned(), written);
+            }
+        }
+    }
+
+    fn lines(&mut self, text: &'a str, from: From) {
+        for line in lines(text, self.longest_line) {
+            self.line(line, from);
+        }
+    }
+
+    /// One line: whole, by sentences where a person or the model speaks, or the surroundings of its exact strings.
+    fn line(&mut self, line: &'a str, from: From) {
+        let longest = self.longest_line;
+        let pieces = match from.kind {
+            _ if line.len() <= longest => vec![line],
+            Kind::Typed => sentences(line, LONGEST_TYPED.max(longest)),
+            Kind::Model => sentences(line, longest),
+            Kind::Call | Kind::Written | Kind::Output => surroundings(self.view.facts().atoms(), line, longest),
+        };
+        for piece in pieces {
+            self.push(piece, from);
+        }
+    }
+
+    fn push(&mut self, text: impl Into<Cow<'a, str>>, from: From) {
+        self.snippets.extend(Snippet::new(self.view, text.into(), from));
+    }
+}
