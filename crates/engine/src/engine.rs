@@ -17,7 +17,7 @@ use crate::ledger::{Ledger, Sent};
 use crate::receipts;
 use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
-use crate::run::Run;
+use crate::run::{Run, Written};
 use crate::select::{Select, Selected};
 use crate::stages::Before;
 use crate::tournament;
@@ -281,6 +281,11 @@ impl Engine {
         let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
         let lost = first_changed
             .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
+        let summary = shown_summary(&run.summaries, working, session.next_epoch()).filter(|_| compacted);
+        let mut summarizer = run.summarizer;
+        if let Some(strategy) = summary.and_then(|written| written.by_strategy.clone()) {
+            summarizer.kind = strategy;
+        }
         let report = Report {
             status,
             budget: request.limit.max(request.target),
@@ -299,8 +304,8 @@ impl Engine {
             edits: if compacted { receipts::edits(start, working, session.next_epoch()) } else { Vec::new() },
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
-            summary: if compacted { shown_summary(&run.summaries, working, session.next_epoch()) } else { None },
-            summarizer: run.summarizer,
+            summary: summary.map(|written| written.text.clone()),
+            summarizer,
             counter: self.counter.name().to_owned(),
         };
         let epoch = compacted.then(|| Epoch {
@@ -328,12 +333,12 @@ impl Engine {
 }
 
 /// The newest summary that is still shown.
-fn shown_summary(summaries: &[(u32, String)], working: &Working, epoch: u32) -> Option<String> {
+fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
     let is_shown = |index: u32| {
         let key = EntryKey::Synthetic { epoch, index };
         working.entries.iter().any(|entry| entry.key == key)
     };
-    summaries.iter().rev().find(|(index, _)| is_shown(*index)).map(|(_, text)| text.clone())
+    summaries.iter().rev().find(|written| is_shown(written.number))
 }
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.

@@ -131,7 +131,8 @@ pub struct Receipt {
 /// Who wrote the summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SummarizerReport {
-    /// `rules`, `llm`; `off` where summaries are switched off.
+    /// `rules`, `llm`; the strategy's id where it brought the text of the summary itself; `off` where summaries are
+    /// switched off.
     pub kind: String,
     /// Tokens that a model read.
     pub input_tokens: u64,

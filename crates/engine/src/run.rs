@@ -27,11 +27,19 @@ const MOST_PASSES: usize = 8;
 pub(crate) struct Run {
     pub working: Working,
     pub steps: Vec<Step>,
-    /// The summaries that were written, by their number among what the compaction added.
-    pub summaries: Vec<(u32, String)>,
+    pub summaries: Vec<Written>,
     pub summarizer: SummarizerReport,
     /// The place of the first message that was never sent.
     first_unsent: Option<Position>,
+}
+
+/// A summary that was written.
+pub(crate) struct Written {
+    /// Its number among what the compaction added.
+    pub number: u32,
+    pub text: String,
+    /// The strategy, where it brought the text itself and nobody was asked for one.
+    pub by_strategy: Option<String>,
 }
 
 impl Run {
@@ -277,9 +285,11 @@ impl Engine {
             }
             Edit::Summarize { units, summary, reason } => {
                 let positions = run.working.leaving(context, layout, &units)?;
-                let text = match summary {
-                    SummaryText::Ready(text) => text,
-                    SummaryText::Request(request) => self.summarize(context, run, &positions, &request).await?,
+                let (text, by_strategy) = match summary {
+                    SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
+                    SummaryText::Request(request) => {
+                        (self.summarize(context, run, &positions, &request).await?, None)
+                    }
                 };
                 if text.trim().is_empty() {
                     return Err(Refusal::Summary("the text is empty".to_owned()));
@@ -291,7 +301,7 @@ impl Engine {
                 let number = run.working.synthetics.len() as u32;
                 let saved =
                     run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;
-                run.summaries.push((number, text));
+                run.summaries.push(Written { number, text, by_strategy });
                 Ok(saved)
             }
             Edit::Excerpt { message, block, keep, reason } => {

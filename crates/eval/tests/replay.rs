@@ -1,5 +1,5 @@
 //! Replays of small sessions whose money can be worked out by hand, and what holds for every replay.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use epitome::Budget;
 use epitome::engine::Status;

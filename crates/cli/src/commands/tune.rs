@@ -146,6 +146,11 @@ fn page(advice: &Advice, train: usize, verify: usize) -> String {
     };
     for chain in &advice.chains {
         match &chain.evidence {
+            Some(_) if chain.is_default => text.push_str(&format!(
+                "  {STRONG}{}{STRONG:#}  {FAINT}of what was tried on {} nothing is better than the default{FAINT:#}\n",
+                chain.kind,
+                plural(chain.train_cases, "session"),
+            )),
             Some(evidence) => text.push_str(&line(&chain.kind, &chain.chain.join(" → "), evidence)),
             None => text.push_str(&format!(
                 "  {STRONG}{}{STRONG:#}  {FAINT}{} to search on and {} to verify on are too few{FAINT:#}\n",

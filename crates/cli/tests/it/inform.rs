@@ -161,6 +161,8 @@ fn help_names_every_subcommand() {
       convert      Write a session in another format
       strategies   List the strategies, or show the page of one
       eval         Hold methods against each other on recorded sessions
+      replay       Replay recorded sessions turn by turn, and tell what they cost
+      tune         Search for chains and settings that do better than the defaults
       init         Write a commented configuration file
       completions  Write completions for a shell
 

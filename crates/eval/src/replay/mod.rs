@@ -8,6 +8,7 @@ mod policy;
 mod prices;
 mod prompt;
 mod reads;
+mod recording;
 mod session;
 mod total;
 
@@ -28,7 +29,8 @@ use crate::EvalError;
 use crate::case::CaseId;
 use crate::runner::files;
 use crate::select::Filter;
-use session::{Recording, replay};
+use recording::Recording;
+use session::replay;
 
 /// What is replayed.
 #[derive(Debug)]

@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use epitome::engine::{Ledger, Status, block_on};
-use epitome::session::{Content, Entry, EntryKey, Epoch, EpochOrigin, Message, Origin, Role, Session, Trigger};
-use epitome::strategy::TokenCounter;
+use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, Trigger};
 use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +11,9 @@ use super::policy::{How, Policy, Runs};
 use super::prices::{Price, Spent};
 use super::prompt::Prompt;
 use super::reads::{Reads, Refetches};
+use super::recording::{Recording, is_empty, is_said};
 use crate::EvalError;
-use crate::cut::{COUNTER, tokens_of};
+use crate::cut::tokens_of;
 
 /// After a compaction that changed nothing the next one is tried when this share of the usable window has come.
 const RETRY_SHARE: f64 = 0.01;
@@ -71,53 +71,6 @@ pub struct Model {
     pub price: Price,
     /// Its window and the answer's reserve, by which requests are impossible.
     pub budget: Budget,
-}
-
-/// A recorded session made ready: read and counted once for all policies.
-#[derive(Debug)]
-pub(crate) struct Recording<'a> {
-    session: &'a Session,
-    messages: Vec<Message>,
-    tokens: Vec<u64>,
-    /// Tokens of the tool definitions, which stand in front of every request.
-    pub(crate) tools: u64,
-    /// Tokens of the messages that were really said.
-    pub(crate) total: u64,
-}
-
-impl<'a> Recording<'a> {
-    /// Counts every message of the log once. Reasoning is left out.
-    pub(crate) fn new(session: &'a Session) -> Self {
-        let messages: Vec<Message> = session.log().iter().map(|message| without_reasoning(message)).collect();
-        let count = |message: &Message| if is_empty(message) { 0 } else { u64::from(tokens_of(message)) };
-        let tokens: Vec<u64> = messages.iter().map(count).collect();
-        let total =
-            messages.iter().zip(&tokens).filter(|(message, _)| is_said(message)).map(|(_, tokens)| tokens).sum();
-        let tools = session.tools.as_deref().map_or(0, |tools| u64::from((&COUNTER as &dyn TokenCounter).count(tools)));
-        Self { session, messages, tokens, tools, total }
-    }
-
-    /// Compactions that the recording holds.
-    pub(crate) fn compactions(&self) -> usize {
-        self.session.journal().iter().filter(|epoch| !epoch.undone && epoch.origin == EpochOrigin::Recorded).count()
-    }
-}
-
-fn without_reasoning(message: &Message) -> Message {
-    let mut plain = Message { records: Vec::new(), ..message.clone() };
-    for block in plain.blocks.iter_mut().filter(|block| matches!(block.content, Content::Thinking(_))) {
-        (block.content, block.raw) = (Content::Gone, None);
-    }
-    plain
-}
-
-fn is_empty(message: &Message) -> bool {
-    message.blocks.iter().all(|block| matches!(block.content, Content::Gone))
-}
-
-/// Whether a message belongs to the conversation itself, and not to a compaction of it.
-fn is_said(message: &Message) -> bool {
-    !matches!(message.origin, Origin::Summary | Origin::Notice | Origin::Answer) && !is_empty(message)
 }
 
 /// What a session under a policy came to.
@@ -244,7 +197,7 @@ impl Replay<'_> {
         let lifetime = self.model.price.cache_lifetime.map(|seconds| i64::from(seconds) * 1_000);
         let pause = at.zip(self.last_request).map(|(now, last)| now - last);
         // Where the recording has no times, agents are taken to go on at once.
-        let alive = !pause.zip(lifetime).is_some_and(|(pause, lifetime)| pause > lifetime);
+        let alive = pause.zip(lifetime).is_none_or(|(pause, lifetime)| pause <= lifetime);
         let tools = if self.outcome.turns.is_empty() { 0 } else { self.recording.tools };
         let input = self.prompt.total() + self.recording.tools;
         let spent = Spent::request(&self.model.price, input, self.prompt.unchanged() + tools, alive, 0);

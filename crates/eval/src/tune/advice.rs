@@ -51,6 +51,8 @@ pub struct ChainAdvice {
     pub verify_cases: usize,
     /// The chain; empty where none was sought.
     pub chain: Vec<String>,
+    /// Whether it is the default chain: nothing that was tried did better where the search was made.
+    pub is_default: bool,
     /// What the measurements say of it; `None` where there are too few sessions.
     pub evidence: Option<Evidence>,
 }
@@ -128,6 +130,12 @@ impl ChainAdvice {
                 self.kind, self.train_cases, self.verify_cases
             );
         };
+        if self.is_default {
+            return format!(
+                "# {}: of what was tried on {} sessions nothing is better than the default ({:.3}).\n",
+                self.kind, self.train_cases, evidence.train
+            );
+        }
         let verdict = if evidence.is_better() { "better" } else { "not recommended: not better outside the interval" };
         let found = if evidence.is_better() {
             String::new()

@@ -50,6 +50,9 @@ pub fn tune(
     Search { memory, options }.run(train, verify)
 }
 
+/// A chain and its mean objective.
+type Ranked = (Vec<String>, f64);
+
 struct Search<'a> {
     memory: Memory<'a>,
     options: &'a TuneOptions,
@@ -84,6 +87,7 @@ impl Search<'_> {
                     train_cases: train.len(),
                     verify_cases: verify.len(),
                     chain: Vec::new(),
+                    is_default: false,
                     evidence: None,
                 },
             });
@@ -110,7 +114,7 @@ impl Search<'_> {
         if !default.is_empty() {
             let mean = self.memory.mean(&Candidate::default(), &shuffled)?;
             if best.as_ref().is_none_or(|(_, found)| mean >= *found) {
-                best = Some((default, mean));
+                best = Some((default.clone(), mean));
             }
         }
         let mut left = trials.saturating_sub(used);
@@ -140,6 +144,7 @@ impl Search<'_> {
             kind: kind.to_owned(),
             train_cases: train.len(),
             verify_cases: verify.len(),
+            is_default: best.as_ref().is_some_and(|(chain, _)| *chain == default),
             chain: best.map(|(chain, _)| chain).unwrap_or_default(),
             evidence,
         })
@@ -147,16 +152,12 @@ impl Search<'_> {
 
     /// Random chains, measured on a quarter of the cases; the better half on a half; the better half of these on all.
     /// The best with its mean, and how many candidates were measured.
-    fn halving(
-        &mut self,
-        kind: &str,
-        cases: &[usize],
-        trials: usize,
-    ) -> Result<(Option<(Vec<String>, f64)>, usize), EvalError> {
+    fn halving(&mut self, kind: &str, cases: &[usize], trials: usize) -> Result<(Option<Ranked>, usize), EvalError> {
         let mut random = Random::new(hash(self.options.seed, kind));
         let mut chains: Vec<Vec<String>> = Vec::new();
         // A chain takes part in one round, half of them in two, a quarter in three.
-        let wanted = (trials * 4 / 7).max(1);
+        let cost = |chains: &usize| chains + chains.div_ceil(2) + chains.div_ceil(2).div_ceil(2);
+        let wanted = (1..=trials).take_while(|chains| cost(chains) <= trials).last().unwrap_or(0);
         for _ in 0..wanted * DRAWS {
             let chain = drawn(&self.options.strategies, &mut random);
             if chains.len() < wanted && !chains.contains(&chain) {

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,21 +150,40 @@ fn the_search_starts_from_the_default_where_that_is_better() {
     let bench = Planted { default, ..Planted::new(0.4, 0.0) };
     let (advice, _) = tuned(&bench, &options(12), Vec::new());
     let chain: Vec<_> = advice.recommended().map(|chain| chain.chain.clone()).collect();
-    assert_eq!(chain, [bench.best.clone()], "the default without what only costs");
+    assert_eq!(chain, std::slice::from_ref(&bench.best), "the default without what only costs");
+}
+
+#[test]
+fn a_default_that_is_best_stays() {
+    let bench = Planted { default: names("tool-results key-events"), ..Planted::new(0.4, 0.0) };
+    let (advice, _) = tuned(&bench, &options(60), Vec::new());
+    assert!(advice.chains[0].is_default && !advice.is_any());
+    let text = advice.toml();
+    assert!(text.contains("# code: of what was tried on 12 sessions nothing is better than the default"), "{text}");
 }
 
 #[test]
 fn trials_bound_the_search() {
-    let candidates = |trials| {
-        let (_, measured) = tuned(&Planted::new(0.4, 0.05), &options(trials), Vec::new());
-        let mut keys: Vec<String> = measured.into_iter().map(|row| row.candidate).collect();
+    // A candidate on more of the sessions is one more trial; each hears of its measurements once.
+    let used = |trials: usize| {
+        let bench = Planted::new(0.4, 0.05);
+        let (train, verify) = split(&bench.cases(), 1);
+        let (mut calls, mut keys) = (0, Vec::new());
+        let mut listener = |rows: &[Measured]| {
+            let is_search =
+                rows[0].candidate != "default" && train.iter().any(|at| rows[0].case == format!("case {at}"));
+            calls += usize::from(is_search);
+            keys.push(rows[0].candidate.clone());
+        };
+        tune(&bench, (&train, &verify), &options(trials), Vec::new(), &mut listener).unwrap();
         keys.sort();
         keys.dedup();
-        keys.len() - 1 // the default
+        (calls, keys.len())
     };
-    assert!(candidates(6) <= 6);
-    assert!(candidates(40) <= 40);
-    assert!(candidates(40) > 12);
+    for trials in [0, 1, 4, 5, 6, 18, 40] {
+        assert!(used(trials).0 <= trials, "{trials}: {:?}", used(trials));
+    }
+    assert!(used(40).1 > 12);
 }
 
 #[test]
