@@ -282,10 +282,6 @@ impl Engine {
         let lost = first_changed
             .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
         let summary = shown_summary(&run.summaries, working, session.next_epoch()).filter(|_| compacted);
-        let mut summarizer = run.summarizer;
-        if let Some(strategy) = summary.and_then(|written| written.by_strategy.clone()) {
-            summarizer.kind = strategy;
-        }
         let report = Report {
             status,
             budget: request.limit.max(request.target),
@@ -305,7 +301,8 @@ impl Engine {
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
             summary: summary.map(|written| written.text.clone()),
-            summarizer,
+            summary_by: summary.and_then(|written| written.by_strategy.clone()),
+            summarizer: run.summarizer,
             counter: self.counter.name().to_owned(),
         };
         let epoch = compacted.then(|| Epoch {

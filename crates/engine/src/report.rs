@@ -131,8 +131,7 @@ pub struct Receipt {
 /// Who wrote the summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SummarizerReport {
-    /// `rules`, `llm`; the strategy's id where it brought the text of the summary itself; `off` where summaries are
-    /// switched off.
+    /// `rules`, `llm`; `off` where summaries are switched off.
     pub kind: String,
     /// Tokens that a model read.
     pub input_tokens: u64,
@@ -181,6 +180,10 @@ pub struct Report {
     pub messages: Vec<Receipt>,
     /// The text of the newest summary, if one was written.
     pub summary: Option<String>,
+    /// The strategy that brought that summary's text itself, where nobody was asked to write it. Not part of the written
+    /// report.
+    #[serde(skip)]
+    pub summary_by: Option<String>,
     /// Who wrote the summaries.
     pub summarizer: SummarizerReport,
     /// The token counter.

@@ -287,9 +287,7 @@ impl Engine {
                 let positions = run.working.leaving(context, layout, &units)?;
                 let (text, by_strategy) = match summary {
                     SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
-                    SummaryText::Request(request) => {
-                        (self.summarize(context, run, &positions, &request).await?, None)
-                    }
+                    SummaryText::Request(request) => (self.summarize(context, run, &positions, &request).await?, None),
                 };
                 if text.trim().is_empty() {
                     return Err(Refusal::Summary("the text is empty".to_owned()));

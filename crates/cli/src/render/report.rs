@@ -144,7 +144,8 @@ fn circumstances(out: &mut String, report: &Report, choice: &Choice, width: usiz
     if let Some(summary) = &report.summary {
         let fell_back = if report.summarizer.fell_back { ", in place of the model" } else { "" };
         let words = first_words(summary, width.saturating_sub(LABEL + 30));
-        labelled(out, "summary", &format!("by {}{fell_back}: {words}", report.summarizer.kind), width);
+        let author = report.summary_by.as_ref().unwrap_or(&report.summarizer.kind);
+        labelled(out, "summary", &format!("by {author}{fell_back}: {words}"), width);
     }
 }
 

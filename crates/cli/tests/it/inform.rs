@@ -53,7 +53,7 @@ fn inspect_shows_what_a_session_is_made_of() {
 
     Task
       unknown, confidence and evidence, the detector's
-      next chain  superseded-reads → diff-truncation → tool-results → message-truncation →
+      next chain  structured-extraction → superseded-reads → tool-results → message-truncation →
                   sliding-window (for unknown)
 
     Tokens by role
