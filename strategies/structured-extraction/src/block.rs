@@ -20,18 +20,24 @@ pub(crate) enum Section {
     Tasks,
     /// Files changed and read.
     Files,
+    /// What the model decided or concluded, word for word.
+    Decisions,
+    /// What the model asked or left open, and nobody answered.
+    Questions,
     /// Exact lines, in the order of the session.
     Details,
 }
 
 impl Section {
-    const ALL: [Self; 4] = [Self::Requests, Self::Tasks, Self::Files, Self::Details];
+    const ALL: [Self; 6] = [Self::Requests, Self::Tasks, Self::Files, Self::Decisions, Self::Questions, Self::Details];
 
     fn heading(self, language: Language) -> &'static str {
         match self {
             Self::Requests => worded(language, "## What the user demanded", "## 用户的要求"),
             Self::Tasks => worded(language, "## Task list", "## 任务清单"),
             Self::Files => worded(language, "## Files", "## 文件"),
+            Self::Decisions => worded(language, "## Decisions", "## 决定"),
+            Self::Questions => worded(language, "## Open questions", "## 未决问题"),
             Self::Details => worded(language, "## Exact lines, oldest first", "## 原文摘录（从旧到新）"),
         }
     }
@@ -79,7 +85,7 @@ fn text(view: &View<'_>, choice: &Choice<'_>, language: Language, lines: usize) 
     let chosen: Vec<&Snippet<'_>> =
         choice.chosen.iter().filter(|(_, rank)| *rank < lines).map(|(snippet, _)| snippet).collect();
     let of_section = |section: Section| match section {
-        Section::Requests => {
+        Section::Requests | Section::Decisions | Section::Questions => {
             chosen.iter().filter(|it| it.section() == section).map(|it| format!("- {}\n", it.text)).collect()
         }
         Section::Tasks => choice.tasks.join("\n"),

@@ -91,6 +91,9 @@ impl<'v, 'a> Gather<'v, 'a> {
             let from = |kind| From { kind, message, call: None };
             match section {
                 Some(Section::Requests) => self.line(line.strip_prefix("- ").unwrap_or(line), from(Kind::Typed)),
+                Some(Section::Decisions | Section::Questions) => {
+                    self.line(line.strip_prefix("- ").unwrap_or(line), from(Kind::Model));
+                }
                 Some(Section::Tasks) => tasks.push(line.to_owned()),
                 Some(Section::Files) if self.earlier_files.read_line(line) => {}
                 Some(Section::Files | Section::Details) | None => self.line(line, from(Kind::Output)),

@@ -12,8 +12,8 @@ mod value;
 use std::collections::HashSet;
 
 use epitome_strategy::{
-    Configurable, Edit, Goal, Language, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, SummaryText, Tokens,
-    UnitKind, View, settings,
+    Edit, Goal, Language, Meta, Plan, PlanError, Reason, Strategy, SummaryText, Tokens, UnitKind, View, settings,
+    strategy,
 };
 
 use crate::choose::Choice;
@@ -48,25 +48,13 @@ const LEAST_BLOCK: Tokens = 80;
 /// Where the block leaves more than this part of the room (one of so many) unused, the newest part gets it.
 const SPARE_PART: Tokens = 20;
 
-/// The old part of a session becomes one structured block of its own exact lines: see the crate's page.
-#[derive(Debug)]
-pub struct StructuredExtraction {
-    settings: Settings,
-}
-
-impl Configurable for StructuredExtraction {
-    type Settings = Settings;
-    const META: Meta = Meta {
+strategy! {
+    /// The old part of a session becomes one structured block of its own exact lines: see the crate's page.
+    pub struct StructuredExtraction(Settings) {
         id: "structured-extraction",
         summary: "The old part becomes one block: demands, tasks, files, decisions, and the exact lines likeliest needed.",
-        docs: include_str!("../README.md"),
-        lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        lossiness: Whole,
         since: "0.1.0",
-    };
-
-    fn with_settings(settings: Settings) -> Self {
-        Self { settings }
     }
 }
 

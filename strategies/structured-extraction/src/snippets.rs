@@ -53,6 +53,7 @@ pub(crate) struct Snippet<'a> {
     /// What its words tell.
     pub is_demand: bool,
     pub is_decision: bool,
+    pub is_open_question: bool,
     pub is_error: bool,
     /// How many names of more than one word it holds: titles, people, places.
     pub names: u32,
@@ -71,12 +72,14 @@ impl<'a> Snippet<'a> {
             return None;
         }
         let cues = view.lexicon().counts(&text);
+        let is_answered = from.message + 1 < view.len() && view.message(from.message + 1).is_typed();
         Some(Self {
             from,
             atoms,
             tokens: view.count(&text) + 1,
             is_demand: from.kind == Kind::Typed && cues.has(Cue::Instruction),
             is_decision: says && cues.has(Cue::Decision),
+            is_open_question: from.kind == Kind::Model && cues.has(Cue::Question) && !is_answered,
             is_error: cues.has(Cue::Error),
             names,
             text,
@@ -85,7 +88,12 @@ impl<'a> Snippet<'a> {
 
     /// Where in the block it goes.
     pub(crate) fn section(&self) -> Section {
-        if self.is_demand { Section::Requests } else { Section::Details }
+        match self.from.kind {
+            _ if self.is_demand => Section::Requests,
+            Kind::Model if self.is_decision => Section::Decisions,
+            Kind::Model if self.is_open_question => Section::Questions,
+            _ => Section::Details,
+        }
     }
 }
 

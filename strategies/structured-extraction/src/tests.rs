@@ -178,3 +178,23 @@ fn names_of_several_words_stay_where_nothing_else_is_exact() {
     let planned = case(&(fixture + "user: and\nassistant: so"), "tail_share=0").target(300).run();
     check(&planned, &["the cast of The Golden Kettle"], &["nothing that anybody"]);
 }
+
+#[test]
+fn decisions_and_open_questions_have_their_place() {
+    let session = |decides: &str, asks: &str, answer: &str| {
+        agent(20, 20).replacen(
+            "assistant: Now module 2 of the parser.",
+            &format!("assistant: {decides}\nassistant: {asks}\n{answer}assistant: Now module 2 of the parser."),
+            1,
+        )
+    };
+    let decision = "We decided to keep the recursion in parse_line.";
+    let question = "Should I also rename parse_all in lexer.rs?";
+    let open = case(&session(decision, question, ""), "tail_share=0").target(1500).run();
+    check(&open, &[&format!("## Decisions\n- {decision}\n"), &format!("## Open questions\n- {question}\n")], &[]);
+    let answered = case(&session(decision, question, "user: yes\n"), "tail_share=0").target(1500).run();
+    check(&answered, &[decision], &["## Open questions"]);
+    let chinese = session("我们决定保留 parse_line 的递归。", "是否需要重命名 lexer.rs 里的 parse_all？", "");
+    let chinese = case(&chinese, "tail_share=0").language(Language::Chinese).target(1500).run();
+    check(&chinese, &["## 决定\n- 我们决定保留", "## 未决问题\n- 是否需要"], &[]);
+}
