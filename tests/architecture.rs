@@ -45,7 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-cli", &["epitome", "epitome-eval"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
-    ("epitome-tests", &["epitome-formats"]),
+    ("epitome-tests", &["epitome-formats", "epitome-session"]),
 ];
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.

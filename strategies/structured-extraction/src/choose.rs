@@ -15,8 +15,10 @@ use crate::{Settings, block, plan_state};
 const DEMAND: f32 = 10_000.0;
 /// What any other line that a person typed is worth.
 const TYPED: f32 = 6.0;
-/// What a decision that the model took is worth.
+/// What a decision that the model took, or a question that it left open, is worth.
 const DECISION: f32 = 2.5;
+/// How many times that it is worth within its own share of the block: there it comes before lines that only hold strings.
+const WITHIN_SHARE: f32 = 200.0;
 /// What a line of an error is worth.
 const ERROR: f32 = 0.6;
 /// What each name of several words in an output is worth (titles, people, places), and how many of them count.
@@ -94,7 +96,9 @@ impl<'a> Choice<'a> {
         }
         let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + block::headings(view, view.language());
         let left = budget as f32 * CHOSEN_SHARE - fixed as f32;
-        let picked = Picker::new(view, snippets, &mut values).pick(left, left * settings.typed_share as f32);
+        let mut picker = Picker::new(view, snippets, &mut values);
+        picker.decisions_left = left * settings.decision_share as f32;
+        let picked = picker.pick(left, left * settings.typed_share as f32);
         let mut ranked = picked.snippets;
         // Demands are the last to leave when the text turns out too long.
         ranked.sort_by_key(|index| !snippets[*index].is_demand);
@@ -121,12 +125,14 @@ struct Picker<'p, 'a> {
     bonus: Vec<f32>,
     /// The groups of lines that have their header.
     groups: HashSet<(usize, Option<u32>)>,
+    /// Tokens that are left of the share of decisions and open questions.
+    decisions_left: f32,
 }
 
 impl<'p, 'a> Picker<'p, 'a> {
     fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], values: &'p mut [f32]) -> Self {
         let bonus = snippets.iter().map(|it| bonus(it) * fade(it, view.len())).collect();
-        Self { snippets, values, bonus, groups: HashSet::new() }
+        Self { snippets, values, bonus, groups: HashSet::new(), decisions_left: 0.0 }
     }
 
     fn pick(mut self, mut left: f32, mut typed_left: f32) -> Picked {
@@ -151,7 +157,10 @@ impl<'p, 'a> Picker<'p, 'a> {
             }
             let cost = snippet.tokens as f32 + self.header(snippet) + 1.0;
             let is_typed = snippet.from.kind == Kind::Typed;
-            if cost > left || is_typed && cost > typed_left {
+            if is_typed && cost > typed_left {
+                continue;
+            }
+            if cost > left {
                 misses += 1;
                 if misses > MOST_MISSES {
                     break;
@@ -161,6 +170,9 @@ impl<'p, 'a> Picker<'p, 'a> {
             left -= cost;
             if is_typed {
                 typed_left -= cost;
+            }
+            if snippet.is_decision_of_model() {
+                self.decisions_left -= cost;
             }
             seen.insert(snippet.text.trim());
             self.groups.insert((snippet.from.message, snippet.from.call));
@@ -177,7 +189,9 @@ impl<'p, 'a> Picker<'p, 'a> {
     fn worth(&self, index: usize) -> f32 {
         let snippet = &self.snippets[index];
         let of_atoms: f32 = snippet.atoms.iter().map(|atom| self.values[*atom as usize]).sum();
-        (of_atoms + self.bonus[index]) / (snippet.tokens as f32 + SNIPPET_TOKENS + self.header(snippet))
+        let in_share = snippet.is_decision_of_model() && snippet.tokens as f32 <= self.decisions_left;
+        let bonus = self.bonus[index] * if in_share { WITHIN_SHARE } else { 1.0 };
+        (of_atoms + bonus) / (snippet.tokens as f32 + SNIPPET_TOKENS + self.header(snippet))
     }
 
     fn header(&self, snippet: &Snippet<'_>) -> f32 {
@@ -189,7 +203,7 @@ fn bonus(snippet: &Snippet<'_>) -> f32 {
     match snippet.from.kind {
         Kind::Typed if snippet.is_demand => DEMAND,
         Kind::Typed => TYPED,
-        Kind::Model if snippet.is_decision => DECISION,
+        Kind::Model if snippet.is_decision_of_model() => DECISION,
         Kind::Written => QUOTABLE,
         Kind::Output => {
             let names = NAME * snippet.names.min(MOST_NAMES) as f32;

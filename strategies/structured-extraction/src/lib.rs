@@ -36,6 +36,8 @@ settings! {
         longest_line: u32 = 200, in 40..=2_000, unit "bytes";
         /// Share of the block that what the user typed may take.
         typed_share: f64 = 0.3, in 0.0..=1.0;
+        /// Share of the block within which decisions and open questions of the model come before other lines, newest first.
+        decision_share: f64 = 0.05, in 0.0..=1.0;
     }
 }
 
@@ -80,7 +82,8 @@ impl Strategy for StructuredExtraction {
             Part { view, goal, free: &free, free_tokens, room, gathered: &gathered, values: &values, cuts: &cuts };
         let mut extract = match self.extract(&part, tail) {
             Ok(extract) => extract,
-            Err(reason) => return Ok(Plan::decline(reason)),
+            // Without a block, the newest output still leaves by what its passages hold.
+            Err(reason) => return Ok(Plan::of(cuts.edits, reason)),
         };
         // Where the old part has no more lines worth their tokens, more of the newest part stays as it was.
         if extract.spare > room / SPARE_PART
@@ -130,12 +133,13 @@ impl StructuredExtraction {
         if old_tokens < self.settings.least_old_tokens {
             return Err(format!("only {old_tokens} tokens in front of the newest part may leave"));
         }
-        if old.iter().all(|unit| view.units()[*unit].kind == UnitKind::Summary) {
-            return Err("one old block alone has nothing to be joined with".to_owned());
-        }
         let share = (f64::from(goal.target) * self.settings.block_share) as Tokens;
         let most = share.min(old_tokens.saturating_sub(BLOCK_OVERHEAD + 1));
         let budget = room.saturating_sub(tail_tokens).min(most);
+        let only_blocks = old.iter().all(|unit| view.units()[*unit].kind == UnitKind::Summary);
+        if only_blocks && u64::from(budget) * 5 > u64::from(old_tokens) * 4 {
+            return Err("nothing but earlier blocks is old, and they have to shrink by less than a fifth".to_owned());
+        }
         if budget < LEAST_BLOCK {
             return Err(format!("{budget} tokens are left for the block"));
         }

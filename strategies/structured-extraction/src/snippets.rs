@@ -86,6 +86,11 @@ impl<'a> Snippet<'a> {
         })
     }
 
+    /// Whether the model decides something in it, or leaves a question open.
+    pub(crate) fn is_decision_of_model(&self) -> bool {
+        self.from.kind == Kind::Model && (self.is_decision || self.is_open_question)
+    }
+
     /// Where in the block it goes.
     pub(crate) fn section(&self) -> Section {
         match self.from.kind {

@@ -48,7 +48,8 @@ fn declines_where_it_has_nothing_to_offer() {
         .target(10)
         .expect("declined: only 6 tokens in front of the newest part may leave");
     let summary = "user: go\nuser(summary): words … x600\nuser: on\nassistant: yes";
-    case(summary, "").target(300).expect("declined: one old block alone has nothing to be joined with");
+    let blocks = "declined: nothing but earlier blocks is old, and they have to shrink by less than a fifth";
+    case(summary, "").target(890).expect(blocks);
     case(&agent(10, 30), "").target(60).expect("declined: 0 tokens are left for the block");
 }
 
@@ -197,4 +198,25 @@ fn decisions_and_open_questions_have_their_place() {
     let chinese = session("我们决定保留 parse_line 的递归。", "是否需要重命名 lexer.rs 里的 parse_all？", "");
     let chinese = case(&chinese, "tail_share=0").language(Language::Chinese).target(1500).run();
     check(&chinese, &["## 决定\n- 我们决定保留", "## 未决问题\n- 是否需要"], &[]);
+}
+
+#[test]
+fn a_pasted_wall_of_rules_leaves_room_for_the_rest() {
+    let rules: String =
+        (1..=400).map(|rule| format!("  Rule {rule}: the field_{rule} must never be empty.\n")).collect();
+    let fixture = agent(20, 20).replacen(DEMAND, &format!("{DEMAND}\n{rules}"), 1);
+    let planned = case(&fixture, "tail_share=0").target(2000).run();
+    check(&planned, &["must never be empty.", "## Exact lines, oldest first", "the helper_"], &[]);
+}
+
+#[test]
+fn decisions_survive_among_lines_that_hold_more_strings() {
+    let planned = case(
+        &agent(60, 3).replace(
+            "assistant: Now module 50 of the parser.",
+            "assistant: It turns out that the cache is the root cause, so we decided to drop it.",
+        ),
+        "",
+    );
+    check(&planned.target(1500).run(), &["## Decisions", "we decided to drop it."], &[]);
 }

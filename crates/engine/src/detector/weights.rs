@@ -150,7 +150,11 @@ fn says_changes(signals: &Signals) -> String {
 
 fn says_runs(signals: &Signals) -> String {
     let runs = format!("{} of {} build, test or run something", signals.runs, counted(signals.calls, "tool call"));
-    if signals.commits > 0 { format!("{runs}, {} record changes in git", signals.commits) } else { runs }
+    match signals.commits {
+        0 => runs,
+        1 => format!("{runs}, 1 records changes in git"),
+        commits => format!("{runs}, {commits} record changes in git"),
+    }
 }
 
 fn says_edit_blocks(signals: &Signals) -> String {

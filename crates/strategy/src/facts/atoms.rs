@@ -77,6 +77,8 @@ pub struct Atom<'a> {
     /// How many messages hold it.
     pub messages: u32,
     counts: [u32; Place::COUNT],
+    /// One more than the newest message that holds it at each place; 0 for none.
+    newest: [u32; Place::COUNT],
 }
 
 impl Atom<'_> {
@@ -175,6 +177,7 @@ impl<'a> Atoms<'a> {
                 last_asked: None,
                 messages: 0,
                 counts: [0; Place::COUNT],
+                newest: [0; Place::COUNT],
             });
             atoms.len() as u32 - 1
         });
@@ -182,6 +185,8 @@ impl<'a> Atoms<'a> {
         if atom.messages == 0 || atom.last_message != at.message {
             atom.messages += 1;
             atom.last_message = at.message;
+        }
+        if std::mem::replace(&mut atom.newest[place as usize], at.message + 1) != at.message + 1 {
             atom.counts[place as usize] += 1;
         }
         if matches!(place, Place::Typed | Place::Arguments) {

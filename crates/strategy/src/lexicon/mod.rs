@@ -180,7 +180,8 @@ impl Lexicon {
         let patterns = by_cue
             .into_iter()
             .map(|(cue, patterns)| {
-                let joined = format!("(?m){}", patterns.join("|"));
+                let grouped: Vec<String> = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect();
+                let joined = format!("(?m){}", grouped.join("|"));
                 let error = |error: regex::Error| LexiconError { word: joined.clone(), problem: error.to_string() };
                 Ok((cue, Regex::new(&joined).map_err(error)?))
             })
