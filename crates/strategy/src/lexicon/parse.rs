@@ -28,7 +28,7 @@ pub(super) fn checked(word: &str) -> Result<String, LexiconError> {
     if let Some(pattern) = pattern(word) {
         let regex = regex::Regex::new(pattern).map_err(|error| problem(error.to_string()))?;
         if ["", "a word"].iter().any(|text| regex.find_iter(text).any(|found| found.is_empty())) {
-            return Err(problem("the pattern matches where there is nothing".to_owned()));
+            return Err(problem("the pattern matches the empty text".to_owned()));
         }
         if regex.capture_names().flatten().next().is_some() {
             return Err(problem("a pattern's groups take no names".to_owned()));
