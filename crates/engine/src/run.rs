@@ -63,6 +63,19 @@ impl Run {
         Ok(())
     }
 
+    /// Goes back to `before`: what the steps behind the first `stages` did is undone, and they say so.
+    fn take_back(&mut self, before: Working, stages: usize) {
+        self.working = before;
+        self.summaries.clear();
+        for step in self.steps.iter_mut().skip(stages).filter(|step| step.edits > 0) {
+            step.declined = Some(format!("taken back: after its {} edits the limit was out of reach", step.edits));
+            step.edits = 0;
+        }
+        for step in self.steps.iter_mut().skip(stages) {
+            (step.tokens_before, step.tokens_after) = (self.working.total, self.working.total);
+        }
+    }
+
     /// Reports a step whose edits start at `first_edit`; thinking that left because of them gets a step of its own.
     fn push_step(&mut self, mut step: Step, first_edit: usize) {
         let total = self.working.total;
@@ -113,6 +126,7 @@ impl Engine {
             return Ok(run);
         }
         let repaired = run.working.clone();
+        let stages = run.steps.len();
         for strategy in &chain.0 {
             goal.current = run.working.total;
             if goal.is_met() {
@@ -125,8 +139,7 @@ impl Engine {
         }
         if run.working.total > goal.limit {
             // The least is known to fit: whatever the chain left in its way goes.
-            run.working = repaired;
-            run.summaries.clear();
+            run.take_back(repaired, stages);
             run.stage(FLOOR, |working| Room { working, context, archive, before: &before }.make_all(goal.limit))?;
         }
         Ok(run)
