@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
 use epitome_strategy::{
-    Archive, Embedder, EntryTokens, Goal, Lexicon, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict,
+    Archive, Embedder, Goal, Lexicon, SummarizeError, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict,
 };
 use thiserror::Error;
 
 use crate::archive::MemoryArchive;
 use crate::block_on::{block_on, panic_message};
+use crate::draft::Draft;
 use crate::floor::floor_of;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
@@ -39,6 +40,8 @@ pub struct Engine {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Writes summaries; without one, requests for summaries are refused and the chain goes on.
     pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// What becomes of a compaction whose summary cannot be written.
+    pub without_summary: WithoutSummary,
     /// The chains by kind of task.
     pub chains: Chains,
     /// How a verdict becomes a choice of a chain.
@@ -52,32 +55,28 @@ pub struct Engine {
     pub guards: Guards,
 }
 
+/// What becomes of a compaction whose summary cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WithoutSummary {
+    /// The edit that asked for it is refused, and the chain goes on.
+    #[default]
+    GoOn,
+    /// The session stays as it was: [`EngineError::NoSummary`].
+    Stop,
+}
+
 /// Why the engine could not work at all. Everything else is a [`Report`].
 #[derive(Debug, Error)]
 pub enum EngineError {
     /// The archive did not take what the engine itself had to remove.
     #[error("nothing was changed: {0}")]
     Refused(String),
+    /// There is no summary, and [`Engine::without_summary`] says that nothing is to be done without one.
+    #[error("nothing was changed: there is no summary: {0}")]
+    NoSummary(SummarizeError),
     /// The draft was made from another state of the session.
     #[error("the draft is stale: the session has changed since it was made; make a new one")]
     Stale,
-}
-
-/// A compaction that is worked out and not yet made: committing it makes exactly this one.
-#[derive(Debug, Clone)]
-pub struct Draft {
-    /// What it would do.
-    pub report: Report,
-    epoch: Option<Epoch>,
-    counts: Vec<(EntryKey, EntryTokens)>,
-    made_from: [u8; 32],
-}
-
-impl Draft {
-    /// The epoch that a commit would append; `None` where nothing would change.
-    pub fn epoch(&self) -> Option<&Epoch> {
-        self.epoch.as_ref()
-    }
 }
 
 impl Engine {
@@ -89,6 +88,7 @@ impl Engine {
             lexicon: Lexicon::standard(),
             embedder: None,
             summarizer: None,
+            without_summary: WithoutSummary::default(),
             chains: Chains::default(),
             select: Select::default(),
             pins: Pins::default(),
@@ -167,14 +167,16 @@ impl Engine {
         }
         let goal = self.goal(session, &start, request, kind, language);
         let limit = goal.limit;
-        let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
+        let refused = |refusal: Refusal| match refusal {
+            Refusal::Stopped(error) => EngineError::NoSummary(error),
+            refusal => EngineError::Refused(refusal.to_string()),
+        };
         let (chain, run) = match (&request.chain, mode) {
             (None, Mode::Tournament) => {
                 let candidates = self.candidates(session, kind);
                 let entries = start.entries.clone();
                 let attempt = |chain: &Chain, scratch: &mut MemoryArchive| {
-                    let run = self.run(&context, start.clone(), scratch, chain, goal.clone(), request.unsent_messages);
-                    block_on(run)
+                    block_on(self.run(&context, start.clone(), scratch, chain, goal.clone(), request))
                 };
                 let best = tournament::best(candidates, &entries, limit, attempt).map_err(refused)?;
                 best.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
@@ -182,8 +184,7 @@ impl Engine {
             }
             (chosen, _) => {
                 let chain = chosen.clone().unwrap_or_else(|| self.chain(session, kind).clone());
-                let run = self.run(&context, start.clone(), archive, &chain, goal, request.unsent_messages);
-                let run = run.await.map_err(refused)?;
+                let run = self.run(&context, start.clone(), archive, &chain, goal, request).await.map_err(refused)?;
                 (chain, run)
             }
         };
@@ -340,13 +341,13 @@ fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) ->
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
 fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
-    let entries = session.view().to_vec();
-    let tokens = entries
+    let tokens = session
+        .view()
         .iter()
         .map(|entry| match ledger.of(entry.key) {
             Some(tokens) => tokens.clone(),
             None => ledger.measure(&entry.message),
         })
         .collect();
-    Working::new(entries, tokens, pins)
+    Working::new(session, tokens, pins)
 }

@@ -107,25 +107,58 @@ impl Room<'_, '_> {
             if excess == 0 {
                 break;
             }
-            let mut keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
-            // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
-            for attempt in 0..4 {
-                let block = &self.working.entries[at.message as usize].message.blocks[at.block as usize];
-                let Some(shown) = block.excerptable() else { break };
-                let stub = attempt == 3 || keep < SHORTEST_TEXT;
-                let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
-                let stays = if stub { 0 } else { keep };
-                let detail =
-                    format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
-                let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
-                match self.working.excerpt(self.context, self.archive, &layout, edit, &kept) {
-                    Err(Refusal::NoGain) if !stub => keep /= 2,
-                    Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
-                    Ok(_) | Err(_) => break,
-                }
+            let keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
+            self.cut_text(&layout, at, tokens, keep, "over-budget")?;
+        }
+        Ok(())
+    }
+
+    /// Cuts a text of `tokens` tokens to about `keep` of them.
+    fn cut_text(
+        &mut self,
+        layout: &Layout,
+        at: BlockRef,
+        tokens: Tokens,
+        mut keep: Tokens,
+        code: &str,
+    ) -> Result<(), Refusal> {
+        // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
+        for attempt in 0..4 {
+            let block = &self.working.entries[at.message as usize].message.blocks[at.block as usize];
+            let Some(shown) = block.excerptable() else { break };
+            let stub = attempt == 3 || keep < SHORTEST_TEXT;
+            let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
+            let stays = if stub { 0 } else { keep };
+            let detail =
+                format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
+            let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));
+            match self.working.excerpt(self.context, self.archive, layout, edit, &kept) {
+                Err(Refusal::NoGain) if !stub => keep /= 2,
+                Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                Ok(_) | Err(_) => break,
             }
         }
         Ok(())
+    }
+
+    /// Cuts the original task to its head and tail, about `keep` tokens of it: for a task that leaves no room for the rest
+    /// of what must stay. A task that is pinned by more than its place, or that is the newest message, is not touched.
+    /// Returns whether it was cut. Linear in the view.
+    pub(crate) fn cut_task(&mut self, keep: Tokens) -> Result<bool, Refusal> {
+        let mut layout = self.working.layout(self.context.pins);
+        let task = layout.protections.iter().position(|protection| *protection == Protection::OriginalTask);
+        let Some(task) = task.filter(|task| !self.working.is_marked(&layout.units[*task])) else { return Ok(false) };
+        layout.protections[task] = Protection::NewestStep; // parts may leave, and it may not leave whole
+        let unit = &layout.units[task];
+        let texts = editable_of(self.working, unit.entries.clone(), |block| block.excerptable().is_some());
+        let all = texts.iter().map(|(tokens, _)| *tokens).sum::<Tokens>().max(1);
+        let before = self.working.total;
+        for (tokens, at) in texts {
+            let share = (u64::from(keep) * u64::from(tokens) / u64::from(all)) as Tokens;
+            self.cut_text(&layout, at, tokens, share, "task-over-budget")?;
+        }
+        self.entail()?;
+        Ok(self.working.total < before)
     }
 
     fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {
@@ -216,9 +249,18 @@ fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
 
 /// The blocks that may be edited and satisfy `wanted`, with their tokens.
 fn editable(working: &Working, layout: &Layout, wanted: impl Fn(&Block) -> bool) -> Vec<(Tokens, BlockRef)> {
-    let mut found = Vec::new();
     let units = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| protection.may_edit());
-    for message in units.flat_map(|(unit, _)| unit.entries.clone()) {
+    editable_of(working, units.flat_map(|(unit, _)| unit.entries.clone()), wanted)
+}
+
+/// The same of the messages at `positions`, whatever protects them.
+fn editable_of(
+    working: &Working,
+    positions: impl Iterator<Item = usize>,
+    wanted: impl Fn(&Block) -> bool,
+) -> Vec<(Tokens, BlockRef)> {
+    let mut found = Vec::new();
+    for message in positions {
         for (block, content) in working.entries[message].message.blocks.iter().enumerate() {
             if wanted(content) {
                 let at = BlockRef { message: message as u32, block: block as u32 };

@@ -3,7 +3,9 @@
 //! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
 
 use epitome_session::{Entry, Role, Unit, UnitKind};
-use epitome_strategy::{Embedder, Embeddings, EntryTokens, Goal, Plan, PlanError, Protection, Strategy, Tokens, View};
+use epitome_strategy::{
+    Embedder, Embeddings, EntryTokens, Goal, Plan, PlanError, Protection, Strategy, SummarizeError, Tokens, View,
+};
 
 use crate::block_on::{panic_message, without_panic};
 use crate::report::Status;
@@ -78,6 +80,8 @@ pub(crate) enum Refusal {
     Archive(String),
     /// There is no text for the summary.
     Summary(String),
+    /// There is no text for the summary, and without it nothing is to be done.
+    Stopped(SummarizeError),
 }
 
 impl std::fmt::Display for Refusal {
@@ -92,6 +96,7 @@ impl std::fmt::Display for Refusal {
             Self::NotText => formatter.write_str("cuts a block that holds no text to cut"),
             Self::Archive(problem) => write!(formatter, "could not be archived: {problem}"),
             Self::Summary(problem) => write!(formatter, "has no summary: {problem}"),
+            Self::Stopped(error) => write!(formatter, "has no summary: {error}"),
         }
     }
 }

@@ -139,6 +139,9 @@ pub struct SummarizerReport {
     pub output_tokens: u64,
     /// Whether the rules stepped in for a model.
     pub fell_back: bool,
+    /// Why they did, or why there is no summary; the first such problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// What a compaction did, or would do.

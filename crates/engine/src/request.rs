@@ -6,6 +6,7 @@ use std::sync::Arc;
 use epitome_session::Trigger;
 use epitome_strategy::{Strategy, TaskKind, Tokens};
 
+use crate::observe::Observer;
 use crate::report::Mode;
 
 /// An ordered list of strategies, tried until the target is met.
@@ -93,6 +94,10 @@ pub struct Request {
     pub chain: Option<Chain>,
     /// What to keep in focus; the newest genuine user message without it.
     pub focus: Option<String>,
+    /// What is known from elsewhere and belongs into summaries, the most important first.
+    pub memories: Vec<String>,
+    /// Is told what happens.
+    pub observer: Option<Arc<dyn Observer>>,
     /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.
     pub unsent_messages: u32,
 }
@@ -109,6 +114,8 @@ impl Request {
             task: None,
             chain: None,
             focus: None,
+            memories: Vec::new(),
+            observer: None,
             unsent_messages: 0,
         }
     }

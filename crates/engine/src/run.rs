@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome_session::{Origin, Position, Unit};
-use epitome_strategy::{
-    Archive, Edit, Embeddings, Goal, Plan, Strategy, Summarizer, SummaryRequest, SummaryTask, SummaryText, Tokens,
-    Vectors,
-};
+use epitome_strategy::{Archive, Edit, Embeddings, Goal, Plan, Strategy, Summarizer, SummaryText, Tokens, Vectors};
 
 use crate::archive::MemoryArchive;
-use crate::block_on::without_panic;
 use crate::engine::Engine;
 use crate::floor::{FLOOR, Room, easily_reached};
 use crate::guard::{self, Guard, Refusal};
+use crate::observe::{Observer, Progress};
 use crate::report::{Step, SummarizerReport};
-use crate::request::Chain;
+use crate::request::{Chain, Request};
 use crate::stages::{Before, REPAIR, THINKING, entail, repair};
 use crate::wording;
 use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
@@ -29,6 +26,9 @@ pub(crate) struct Run {
     pub steps: Vec<Step>,
     pub summaries: Vec<Written>,
     pub summarizer: SummarizerReport,
+    /// What summaries are to remember.
+    pub memories: Vec<String>,
+    observer: Option<Arc<dyn Observer>>,
     /// The place of the first message that was never sent.
     first_unsent: Option<Position>,
 }
@@ -46,7 +46,22 @@ impl Run {
     pub(crate) fn new(working: Working, summarizer: Option<&dyn Summarizer>) -> Self {
         let kind = summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
         let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
-        Self { working, steps: Vec::new(), summaries: Vec::new(), summarizer, first_unsent: None }
+        Self {
+            working,
+            steps: Vec::new(),
+            summaries: Vec::new(),
+            summarizer,
+            memories: Vec::new(),
+            observer: None,
+            first_unsent: None,
+        }
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn tell(&self, progress: Progress<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.on(progress);
+        }
     }
 
     /// Runs a stage of the engine and reports it where it did something.
@@ -85,9 +100,10 @@ impl Run {
         step.edits = step.edits.min(edits.len() as u32 - count);
         step.tokens_after = total + saved;
         let after = step.tokens_after;
-        self.steps.push(step);
-        if count > 0 {
-            self.steps.push(Step { tokens_after: total, edits: count, ..new_step(THINKING, after) });
+        let entailed = (count > 0).then(|| Step { tokens_after: total, edits: count, ..new_step(THINKING, after) });
+        for step in std::iter::once(step).chain(entailed) {
+            self.tell(Progress::Step(&step));
+            self.steps.push(step);
         }
     }
 }
@@ -113,16 +129,18 @@ impl Engine {
         archive: &mut dyn Archive,
         chain: &Chain,
         mut goal: Goal,
-        unsent_messages: u32,
+        request: &Request,
     ) -> Result<Run, Refusal> {
         let before = Before::new(&start.entries);
-        let sent = start.entries.len().saturating_sub(unsent_messages as usize);
+        let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
         let first_unsent = start.entries.get(sent).map(|entry| entry.position);
         let mut run = Run::new(start, self.summarizer.as_deref());
         run.first_unsent = first_unsent;
+        run.memories.clone_from(&request.memories);
+        run.observer.clone_from(&request.observer);
         run.stage(REPAIR, |working| repair(working, context, archive))?;
         run.stage(THINKING, |working| entail(working, context, archive, &before))?;
-        if !self.aim(context, &mut run, &before, &mut goal)? {
+        if !self.aim(context, &mut run, archive, &before, &mut goal)? {
             return Ok(run);
         }
         let repaired = run.working.clone();
@@ -149,14 +167,27 @@ impl Engine {
     ///
     /// A target below the least that must stay would cost everything and still not be met: then the middle between the
     /// least and the limit is aimed at. That leaves room before the next compaction, and something to work with.
-    fn aim(&self, context: &Context<'_>, run: &mut Run, before: &Before, goal: &mut Goal) -> Result<bool, Refusal> {
+    fn aim(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        before: &Before,
+        goal: &mut Goal,
+    ) -> Result<bool, Refusal> {
         let layout = run.working.layout(context.pins);
         if easily_reached(&run.working, &layout) <= goal.target {
             return Ok(true);
         }
-        let mut least = run.working.clone();
-        let archive = &mut MemoryArchive::new();
-        Room { working: &mut least, context, archive, before }.make_all(goal.limit)?;
+        let least_of = |mut working: Working| -> Result<Working, Refusal> {
+            let scratch = &mut MemoryArchive::new();
+            Room { working: &mut working, context, archive: scratch, before }.make_all(goal.limit)?;
+            Ok(working)
+        };
+        let mut least = least_of(run.working.clone())?;
+        if least.total > goal.limit {
+            least = self.make_task_yield(context, run, archive, before, goal.limit, least_of)?;
+        }
         if least.total > goal.limit {
             run.working = least;
             return Ok(!self.guards.on(Guard::Budget));
@@ -165,6 +196,42 @@ impl Engine {
             goal.target = least.total + (goal.limit - least.total) / 2;
         }
         Ok(true)
+    }
+
+    /// Cuts the original task to its head and tail, for what must stay is over the limit: a session that goes on with
+    /// half of its task is worth more than none. Returns the least that can be reached then; where that is over the limit
+    /// too, nothing is cut.
+    fn make_task_yield(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        archive: &mut dyn Archive,
+        before: &Before,
+        limit: Tokens,
+        least_of: impl Fn(Working) -> Result<Working, Refusal>,
+    ) -> Result<Working, Refusal> {
+        let cut = |working: &Working, archive: &mut dyn Archive, keep| -> Result<Working, Refusal> {
+            let mut working = working.clone();
+            Room { working: &mut working, context, archive, before }.cut_task(keep)?;
+            Ok(working)
+        };
+        let least = least_of(cut(&run.working, &mut MemoryArchive::new(), 0)?)?;
+        if least.total > limit {
+            return Ok(least);
+        }
+        let room = limit - least.total;
+        // The task first: most of the room is its own. What is kept is an estimate, so the count decides.
+        for keep in [room / 3 * 2, room / 3, 0] {
+            let least = least_of(cut(&run.working, &mut MemoryArchive::new(), keep)?)?;
+            if least.total <= limit {
+                run.stage(FLOOR, |working| {
+                    *working = cut(working, archive, keep)?;
+                    Ok(())
+                })?;
+                return Ok(least);
+            }
+        }
+        Ok(least)
     }
 
     /// Asks one strategy until the goal is met or it makes no more progress.
@@ -180,6 +247,7 @@ impl Engine {
         let started = Instant::now();
         let first_edit = run.working.edits.len();
         let mut step = new_step(strategy.meta().id, run.working.total);
+        run.tell(Progress::Strategy { id: strategy.meta().id, tokens: run.working.total });
         for _ in 0..MOST_PASSES {
             goal.current = run.working.total;
             if goal.is_met() {
@@ -213,7 +281,7 @@ impl Engine {
                     break;
                 }
             };
-            let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await;
+            let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await?;
             entail(&mut run.working, context, archive, before)?;
             if applied == 0 || run.working.total >= goal.current {
                 break;
@@ -262,14 +330,16 @@ impl Engine {
         plan: Plan,
         goal: &Goal,
         step: &mut Step,
-    ) -> u32 {
+    ) -> Result<u32, Refusal> {
+        let mut written = self.write_summaries(context, run, layout, &plan).await?;
         let mut applied = 0;
         let mut first_refusal = None;
-        for edit in plan.edits {
+        for (number, edit) in plan.edits.into_iter().enumerate() {
             if run.working.total <= goal.target {
                 break;
             }
-            match self.apply_edit(context, run, archive, layout, strategy.meta().id, edit).await {
+            let text = written.remove(&number);
+            match apply_edit(context, run, archive, layout, strategy.meta().id, edit, text) {
                 Ok(_) => applied += 1,
                 Err(refusal) => {
                     step.refused += 1;
@@ -279,72 +349,51 @@ impl Engine {
         }
         step.edits += applied;
         step.declined = plan.declined.or_else(|| first_refusal.map(|refusal| format!("an edit {refusal}")));
-        applied
+        Ok(applied)
     }
+}
 
-    async fn apply_edit(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        archive: &mut dyn Archive,
-        layout: &Layout,
-        strategy: &str,
-        edit: Edit,
-    ) -> Result<Tokens, Refusal> {
-        match edit {
-            Edit::Drop { units, reason } => {
-                let positions = run.working.leaving(context, layout, &units)?;
-                run.working.drop_messages(context, archive, strategy, &positions, reason)
-            }
-            Edit::Summarize { units, summary, reason } => {
-                let positions = run.working.leaving(context, layout, &units)?;
-                let (text, by_strategy) = match summary {
-                    SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
-                    SummaryText::Request(request) => (self.summarize(context, run, &positions, &request).await?, None),
-                };
-                if text.trim().is_empty() {
-                    return Err(Refusal::Summary("the text is empty".to_owned()));
-                }
-                let messages = run.working.covered(context, &positions);
-                let write =
-                    |handle: &str| format!("{}\n{text}", wording::summary_heading(context.language, messages, handle));
-                let replacement = Replacement { origin: Origin::Summary, write: &write };
-                let number = run.working.synthetics.len() as u32;
-                let saved =
-                    run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;
-                run.summaries.push(Written { number, text, by_strategy });
-                Ok(saved)
-            }
-            Edit::Excerpt { message, block, keep, reason } => {
-                let edit = BlockEdit::new(strategy, message, block, reason);
-                run.working.excerpt(context, archive, layout, edit, &keep)
-            }
-            Edit::Trim { message, block, max_chars, reason } => {
-                let edit = BlockEdit::new(strategy, message, block, reason);
-                run.working.trim(context, archive, layout, edit, max_chars)
-            }
+/// Applies one edit; `written` is the summary that it asked for, where it did.
+fn apply_edit(
+    context: &Context<'_>,
+    run: &mut Run,
+    archive: &mut dyn Archive,
+    layout: &Layout,
+    strategy: &str,
+    edit: Edit,
+    written: Option<Result<String, Refusal>>,
+) -> Result<Tokens, Refusal> {
+    match edit {
+        Edit::Drop { units, reason } => {
+            let positions = run.working.leaving(context, layout, &units)?;
+            run.working.drop_messages(context, archive, strategy, &positions, reason)
         }
-    }
-
-    async fn summarize(
-        &self,
-        context: &Context<'_>,
-        run: &mut Run,
-        positions: &[usize],
-        request: &SummaryRequest,
-    ) -> Result<String, Refusal> {
-        let Some(summarizer) = &self.summarizer else {
-            return Err(Refusal::Summary("summaries are switched off".to_owned()));
-        };
-        let messages = run.working.recorded(positions);
-        let task = SummaryTask { messages: &messages, request, language: context.language, counter: context.counter };
-        let summary = match without_panic(|| summarizer.summarize(&task)).await {
-            Ok(written) => written.map_err(|error| Refusal::Summary(error.to_string()))?,
-            Err(panic) => return Err(Refusal::Summary(format!("the summarizer panicked: {panic}"))),
-        };
-        run.summarizer.input_tokens += summary.input_tokens;
-        run.summarizer.output_tokens += summary.output_tokens;
-        Ok(summary.text)
+        Edit::Summarize { units, summary, reason } => {
+            let positions = run.working.leaving(context, layout, &units)?;
+            let (text, by_strategy) = match summary {
+                SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
+                SummaryText::Request(_) => (written.unwrap_or(Err(Refusal::Overlaps))?, None),
+            };
+            if text.trim().is_empty() {
+                return Err(Refusal::Summary("the text is empty".to_owned()));
+            }
+            let messages = run.working.covered(context, &positions);
+            let write =
+                |handle: &str| format!("{}\n{text}", wording::summary_heading(context.language, messages, handle));
+            let replacement = Replacement { origin: Origin::Summary, write: &write };
+            let number = run.working.synthetics.len() as u32;
+            let saved = run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;
+            run.summaries.push(Written { number, text, by_strategy });
+            Ok(saved)
+        }
+        Edit::Excerpt { message, block, keep, reason } => {
+            let edit = BlockEdit::new(strategy, message, block, reason);
+            run.working.excerpt(context, archive, layout, edit, &keep)
+        }
+        Edit::Trim { message, block, max_chars, reason } => {
+            let edit = BlockEdit::new(strategy, message, block, reason);
+            run.working.trim(context, archive, layout, edit, max_chars)
+        }
     }
 }
 

@@ -49,8 +49,10 @@ pub(crate) struct Working {
     pub synthetics: Vec<Synthetic>,
     /// Which entries the host pinned or marked; looked up once, for every layout.
     marked: Vec<bool>,
+    /// How many times over each entry is a summary.
+    levels: Vec<u32>,
     gone: Vec<bool>,
-    incoming: Vec<(Entry, EntryTokens)>,
+    incoming: Vec<(Entry, EntryTokens, u32)>,
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
@@ -84,10 +86,12 @@ pub(crate) struct Layout {
 }
 
 impl Working {
-    pub(crate) fn new(entries: Vec<Entry>, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
+    pub(crate) fn new(session: &Session, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
         let total = guard::counting(&tokens);
+        let entries = session.view().to_vec();
         Self {
             marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
+            levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
             original_tokens: HashMap::new(),
             gone: vec![false; entries.len()],
             entries,
@@ -108,7 +112,13 @@ impl Working {
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
         View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
+            .with_summary_levels(&self.levels)
             .with_lexicon(context.lexicon)
+    }
+
+    /// Whether the host or a marker pinned a message of the unit.
+    pub(crate) fn is_marked(&self, unit: &Unit) -> bool {
+        self.marked[unit.entries.clone()].contains(&true)
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.
@@ -218,13 +228,14 @@ impl Working {
         };
         let sequence = self.synthetics.len() as u32;
         let position = Position::before(self.entries[positions[0]].position, context.epoch, sequence);
+        let level = 1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0);
         self.remove(positions);
         self.total = self.total - before.min(self.total) + tokens.total;
         let changes = self.removals(positions);
         let edit = self.record(EditKind::Summarize, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
         edit.into = Some(sequence);
-        self.add(context, position, message, tokens);
+        self.add(context, position, message, tokens, level);
         Ok(saved)
     }
 
@@ -241,14 +252,14 @@ impl Working {
         let tokens = count_message(context.counter, &message);
         self.total += tokens.total;
         self.record(EditKind::Summarize, strategy, reason);
-        self.add(context, position, message, tokens);
+        self.add(context, position, message, tokens, 0);
     }
 
-    fn add(&mut self, context: &Context<'_>, position: Position, message: Message, tokens: EntryTokens) {
+    fn add(&mut self, context: &Context<'_>, position: Position, message: Message, tokens: EntryTokens, level: u32) {
         let key = EntryKey::Synthetic { epoch: context.epoch, index: self.synthetics.len() as u32 };
         let message = Arc::new(message);
         self.synthetics.push(Synthetic { position, message: Arc::clone(&message) });
-        self.incoming.push((Entry::new(key, position, message), tokens));
+        self.incoming.push((Entry::new(key, position, message), tokens, level));
     }
 
     /// How many messages of the log the entries at `positions` stand for.
@@ -313,10 +324,11 @@ impl Working {
             *kept += 1;
             !leaving[*kept - 1]
         };
-        let (mut entry, mut tokens, mut marked) = (0, 0, 0);
+        let (mut entry, mut tokens, mut marked, mut level) = (0, 0, 0, 0);
         self.entries.retain(|_| stays(&mut entry));
         self.tokens.retain(|_| stays(&mut tokens));
         self.marked.retain(|_| stays(&mut marked));
+        self.levels.retain(|_| stays(&mut level));
         if !self.incoming.is_empty() {
             self.merge_incoming();
         }
@@ -327,27 +339,29 @@ impl Working {
     /// Merges what came in into the sorted entries. Linear, but for sorting what came in.
     fn merge_incoming(&mut self) {
         let mut incoming = std::mem::take(&mut self.incoming);
-        incoming.sort_by_key(|(entry, _)| entry.position);
+        incoming.sort_by_key(|(entry, ..)| entry.position);
         let mut incoming = incoming.into_iter().peekable();
         let length = self.entries.len() + incoming.len();
         let old = std::mem::replace(&mut self.entries, Vec::with_capacity(length)).into_iter();
         let old = old.zip(std::mem::replace(&mut self.tokens, Vec::with_capacity(length)));
         let old = old.zip(std::mem::replace(&mut self.marked, Vec::with_capacity(length)));
-        for ((entry, tokens), marked) in old {
-            while let Some((new, new_tokens)) = incoming.next_if(|(new, _)| new.position < entry.position) {
-                self.insert(new, new_tokens, false);
+        let old = old.zip(std::mem::replace(&mut self.levels, Vec::with_capacity(length)));
+        for (((entry, tokens), marked), level) in old {
+            while let Some((new, tokens, level)) = incoming.next_if(|(new, ..)| new.position < entry.position) {
+                self.insert(new, tokens, false, level);
             }
-            self.insert(entry, tokens, marked);
+            self.insert(entry, tokens, marked, level);
         }
-        for (new, new_tokens) in incoming {
-            self.insert(new, new_tokens, false);
+        for (new, tokens, level) in incoming {
+            self.insert(new, tokens, false, level);
         }
     }
 
-    fn insert(&mut self, entry: Entry, tokens: EntryTokens, marked: bool) {
+    fn insert(&mut self, entry: Entry, tokens: EntryTokens, marked: bool, level: u32) {
         self.entries.push(entry);
         self.tokens.push(tokens);
         self.marked.push(marked);
+        self.levels.push(level);
     }
 
     /// Whether anything was done at all.

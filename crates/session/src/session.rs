@@ -222,6 +222,16 @@ impl Session {
             .sum()
     }
 
+    /// How many times over an entry is a summary: 0 for a message of the log, 1 for a summary of such, one more than the
+    /// highest that it replaced for a summary of summaries. Linear in what it stands for.
+    pub fn summary_level(&self, key: EntryKey) -> u32 {
+        let EntryKey::Synthetic { epoch, index } = key else { return 0 };
+        let Some(epoch) = self.journal.get(epoch as usize) else { return 0 };
+        let replaced = epoch.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
+        let below = replaced.map(Change::entry).filter(|entry| *entry != key).map(|entry| self.summary_level(entry));
+        below.max().map_or(0, |highest| 1 + highest)
+    }
+
     /// Appends `epoch` to the journal, numbers it and folds it into the view. Linear in the view.
     ///
     /// Nothing is checked here: the engine is the only author of epochs, and readers of recordings the only other.

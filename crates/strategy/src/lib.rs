@@ -6,6 +6,7 @@
 //! session. A crate that implements [`Strategy`] depends on this crate alone.
 
 pub mod adapter;
+pub mod archive;
 pub mod cut;
 mod facts;
 mod goal;

@@ -35,6 +35,8 @@ pub struct SummaryTask<'a> {
     pub messages: &'a [Arc<Message>],
     /// What the strategy asked for.
     pub request: &'a SummaryRequest,
+    /// What is known from elsewhere and bears on the session, the most important first: it belongs into the summary.
+    pub memories: &'a [String],
     /// The language to write in.
     pub language: Language,
     /// Counts the result.
@@ -50,6 +52,8 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens a model wrote for it; 0 without a model.
     pub output_tokens: u64,
+    /// Why another summarizer than the one that was asked wrote it, where one did.
+    pub fell_back: Option<String>,
 }
 
 /// Why there is no summary.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use epitome_session::{Block, Entry, Language, Message, Unit};
+use epitome_session::{Block, Entry, Language, Message, Origin, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -11,7 +11,7 @@ use crate::lexicon::Lexicon;
 use crate::services::{Embeddings, TokenCounter, Tokens};
 
 /// The tokens of one entry of a view.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EntryTokens {
     /// Of the whole message: its blocks and the constant per message.
     pub total: Tokens,
@@ -82,6 +82,7 @@ pub struct View<'a> {
     protections: &'a [Protection],
     counter: &'a dyn TokenCounter,
     language: Language,
+    summary_levels: &'a [u32],
     lexicon: &'a Lexicon,
     vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
@@ -112,6 +113,7 @@ impl<'a> View<'a> {
             protections,
             counter,
             language,
+            summary_levels: &[],
             lexicon: Lexicon::shipped(),
             vectors: Err(Arc::from("no embedder is configured")),
             facts: OnceLock::new(),
@@ -130,6 +132,13 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn with_vectors(mut self, vectors: Result<Arc<Vectors>, Arc<str>>) -> Self {
         self.vectors = vectors;
+        self
+    }
+
+    /// The same view with how many times over each message is a summary; without it, summaries are of the first level.
+    #[must_use]
+    pub fn with_summary_levels(mut self, levels: &'a [u32]) -> Self {
+        self.summary_levels = levels;
         self
     }
 
@@ -161,6 +170,13 @@ impl<'a> View<'a> {
     /// A block, or `None`.
     pub fn block(&self, at: BlockRef) -> Option<&'a Block> {
         self.entries.get(at.message as usize)?.message.blocks.get(at.block as usize)
+    }
+
+    /// How many times over the message at a position is a summary: 0 for what was said, 1 for a summary of that, 2 for a
+    /// summary of summaries, and so on. Panics when there is no such message.
+    pub fn summary_level(&self, message: usize) -> u32 {
+        let is_summary = matches!(self.entries[message].message.origin, Origin::Summary | Origin::Notice);
+        self.summary_levels.get(message).copied().unwrap_or(u32::from(is_summary))
     }
 
     /// The units, in order.

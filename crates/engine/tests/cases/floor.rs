@@ -97,7 +97,10 @@ fn settings_say_what_stays() {
         // A budget of nothing names what stays; at that floor it is met.
         let (report, _) = compact(&engine, &mut session, &request(1, None));
         assert_eq!(report.status, Status::Infeasible);
-        let floor = report.floor.unwrap().tokens;
+        let ledger = engine.ledger(&session);
+        let task = ledger.of(session.view()[0].key).unwrap().total;
+        // The task yields where it has to: for it to stay, there must be room for it whole.
+        let floor = report.floor.unwrap().tokens + if engine.pins.original_task { task } else { 0 };
         let (report, _) = compact(&engine, &mut session, &request(floor, None));
         assert_eq!(report.status, Status::Compacted);
         let stays: Vec<String> = report
@@ -117,6 +120,43 @@ fn settings_say_what_stays() {
 }
 
 #[test]
+fn a_task_that_leaves_no_room_is_cut() {
+    let check = |text: &str, budget: u32, expect: Option<&[&str]>| {
+        let mut session = session(text);
+        let task = session.view()[0].message.plain_text();
+        let (report, archive) = compact(&engine(), &mut session, &request(budget, None));
+        let Some(expect) = expect else {
+            assert_eq!(report.status, Status::Infeasible, "{}", shown(&session));
+            return;
+        };
+        assert_eq!(report.status, Status::Compacted);
+        assert!(report.tokens_after <= budget, "{}", report.tokens_after);
+        let cut = session.view()[0].message.plain_text();
+        for part in expect {
+            assert!(cut.contains(part), "{cut}");
+        }
+        let edit = report.edits.iter().find(|edit| &*edit.reason.code == "task-over-budget").unwrap();
+        assert_eq!(report.messages[0].outcome, Outcome::Excerpted);
+        let original = archive.get(edit.recall.as_ref().unwrap()).unwrap();
+        assert_eq!(original, Some(Archived::Text(task.as_str().into())));
+    };
+    const LONG_TASK: &str = "
+user: line {n} of the task … x400 lines
+assistant: some answer … x40
+user: newest
+call Bash b2 {}
+result b2: the end
+";
+    // Head and tail stay, as much as the budget has room for; nothing but stubs where it has none.
+    check(LONG_TASK, 600, Some(&["line 1 of the task", "line 400 of the task", "elided · recall"]));
+    check(LONG_TASK, 100, Some(&["elided · recall"]));
+    check(LONG_TASK, 20, None);
+    // What was pinned on purpose, or is the newest message, does not yield.
+    check(&LONG_TASK.replacen("user:", "user(pinned):", 1), 600, None);
+    check("\nuser: line {n} of the task … x400 lines\ncall Bash b {}\nresult b: end\n", 600, None);
+}
+
+#[test]
 fn the_floor_names_its_parts() {
     let mut engine = engine();
     engine.pins.protected_tools = vec!["Deploy".to_owned()];
@@ -128,15 +168,17 @@ fn the_floor_names_its_parts() {
     let stays = [
         ("protected-tool", tokens(&[1, 2]), 2),
         ("pinned", tokens(&[3, 6]), 2),
-        ("original-task", tokens(&[0]), 1),
         ("newest-step", tokens(&[9, 10]), 2),
         ("newest-user", tokens(&[8]), 1),
     ];
+    let whole_task = tokens(&[0]);
     let (report, _) = compact(&engine, &mut session, &request(1, None));
     let floor = report.floor.unwrap();
     for (part, tokens, messages) in stays {
         let found = floor.parts.iter().find(|known| known.part == part).map(|known| (known.tokens, known.messages));
         assert_eq!(found, Some((tokens, messages)), "{part} of {:?}", floor.parts);
     }
+    let task = floor.parts.iter().find(|part| part.part == "original-task").unwrap();
+    assert!(task.messages == 1 && task.tokens < whole_task, "the task yields: {task:?}");
     assert!(floor.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.tokens)), "{:?}", floor.parts);
 }

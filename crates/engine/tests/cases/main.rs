@@ -5,5 +5,6 @@ mod edits;
 mod floor;
 mod runs;
 mod selection;
+mod summaries;
 mod support;
 mod vectors;

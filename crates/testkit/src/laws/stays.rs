@@ -14,8 +14,11 @@ impl Laws<'_> {
         let must_stay = must_stay(self.before.view(), &self.engine.pins);
         for entry in self.before.view() {
             let Some(law) = must_stay.get(&entry.key) else { continue };
-            let same = self.shown.get(&entry.key).is_some_and(|shown| shown.message == entry.message);
-            self.law(law, same, || format!("{} changed or left", entry.message.id));
+            let shown = self.shown.get(&entry.key);
+            let same = shown.is_some_and(|shown| shown.message == entry.message);
+            let yields = yielding_task(self.before.view(), &self.engine.pins) == Some(entry.key);
+            let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
+            self.law(law, same || yielded, || format!("{} changed or left", entry.message.id));
         }
         let with_empty = protected(self.before.view(), &self.engine.pins);
         for unit in units(self.before.view()) {
@@ -38,6 +41,32 @@ impl Laws<'_> {
             }
         }
     }
+}
+
+/// What a notice, an opening and stubs of the newest messages may cost beside what must stay.
+const SLACK: u32 = 200;
+
+impl Laws<'_> {
+    /// Whether what must stay, whole, together with the messages behind the newest user message, is more than the limit or
+    /// nearly: then the task may be cut.
+    fn is_tight(&self, must_stay: &HashMap<EntryKey, &'static str>) -> bool {
+        let view = self.before.view();
+        let newest = view.iter().rposition(|entry| entry.message.is_typed()).unwrap_or(0);
+        let stays = |(index, entry): &(usize, &Entry)| *index >= newest || must_stay.contains_key(&entry.key);
+        let tokens = |(_, entry): (usize, &Entry)| self.ledger_before.of(entry.key).map_or(0, |tokens| tokens.total);
+        let floor: u32 = view.iter().enumerate().filter(stays).map(tokens).sum();
+        floor + SLACK > self.request.limit.max(self.request.target)
+    }
+}
+
+/// The original task, where it may be cut to meet a budget that nothing else meets: pinned by its place alone.
+fn yielding_task(entries: &[Entry], pins: &Pins) -> Option<EntryKey> {
+    let units = units(entries);
+    let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task)?;
+    let newest = units.iter().rfind(|unit| unit.kind == UnitKind::User);
+    let entry = &entries[task.entries.start];
+    let is_free = Some(task) != newest && !entry.message.pinned && !is_marked(&entry.message, pins);
+    is_free.then_some(entry.key)
 }
 
 /// The messages of a view that no compaction may change, with the law that says so. Messages without content leave

@@ -1,0 +1,156 @@
+//! Drafts: compactions that are worked out and not yet made.
+
+use std::sync::Arc;
+
+use epitome_session::{Block, EditKind, EntryKey, Epoch, Origin};
+use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::guard::{self, Refusal};
+use crate::ledger::count_message;
+use crate::report::{Report, Status};
+
+/// A compaction that is worked out and not yet made: committing it makes exactly this one. It can be stored, shown, and
+/// its summaries can be edited by a person before it is committed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    /// What it would do.
+    pub report: Report,
+    pub(crate) epoch: Option<Epoch>,
+    pub(crate) counts: Vec<(EntryKey, EntryTokens)>,
+    pub(crate) made_from: [u8; 32],
+}
+
+/// A summary of a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftSummary {
+    /// Its number, for [`Draft::edit_summary`].
+    pub number: u32,
+    /// Its first line, which the engine writes and which stays: what it stands for and how to recall it.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
+    /// Tokens of heading, text and the message's frame.
+    pub tokens: Tokens,
+    /// Tokens that they may be at most: less than what the summary replaces, and no more than the budget leaves.
+    pub most_tokens: Tokens,
+}
+
+/// Why a draft's summary cannot be replaced by another text. The draft is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EditSummaryError {
+    /// The draft has no such summary.
+    #[error("the draft has no summary {number}: there are {count}")]
+    Unknown {
+        /// The number asked for.
+        number: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// There is nothing in it.
+    #[error("the text is empty: a summary has to say something")]
+    Empty,
+    /// It is longer than what it replaces, or than the budget allows.
+    #[error("the text makes {tokens} tokens and may be at most {most}: shorten it")]
+    TooLong {
+        /// Tokens of the message with this text.
+        tokens: Tokens,
+        /// Tokens that it may be.
+        most: Tokens,
+    },
+}
+
+impl Draft {
+    /// The epoch that a commit would append; `None` where nothing would change.
+    pub fn epoch(&self) -> Option<&Epoch> {
+        self.epoch.as_ref()
+    }
+
+    /// The digest of the session that it was made from ([`Session::digest`](epitome_session::Session::digest)): it commits
+    /// to that state and to no other.
+    pub fn made_from(&self) -> [u8; 32] {
+        self.made_from
+    }
+
+    /// The summaries that would be shown, in the order in which they were written. Linear in the epoch.
+    pub fn summaries(&self) -> Vec<DraftSummary> {
+        let Some(epoch) = &self.epoch else { return Vec::new() };
+        let shown = epoch.synthetics.iter().zip(0..).filter(|(it, _)| it.message.origin == Origin::Summary);
+        shown
+            .filter_map(|(synthetic, number)| {
+                let tokens = self.tokens(number)?;
+                let text = synthetic.message.plain_text();
+                let (heading, text) = text.split_once('\n').unwrap_or((&text, ""));
+                let most_tokens = self.most_tokens(number, tokens)?;
+                Some(DraftSummary { number, heading: heading.to_owned(), text: text.to_owned(), tokens, most_tokens })
+            })
+            .collect()
+    }
+
+    /// Replaces the text of a summary by a person's. The result still fits the budget and is smaller than what it
+    /// replaces, or the draft stays as it was. `counter` is the engine's.
+    pub fn edit_summary(
+        &mut self,
+        number: u32,
+        text: &str,
+        counter: &dyn TokenCounter,
+    ) -> Result<(), EditSummaryError> {
+        let summaries = self.summaries();
+        let unknown = EditSummaryError::Unknown { number, count: summaries.len() };
+        let Some(summary) = summaries.into_iter().find(|summary| summary.number == number) else { return Err(unknown) };
+        if text.trim().is_empty() {
+            return Err(EditSummaryError::Empty);
+        }
+        let key = self.key(number);
+        let Some(epoch) = &mut self.epoch else { return Err(unknown) };
+        let message = &mut epoch.synthetics[number as usize].message;
+        let mut edited = (**message).clone();
+        edited.blocks = vec![Block::text(format!("{}\n{text}", summary.heading))];
+        let tokens = count_message(counter, &edited);
+        if tokens.total > summary.most_tokens {
+            return Err(EditSummaryError::TooLong { tokens: tokens.total, most: summary.most_tokens });
+        }
+        *message = Arc::new(edited);
+        let (old, new) = (summary.tokens, tokens.total);
+        let adjust = |figure: Tokens| figure.saturating_add(new).saturating_sub(old);
+        for (_, counted) in self.counts.iter_mut().filter(|(counted, _)| Some(*counted) == key) {
+            *counted = tokens.clone();
+        }
+        for (edit, told) in epoch.edits.iter_mut().zip(&mut self.report.edits) {
+            if edit.into == Some(number) && edit.kind == EditKind::Summarize {
+                edit.tokens_saved = edit.tokens_saved.saturating_add(old).saturating_sub(new);
+                told.tokens_saved = edit.tokens_saved;
+            }
+        }
+        epoch.tokens_after = epoch.tokens_after.map(adjust);
+        self.report.tokens_after = adjust(self.report.tokens_after);
+        if self.report.summary.as_deref() == Some(summary.text.as_str()) {
+            self.report.summary = Some(text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn key(&self, index: u32) -> Option<EntryKey> {
+        Some(EntryKey::Synthetic { epoch: self.epoch.as_ref()?.id, index })
+    }
+
+    /// Tokens of the message that the draft adds under that number, where it is still shown at the end.
+    fn tokens(&self, number: u32) -> Option<Tokens> {
+        let key = self.key(number)?;
+        self.counts.iter().find(|(counted, _)| *counted == key).map(|(_, tokens)| tokens.total)
+    }
+
+    /// Tokens that a summary of `tokens` tokens may be at most, by the guards of progress and budget.
+    fn most_tokens(&self, number: u32, tokens: Tokens) -> Option<Tokens> {
+        let edit = self.epoch.as_ref()?.edits.iter().find(|edit| edit.into == Some(number))?;
+        let replaced = tokens.saturating_add(edit.tokens_saved);
+        let others = self.report.tokens_after.saturating_sub(tokens);
+        let fits = |most: &Tokens| {
+            guard::budget(others.saturating_add(*most), self.report.budget) == Status::Compacted
+                && guard::progress(replaced, *most) != Err(Refusal::NoGain)
+        };
+        let most = self.report.budget.saturating_sub(others).min(replaced.saturating_sub(1));
+        Some(most).filter(fits)
+    }
+}

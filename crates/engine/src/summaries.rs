@@ -1,0 +1,114 @@
+//! The summaries that a plan asks for: all of them are written at once, before its edits are applied.
+
+use std::collections::{HashMap, HashSet};
+
+use epitome_strategy::{Edit, Plan, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText};
+use futures_util::future::join_all;
+
+use crate::block_on::without_panic;
+use crate::engine::{Engine, WithoutSummary};
+use crate::guard::Refusal;
+use crate::observe::Progress;
+use crate::run::Run;
+use crate::working::{Context, Layout};
+
+/// What became of the requests of a plan, by the number of the edit.
+pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;
+
+impl Engine {
+    /// Has the summaries written that a plan asks for, all at once. Requests for units that may not leave, or that another
+    /// edit of the plan takes, are left out: their edits are refused anyway.
+    ///
+    /// Errors only where nothing is to be done without a summary.
+    pub(crate) async fn write_summaries(
+        &self,
+        context: &Context<'_>,
+        run: &mut Run,
+        layout: &Layout,
+        plan: &Plan,
+    ) -> Result<WrittenSummaries, Refusal> {
+        let mut taken = HashSet::new();
+        let mut wanted: Vec<(usize, &SummaryRequest, Vec<usize>)> = Vec::new();
+        for (number, edit) in plan.edits.iter().enumerate() {
+            let Edit::Summarize { units, summary: SummaryText::Request(request), .. } = edit else { continue };
+            if units.iter().all(|unit| taken.insert(*unit))
+                && let Ok(positions) = run.working.leaving(context, layout, units)
+            {
+                wanted.push((number, request, positions));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(WrittenSummaries::new());
+        }
+        let Some(summarizer) = &self.summarizer else {
+            let refused = || Err(Refusal::Summary("summaries are switched off".to_owned()));
+            return Ok(wanted.into_iter().map(|(number, ..)| (number, refused())).collect());
+        };
+        let messages = wanted.iter().map(|(.., positions)| positions.len()).sum();
+        run.tell(Progress::Summaries { count: wanted.len(), messages });
+        let recorded = wanted.iter().map(|(.., positions)| run.working.recorded(positions)).collect::<Vec<_>>();
+        let tasks: Vec<SummaryTask<'_>> = wanted
+            .iter()
+            .zip(&recorded)
+            .map(|((_, request, _), messages)| SummaryTask {
+                messages,
+                request,
+                memories: &run.memories,
+                language: context.language,
+                counter: context.counter,
+            })
+            .collect();
+        let (summarizer, watched) = (&**summarizer, &*run);
+        let one = |task| async move {
+            let written = written(summarizer, task).await;
+            watched.tell(progress(&written));
+            written
+        };
+        let outcomes = join_all(tasks.iter().map(one)).await;
+        let mut all = WrittenSummaries::new();
+        for ((number, ..), outcome) in wanted.into_iter().zip(outcomes) {
+            let text = match outcome {
+                Ok(summary) => Ok(run.pay(summary)),
+                Err(error) if self.without_summary == WithoutSummary::Stop => return Err(Refusal::Stopped(error)),
+                Err(error) => {
+                    run.summarizer.problem.get_or_insert_with(|| error.to_string());
+                    Err(Refusal::Summary(error.to_string()))
+                }
+            };
+            all.insert(number, text);
+        }
+        Ok(all)
+    }
+}
+
+impl Run {
+    /// Adds what a summary cost to the bill; its text.
+    fn pay(&mut self, summary: Summary) -> String {
+        self.summarizer.input_tokens += summary.input_tokens;
+        self.summarizer.output_tokens += summary.output_tokens;
+        if let Some(reason) = summary.fell_back {
+            self.summarizer.fell_back = true;
+            self.summarizer.problem.get_or_insert(reason);
+        }
+        summary.text
+    }
+}
+
+/// One summary; a summarizer that panics, or that gives none, has failed.
+async fn written(summarizer: &dyn Summarizer, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+    let failed = |message: String| SummarizeError { message, retryable: false };
+    let summary = without_panic(|| summarizer.summarize(task)).await;
+    let summary = summary.map_err(|panic| failed(format!("the summarizer panicked: {panic}")))??;
+    if summary.text.trim().is_empty() { Err(failed("the text is empty".to_owned())) } else { Ok(summary) }
+}
+
+fn progress(written: &Result<Summary, SummarizeError>) -> Progress<'_> {
+    match written {
+        Ok(Summary { input_tokens, output_tokens, fell_back, .. }) => Progress::Summary {
+            input_tokens: *input_tokens,
+            output_tokens: *output_tokens,
+            problem: fell_back.as_deref(),
+        },
+        Err(error) => Progress::Summary { input_tokens: 0, output_tokens: 0, problem: Some(&error.message) },
+    }
+}
