@@ -1,5 +1,6 @@
 //! The budget: one object for the host and the engine, all figures in tokens.
 
+use epitome_session::Trigger;
 use epitome_strategy::Tokens;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +86,8 @@ pub struct Check {
     pub share: f64,
     /// How urgent it is.
     pub urgency: Urgency,
+    /// What calls for it.
+    pub trigger: Option<Trigger>,
 }
 
 impl Budget {
@@ -103,9 +106,13 @@ impl Budget {
     /// A compaction that could not get below the soft threshold is not suggested again at once: each one breaks the
     /// provider's prompt cache, so it waits until half of the room up to the hard threshold is used.
     pub fn check_since(&self, current: Tokens, after: Option<Tokens>) -> Check {
+        self.check_at(current, self.soft.tokens(self.usable()), after)
+    }
+
+    /// The same with `soft` tokens as the soft threshold. Constant time.
+    pub(crate) fn check_at(&self, current: Tokens, soft: Tokens, after: Option<Tokens>) -> Check {
         let usable = self.usable();
         let hard = self.hard.tokens(usable);
-        let soft = self.soft.tokens(usable);
         let soft = after.map_or(soft, |after| soft.max(after.saturating_add(hard.saturating_sub(after) / 2)));
         let urgency = match current {
             _ if current >= hard => Urgency::Hard,
@@ -119,6 +126,11 @@ impl Budget {
             usable_tokens: usable,
             share: if usable == 0 { f64::from(u8::from(current > 0)) } else { f64::from(current) / f64::from(usable) },
             urgency,
+            trigger: match urgency {
+                Urgency::None => None,
+                Urgency::Soft => Some(Trigger::Soft),
+                Urgency::Hard => Some(Trigger::Hard),
+            },
         }
     }
 }

@@ -219,7 +219,7 @@ impl Engine {
         self.chains.at(kind, session.cycle() + 1, &self.select).0
     }
 
-    fn context<'a>(&'a self, session: &'a Session, language: Language) -> Context<'a> {
+    pub(crate) fn context<'a>(&'a self, session: &'a Session, language: Language) -> Context<'a> {
         Context {
             counter: &*self.counter,
             pins: &self.pins,

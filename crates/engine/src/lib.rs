@@ -3,6 +3,7 @@
 //! It knows no strategy and no file format, and does no IO. The one asynchronous thing in it is the summarizer's call.
 
 mod archive;
+mod arrival;
 mod block_on;
 mod budget;
 mod cutting;
@@ -23,11 +24,13 @@ mod select;
 mod stages;
 mod summaries;
 mod tournament;
+mod triggers;
 mod trim;
 mod wording;
 mod working;
 
 pub use archive::MemoryArchive;
+pub use arrival::Arrival;
 pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
@@ -40,3 +43,4 @@ pub use report::{
 };
 pub use request::{Chain, Chains, Pins, Request};
 pub use select::Select;
+pub use triggers::{Triggers, Watch};

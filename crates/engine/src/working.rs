@@ -86,9 +86,15 @@ pub(crate) struct Layout {
 }
 
 impl Working {
+    /// The whole view of `session`; `tokens` are those of its entries.
     pub(crate) fn new(session: &Session, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
+        Self::of(session, 0, tokens, pins)
+    }
+
+    /// The view of `session` from an entry on.
+    pub(crate) fn of(session: &Session, first: usize, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
         let total = guard::counting(&tokens);
-        let entries = session.view().to_vec();
+        let entries = session.view()[first..].to_vec();
         Self {
             marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
             levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),

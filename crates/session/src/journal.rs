@@ -63,6 +63,8 @@ pub enum Trigger {
     Marker,
     /// The provider refused the request as too long.
     Overflow,
+    /// Something huge arrived and was cut before it was sent. Not a compaction of the session.
+    Arrival,
     /// Found in a recording, without a recorded trigger.
     Recorded,
 }
@@ -237,6 +239,11 @@ impl Epoch {
             choice: None,
             undone: false,
         }
+    }
+
+    /// Whether it is in force and a compaction of the session: cuts on arrival are none.
+    pub fn is_compaction(&self) -> bool {
+        !self.undone && self.trigger != Trigger::Arrival
     }
 
     /// Every change, in order.

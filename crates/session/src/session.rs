@@ -187,12 +187,12 @@ impl Session {
 
     /// How many compactions are in force.
     pub fn cycle(&self) -> u32 {
-        self.journal.iter().filter(|epoch| !epoch.undone).count() as u32
+        self.journal.iter().filter(|epoch| epoch.is_compaction()).count() as u32
     }
 
     /// Tokens that the newest compaction in force left, where it is known.
     pub fn newest_tokens_after(&self) -> Option<u32> {
-        self.journal.iter().rev().find(|epoch| !epoch.undone)?.tokens_after
+        self.journal.iter().rev().find(|epoch| epoch.is_compaction())?.tokens_after
     }
 
     /// The number that the next committed epoch gets.

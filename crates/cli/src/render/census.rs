@@ -227,6 +227,7 @@ fn compactions(out: &mut String, census: &Census, width: usize) {
             Trigger::Rounds => "rounds",
             Trigger::Marker => "marker",
             Trigger::Overflow => "overflow",
+            Trigger::Arrival => "arrival",
             Trigger::Recorded => "recorded",
         };
         table.row([

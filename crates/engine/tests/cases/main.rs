@@ -1,6 +1,7 @@
 //! What the engine does, case by case: a conversation as text goes in, and the view as text comes out.
 #![allow(clippy::unwrap_used)]
 
+mod arrivals;
 mod edits;
 mod floor;
 mod runs;

@@ -175,7 +175,11 @@ fn a_draft_is_edited_before_it_is_made() {
     assert_eq!(summary.text, "about one word");
     assert!(summary.heading.starts_with("[Summary of 2 earlier messages · recall "), "{}", summary.heading);
     let number = summary.number;
-    assert_eq!(summary.most_tokens, talk_tokens() - 60 - (draft.report.tokens_after - summary.tokens), "the budget is the bound");
+    assert_eq!(
+        summary.most_tokens,
+        talk_tokens() - 60 - (draft.report.tokens_after - summary.tokens),
+        "the budget is the bound"
+    );
 
     let unchanged = draft.clone();
     let edit = |draft: &mut Draft, number, text: &str| draft.edit_summary(number, text, &*engine.counter);

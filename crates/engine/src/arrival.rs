@@ -1,0 +1,118 @@
+//! Edits on arrival: a huge tool result is cut before it is ever sent, which costs no prompt cache.
+
+use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
+use epitome_strategy::cut::{Focus, telling_lines};
+use epitome_strategy::{Archive, BlockRef, Tokens};
+
+use crate::engine::{Engine, EngineError};
+use crate::guard::Refusal;
+use crate::language::language;
+use crate::ledger::Ledger;
+use crate::wording::grouped;
+use crate::working::{BlockEdit, Working};
+
+/// What a cut on arrival is called in reports.
+const ARRIVAL: &str = "arrival";
+
+/// A cut on arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its epoch, for [`Session::undo`].
+    pub epoch: u32,
+    /// Tokens of the view before.
+    pub tokens_before: Tokens,
+    /// Tokens of the view after.
+    pub tokens_after: Tokens,
+    /// How many results were cut.
+    pub results: u32,
+}
+
+impl Engine {
+    /// Cuts the results of the newest step that take more than `most` tokens to the lines that say the most; `None` where
+    /// there is none, or where calls of the step are not answered yet. The whole text is archived, and the cut is an epoch
+    /// that can be undone; it does not count as a compaction of the session.
+    ///
+    /// Cost: linear in the newest step; where something is cut also in the number of the view's messages.
+    pub fn cut_arrivals(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        archive: &mut dyn Archive,
+        most: Tokens,
+    ) -> Result<Option<Arrival>, EngineError> {
+        let newest = newest_step(session.view());
+        let entries = &session.view()[newest..];
+        let tokens: Vec<_> = entries
+            .iter()
+            .map(|entry| ledger.of(entry.key).cloned().unwrap_or_else(|| ledger.measure(&entry.message)))
+            .collect();
+        let is_huge = |(entry, tokens): (&Entry, &epitome_strategy::EntryTokens)| {
+            entry.message.role != Role::Assistant && tokens.total > most
+        };
+        let is_closed = || units(entries).first().is_some_and(|step| step.closed);
+        if !entries.iter().zip(&tokens).any(is_huge) || !is_closed() {
+            return Ok(None);
+        }
+        let context = self.context(session, language(session.view()));
+        let mut working = Working::of(session, newest, tokens, &self.pins);
+        let layout = working.layout(&self.pins);
+        let view = working.view(&layout, &context);
+        let outputs = view.facts().outputs().iter();
+        let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted && !output.is_error);
+        let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
+            .filter_map(|output| {
+                let lines = telling_lines(&view, output.text, &Focus::new(None), most);
+                let tokens = grouped(output.tokens.into());
+                let detail = format!("{tokens} tokens arrived, {} may stay{}", grouped(most.into()), lines.note());
+                (!lines.is_whole).then_some((output.at, lines.keep, detail))
+            })
+            .collect();
+        drop(view);
+        let mut results = 0;
+        for (at, keep, detail) in cuts {
+            let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
+            match working.excerpt(&context, archive, &layout, edit, &keep) {
+                Ok(_) => results += 1,
+                Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
+                Err(_) => {} // protected, or nothing is gained
+            }
+        }
+        if results == 0 {
+            return Ok(None);
+        }
+        let before = ledger.total();
+        let saved: Tokens = working.edits.iter().map(|edit| edit.tokens_saved).sum();
+        let after = before.saturating_sub(saved);
+        let edited = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
+        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let epoch = Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger: Trigger::Arrival,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(before),
+            tokens_after: Some(after),
+            edits: working.edits,
+            synthetics: Vec::new(),
+            choice: None,
+            undone: false,
+        };
+        let epoch = session.commit(epoch);
+        ledger.adopt(counts, after);
+        Ok(Some(Arrival { epoch, tokens_before: before, tokens_after: after, results }))
+    }
+}
+
+/// Where the newest step starts, if the view ends with one; else the view's end. Linear in that step.
+fn newest_step(entries: &[Entry]) -> usize {
+    let is_output = |entry: &&Entry| {
+        use epitome_session::Origin;
+        entry.message.role == Role::Tool || entry.message.origin == Origin::ToolOutput
+    };
+    let outputs = entries.iter().rev().take_while(is_output).count();
+    let step = entries.len() - outputs;
+    match step.checked_sub(1) {
+        Some(call) if outputs > 0 && entries[call].message.role == Role::Assistant => call,
+        Some(_) | None => entries.len(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Finds many strings in a text at once: one look-up for each word of the text.
+
+use std::collections::HashMap;
+
+/// Finds strings on token boundaries; where one of them has a space, the text may have any white space.
+///
+/// Each string is found by that of its words which the fewest other strings have: there the rest of it is compared. A
+/// string without a letter or a digit is never found.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// By word: the strings, each with where the word starts in it.
+    by_word: HashMap<Box<str>, Vec<(u32, u32)>>,
+}
+
+impl Finder {
+    /// A finder of `strings`. Linear in their bytes.
+    pub(super) fn new<'s>(strings: impl Iterator<Item = &'s str> + Clone) -> Self {
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for string in strings.clone() {
+            words(string, false, |start, end| *counts.entry(&string[start..end]).or_default() += 1);
+        }
+        let mut by_word: HashMap<Box<str>, Vec<(u32, u32)>> = HashMap::new();
+        for (index, string) in strings.enumerate() {
+            let mut rarest: Option<(u32, usize, usize)> = None;
+            words(string, false, |start, end| {
+                let count = counts[&string[start..end]];
+                let better = |(least, from, to): (u32, usize, usize)| {
+                    (count, std::cmp::Reverse(end - start)) < (least, std::cmp::Reverse(to - from))
+                };
+                if rarest.is_none_or(better) {
+                    rarest = Some((count, start, end));
+                }
+            });
+            if let Some((_, start, end)) = rarest {
+                by_word.entry(string[start..end].into()).or_default().push((index as u32, start as u32));
+            }
+        }
+        Self { by_word }
+    }
+
+    /// Marks in `found` which of `strings`, those that the finder was made of, stand in `text`. `is_json` says that
+    /// `\n`, `\"` and their like are escapes. Linear in the text, but for strings that have no word of their own.
+    pub(super) fn mark<S: AsRef<str>>(&self, text: &str, is_json: bool, strings: &[S], found: &mut [bool]) {
+        words(text, is_json, |start, end| {
+            let Some(candidates) = self.by_word.get(&text[start..end]) else { return };
+            for (index, at) in candidates.iter().map(|(index, at)| (*index as usize, *at as usize)) {
+                if !found[index] {
+                    let (head, tail) = strings[index].as_ref().split_at(at);
+                    found[index] = stands(text, start, head, tail, is_json);
+                }
+            }
+        });
+    }
+}
+
+/// Whether `head` ends and `tail` starts at a place in a text, and no word goes on where they begin and end.
+fn stands(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> bool {
+    let (before, after) = text.split_at(at);
+    let (Some(before), Some(after)) = (without_end(before, head), without_start(after, tail)) else { return false };
+    let bytes = before.as_bytes();
+    let is_escape = is_json && matches!(bytes, [.., b'\\', b'n' | b't' | b'r']);
+    let starts = head.is_empty() || is_escape || !bytes.last().is_some_and(|byte| in_word(*byte));
+    let ends_in_word = tail.as_bytes().last().is_some_and(|byte| in_word(*byte));
+    starts && !(ends_in_word && after.as_bytes().first().is_some_and(|byte| in_word(*byte)))
+}
+
+/// What of `text` stands behind `string`, if it starts with it.
+fn without_start<'t>(text: &'t str, string: &str) -> Option<&'t str> {
+    let mut rest = text;
+    for (index, part) in string.split(' ').enumerate() {
+        if index > 0 {
+            let trimmed = rest.trim_start();
+            rest = (trimmed.len() < rest.len()).then_some(trimmed)?;
+        }
+        rest = rest.strip_prefix(part)?;
+    }
+    Some(rest)
+}
+
+/// What of `text` stands in front of `string`, if it ends in it.
+fn without_end<'t>(text: &'t str, string: &str) -> Option<&'t str> {
+    let mut rest = text;
+    for (index, part) in string.rsplit(' ').enumerate() {
+        if index > 0 {
+            let trimmed = rest.trim_end();
+            rest = (trimmed.len() < rest.len()).then_some(trimmed)?;
+        }
+        rest = rest.strip_suffix(part)?;
+    }
+    Some(rest)
+}
+
+/// Whether a byte goes on inside a word. Other scripts' words have no edges.
+fn in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Calls `word` with the bounds of each run of Latin letters, digits and underscores, and of each run of other scripts'
+/// letters. Linear.
+fn words(text: &str, is_json: bool, mut word: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        if in_word(bytes[at]) {
+            while at < bytes.len() && in_word(bytes[at]) {
+                at += 1;
+            }
+            word(start, at);
+        } else if bytes[at] == b'\\' && is_json {
+            at = text.ceil_char_boundary(at + 2);
+        } else if bytes[at].is_ascii() {
+            at += 1;
+        } else {
+            let letters = text[at..].chars().take_while(|char| !char.is_ascii() && char.is_alphanumeric());
+            at += letters.map(char::len_utf8).sum::<usize>();
+            if at > start {
+                word(start, at);
+            } else {
+                at = text.ceil_char_boundary(at + 1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(strings: &[&str], text: &str, is_json: bool) -> String {
+        let mut found = vec![false; strings.len()];
+        Finder::new(strings.iter().copied()).mark(text, is_json, strings, &mut found);
+        let kept = strings.iter().zip(found).filter(|(_, found)| *found).map(|(string, _)| *string);
+        kept.collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn strings_stand_on_token_boundaries() {
+        let check = |string: &str, text: &str, expect: bool| {
+            assert_eq!(found(&[string], text, false) == string, expect, "{string} in {text}");
+        };
+        check("src/main.rs", "see src/main.rs:12", true);
+        check("src/main.rs", "see /repo/src/main.rs", true);
+        check("src/main.rs", "see src/main.rsx", false);
+        check("src/main.rs", "see mysrc/main.rs", false);
+        check("/usr/bin", "in /usr/bin, or", true);
+        check("/usr/bin", "in mine/usr/bin", false);
+        check("max_tokens", "config.max_tokens=1", true);
+        check("max_tokens", "max_tokens_all", false);
+        check("4096", "14096", false);
+        check("cargo test --all", "cargo\n  test --all", true);
+        check("cargo test --all", "cargo test--all", false);
+        check("Never push. Ask 我.", "- Never  push. Ask 我.", true);
+        check("不要修改 main.rs", "用户：不要修改 main.rs。", true);
+        check("不要修改", "不要修改它", false); // a run of another script is found whole
+        check("…", "…", false);
+    }
+
+    #[test]
+    fn escapes_are_no_part_of_a_word() {
+        assert_eq!(found(&["src/lib.rs", "/tmp/x"], r#"{"a":"one\nsrc/lib.rs\n/tmp/x\"é\é"}"#, true), "src/lib.rs | /tmp/x");
+        assert_eq!(found(&["src/lib.rs"], r"one\nsrc/lib.rs", false), "");
+    }
+
+    #[test]
+    fn strings_that_share_words_are_told_apart() {
+        let strings = ["src/a/mod.rs", "src/b/mod.rs", "src/a", "mod.rs"];
+        assert_eq!(found(&strings, "only src/b/mod.rs here", false), "src/b/mod.rs | mod.rs");
+        assert_eq!(found(&strings, "only src/a here", false), "src/a");
+    }
+}

@@ -1,0 +1,149 @@
+//! Chains that are tried, and which of them is taken.
+
+use std::sync::OnceLock;
+
+use epitome_session::Trigger;
+use epitome_strategy::{Archive, ArchiveError, Tokens};
+
+use super::held::Held;
+use super::{MinQuality, OnLoss, Quality, Try};
+use crate::archive::MemoryArchive;
+use crate::guard::{self, Guard, Refusal};
+use crate::report::Status;
+use crate::request::{Chain, Pins};
+use crate::run::Run;
+use crate::working::{Context, Layout, Working};
+
+/// One run of a chain: what it came to, and what it kept.
+pub(crate) struct Attempt {
+    pub chain: Chain,
+    pub run: Run,
+    pub status: Status,
+    /// None where nothing would change.
+    pub quality: Option<Quality>,
+    /// What it archived, where that is not in the session's archive yet.
+    archived: Option<MemoryArchive>,
+}
+
+impl Attempt {
+    /// Hands what it archived to the session's archive. An archive that gives other handles is refused: the texts name
+    /// those that the attempt got.
+    pub(crate) fn archive_into(&self, archive: &mut dyn Archive) -> Result<(), ArchiveError> {
+        for (handle, item) in self.archived.iter().flat_map(MemoryArchive::items) {
+            let given = archive.put(item.clone())?;
+            if given != *handle {
+                return Err(ArchiveError(format!("gave the handle {given} where {handle} was expected")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it keeps what is asked for.
+    pub(crate) fn passes(&self) -> bool {
+        self.quality.as_ref().is_none_or(Quality::passes)
+    }
+
+    fn told(&self) -> Try {
+        Try {
+            chain: self.chain.ids(),
+            tokens_after: self.run.working.total,
+            share: self.quality.as_ref().map(|quality| quality.share),
+            below: self.quality.iter().flat_map(|quality| quality.below.clone()).collect(),
+            problem: match self.status {
+                Status::Infeasible => Some("it is over the limit".to_owned()),
+                Status::NoChange => Some("nothing could leave".to_owned()),
+                Status::Compacted | Status::RolledBack => None,
+            },
+        }
+    }
+
+    /// Results before anything else, then those that keep enough, then those that keep more.
+    fn value(&self) -> (bool, bool, f64) {
+        let share = self.quality.as_ref().map_or(0.0, |quality| quality.share);
+        (self.status == Status::Compacted, self.passes(), share)
+    }
+}
+
+/// Judges the attempts of one compaction.
+pub(crate) struct Judge<'a> {
+    pub start: &'a Working,
+    pub context: &'a Context<'a>,
+    pub pins: &'a Pins,
+    pub limit: Tokens,
+    pub least: MinQuality,
+    layout: OnceLock<Layout>,
+    held: OnceLock<Held<'a>>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(
+        start: &'a Working,
+        context: &'a Context<'a>,
+        pins: &'a Pins,
+        limit: Tokens,
+        least: MinQuality,
+    ) -> Self {
+        Self { start, context, pins, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
+    }
+
+    /// What a run came to and what it kept. Linear in the view after; the first time also in what was typed and called
+    /// in the view before.
+    pub(crate) fn attempt(&self, chain: Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
+        let status = match guard::budget(run.working.total, self.limit) {
+            Status::Infeasible if !self.context.guards.on(Guard::Budget) => Status::Compacted,
+            // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
+            Status::Compacted if run.working.total >= self.start.total => Status::NoChange,
+            status => status,
+        };
+        let quality = (status == Status::Compacted).then(|| self.held().kept_in(&run.working.entries, &self.least));
+        Attempt { chain, run, status, quality, archived }
+    }
+
+    fn held(&self) -> &Held<'a> {
+        self.held.get_or_init(|| {
+            let layout = self.layout.get_or_init(|| self.start.layout(self.pins));
+            Held::of(&self.start.entries, &self.start.view(layout, self.context), self.context.lexicon)
+        })
+    }
+
+    /// The best of what was tried, the first of equals, with what all of them cost in summaries on its bill. Where
+    /// several were tried, it tells of all. Errors with the first refusal where there is no result at all.
+    pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, Refusal>)>) -> Result<Attempt, Refusal> {
+        let (mut told, mut input, mut output) = (Vec::new(), 0, 0);
+        let mut best: Option<Attempt> = None;
+        let mut refusal = None;
+        for (chain, tried) in tried {
+            let attempt = match tried {
+                Ok(attempt) => attempt,
+                Err(refused) => {
+                    let problem = Some(refused.to_string());
+                    told.push(Try { chain: chain.ids(), tokens_after: 0, share: None, below: Vec::new(), problem });
+                    refusal = refusal.or(Some(refused));
+                    continue;
+                }
+            };
+            told.push(attempt.told());
+            input += attempt.run.summarizer.input_tokens;
+            output += attempt.run.summarizer.output_tokens;
+            if best.as_ref().is_none_or(|best| attempt.value() > best.value()) {
+                best = Some(attempt);
+            }
+        }
+        let Some(mut best) = best else { return Err(refusal.unwrap_or(Refusal::NotThere)) };
+        (best.run.summarizer.input_tokens, best.run.summarizer.output_tokens) = (input, output);
+        if let Some(quality) = best.quality.as_mut().filter(|_| told.len() > 1) {
+            quality.tried = told;
+        }
+        Ok(best)
+    }
+
+    /// Whether the session stays as it was although there is a result: it keeps too little, that is what is asked for
+    /// then, and the session can go on as it is.
+    ///
+    /// Over the limit it cannot, and one that cannot go on is worse than one that forgot. Only a person who asked for
+    /// the compaction is there to be asked again, so what was started by hand is rolled back there too.
+    pub(crate) fn rolls_back(&self, attempt: &Attempt, trigger: Trigger) -> bool {
+        let goes_on = self.start.total <= self.limit || trigger == Trigger::Manual;
+        self.least.on_loss == OnLoss::RollBack && goes_on && !attempt.passes()
+    }
+}

@@ -1,0 +1,166 @@
+//! When a compaction is due: thresholds, rounds, the model's own word, and what keeps them from firing in a loop.
+
+use epitome_session::{Content, Message, Role, Trigger};
+use epitome_strategy::Tokens;
+
+use crate::budget::{Budget, Check, Urgency};
+use crate::report::{Report, Status};
+
+/// After an attempt that changed nothing, the next one waits until the view has grown by this share of the usable window.
+const PATIENCE: f64 = 0.01;
+
+/// What starts a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; the hard
+/// threshold alone forces it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Triggers {
+    /// Less than this share of the usable window is left; 0 switches it off. The seed designs' value is 0.25.
+    pub remaining_share: f64,
+    /// So many tokens are used, whatever the window is; 0 switches it off. The seed designs' value is 60,000.
+    pub tokens: Tokens,
+    /// So many rounds have begun since the last compaction; 0 switches it off.
+    pub rounds: u32,
+    /// The model writes this text; empty switches it off.
+    pub marker: String,
+}
+
+impl Default for Triggers {
+    /// The marker of the seed designs, and nothing else: the soft threshold says the rest.
+    fn default() -> Self {
+        Self { remaining_share: 0.0, tokens: 0, rounds: 0, marker: "!!!SUMMARY!!!".to_owned() }
+    }
+}
+
+/// Follows a session and tells when a compaction is due. Each message is looked at once; asking costs nothing.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    triggers: Triggers,
+    /// Rounds that have begun since the last compaction.
+    rounds: u32,
+    /// Whether the model asked for one since.
+    asked: bool,
+    /// The total at which nothing could be done.
+    failed_at: Option<Tokens>,
+}
+
+impl Watch {
+    /// A watch over a session that begins now.
+    pub fn new(triggers: Triggers) -> Self {
+        Self { triggers, rounds: 0, asked: false, failed_at: None }
+    }
+
+    /// Looks at a message that has arrived. Linear in what the model wrote, constant for others.
+    pub fn push(&mut self, message: &Message) {
+        self.rounds += u32::from(message.is_typed());
+        let marker = self.triggers.marker.as_str();
+        if message.role == Role::Assistant && !marker.is_empty() {
+            let says = |content: &Content| matches!(content, Content::Text { text } if text.contains(marker));
+            self.asked |= message.blocks.iter().any(|block| says(&block.content));
+        }
+    }
+
+    /// Whether a compaction is due with `current` tokens in a session whose newest one left `after`. Constant time.
+    ///
+    /// Invariant (progress): a compaction, or the attempt at one, does not lead to the next by itself. Thresholds wait
+    /// until half of the room up to the hard one is used, rounds and the model's word count from the compaction on, and
+    /// after an attempt that changed nothing the view has to grow first.
+    pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
+        let usable = budget.usable();
+        let soft = budget.soft.tokens(usable);
+        let mut thresholds = vec![(soft, Trigger::Soft)];
+        if self.triggers.tokens > 0 {
+            thresholds.push((self.triggers.tokens, Trigger::Soft));
+        }
+        if self.triggers.remaining_share > 0.0 {
+            let used = 1.0 - self.triggers.remaining_share.min(1.0);
+            thresholds.push(((f64::from(usable) * used) as Tokens, Trigger::RemainingShare));
+        }
+        let (soft, by) = thresholds.into_iter().min_by_key(|(tokens, _)| *tokens).unwrap_or((soft, Trigger::Soft));
+        let mut check = budget.check_at(current, soft, after);
+        check.trigger = match check.urgency {
+            Urgency::Hard => Some(Trigger::Hard),
+            Urgency::Soft => Some(by),
+            Urgency::None if self.asked => Some(Trigger::Marker),
+            Urgency::None if self.triggers.rounds > 0 && self.rounds >= self.triggers.rounds => Some(Trigger::Rounds),
+            Urgency::None => None,
+        };
+        let patience = (f64::from(usable) * PATIENCE) as Tokens;
+        if self.failed_at.is_some_and(|failed| current < failed.saturating_add(patience)) {
+            check.trigger = None;
+        }
+        check.should_compact = check.trigger.is_some();
+        check.urgency = match check.trigger {
+            None => Urgency::None,
+            Some(_) => check.urgency.max(Urgency::Soft),
+        };
+        check
+    }
+
+    /// Takes note of a compaction, or of the attempt at one, that began with `tokens_before` tokens.
+    pub fn compacted(&mut self, report: &Report) {
+        (self.rounds, self.asked) = (0, false);
+        self.failed_at = (report.status != Status::Compacted).then_some(report.tokens_before);
+    }
+
+    /// Takes note of an attempt that failed with `tokens` tokens in the view: it is not made again at once.
+    pub fn failed(&mut self, tokens: Tokens) {
+        (self.rounds, self.asked) = (0, false);
+        self.failed_at = Some(tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use epitome_session::Origin;
+
+    use super::*;
+    use crate::budget::Threshold;
+
+    /// 1,000 usable tokens: soft 800, hard 950.
+    fn budget() -> Budget {
+        let (soft, hard) = (Threshold::Share(0.8), Threshold::Share(0.95));
+        Budget { window: 1_000, reserve_output: 0, tool_definitions: 0, soft, hard, target: Threshold::Share(0.5) }
+    }
+
+    fn said(role: Role, text: &str) -> Message {
+        let origin = if role == Role::User { Origin::Typed } else { Origin::Model };
+        Message::text("m", role, origin, text)
+    }
+
+    #[test]
+    fn each_trigger_fires_by_itself() {
+        let check = |triggers: Triggers, messages: &[Message], current, expect: Option<Trigger>| {
+            let mut watch = Watch::new(triggers);
+            messages.iter().for_each(|message| watch.push(message));
+            let check = watch.check(&budget(), current, None);
+            assert_eq!(check.trigger, expect, "{current}");
+            assert_eq!((check.should_compact, check.urgency > Urgency::None), (expect.is_some(), expect.is_some()));
+        };
+        let off = || Triggers { marker: String::new(), ..Triggers::default() };
+        check(off(), &[], 799, None);
+        check(off(), &[], 800, Some(Trigger::Soft));
+        check(off(), &[], 950, Some(Trigger::Hard));
+        check(Triggers { tokens: 600, ..off() }, &[], 600, Some(Trigger::Soft));
+        check(Triggers { remaining_share: 0.25, ..off() }, &[], 749, None);
+        check(Triggers { remaining_share: 0.25, ..off() }, &[], 750, Some(Trigger::RemainingShare));
+        let rounds = [said(Role::User, "one"), said(Role::Assistant, "well"), said(Role::User, "two")];
+        check(Triggers { rounds: 2, ..off() }, &rounds, 10, Some(Trigger::Rounds));
+        check(Triggers { rounds: 3, ..off() }, &rounds, 10, None);
+        let marker = |role| [said(role, "enough !!!SUMMARY!!! now")];
+        check(Triggers::default(), &marker(Role::Assistant), 10, Some(Trigger::Marker));
+        check(Triggers::default(), &marker(Role::User), 10, None);
+        check(off(), &marker(Role::Assistant), 10, None);
+    }
+
+    #[test]
+    fn nothing_fires_twice_for_one_reason() {
+        let mut watch = Watch::new(Triggers { rounds: 1, ..Triggers::default() });
+        watch.push(&said(Role::User, "one"));
+        watch.push(&said(Role::Assistant, "!!!SUMMARY!!!"));
+        assert!(watch.check(&budget(), 960, None).should_compact);
+        watch.failed(960);
+        assert!(!watch.check(&budget(), 969, None).should_compact, "not even the hard threshold, at once");
+        assert!(watch.check(&budget(), 970, None).should_compact, "but when the view has grown");
+        assert!(!watch.check(&budget(), 500, None).should_compact, "rounds and marker are used up");
+    }
+}
