@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-formats", &["epitome-session"]),
     ("epitome-engine", &["epitome-session", "epitome-strategy"]),
     ("epitome-embeddings", &["epitome-strategy"]),
+    ("epitome-store", &["epitome-session", "epitome-strategy"]),
     ("epitome-providers", &["epitome-embeddings", "epitome-session", "epitome-strategy"]),
     (
         "epitome-config",
@@ -37,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "epitome-formats",
             "epitome-providers",
             "epitome-session",
+            "epitome-store",
             "epitome-strategy",
             "epitome-tokens",
         ],

@@ -2,26 +2,27 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session};
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session, units};
 use epitome_strategy::{
-    Archive, Embedder, Goal, Lexicon, SummarizeError, Summarizer, TaskDetector, TaskKind, TokenCounter, Verdict,
+    Archive, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind, TokenCounter,
+    Verdict,
 };
 use thiserror::Error;
 
-use crate::archive::MemoryArchive;
-use crate::block_on::{block_on, panic_message};
+use crate::block_on::panic_message;
 use crate::draft::Draft;
 use crate::floor::floor_of;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
 use crate::ledger::{Ledger, Sent};
+use crate::protect::{is_pinned, protections};
+use crate::quality::{Attempt, Judge, MinQuality, Quality};
 use crate::receipts;
 use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
 use crate::run::{Run, Written};
 use crate::select::{Select, Selected};
 use crate::stages::Before;
-use crate::tournament;
 use crate::working::{Context, Working};
 
 /// Bytes of the newest user message that serve as focus where none is given.
@@ -48,6 +49,8 @@ pub struct Engine {
     pub select: Select,
     /// What must stay verbatim.
     pub pins: Pins,
+    /// The least that a compaction must keep, and what follows where it does not.
+    pub quality: MinQuality,
     /// Which reasoning is sent to the model, and so counted.
     pub sent: Sent,
     /// For tests of the tests.
@@ -92,6 +95,7 @@ impl Engine {
             chains: Chains::default(),
             select: Select::default(),
             pins: Pins::default(),
+            quality: MinQuality::default(),
             sent: Sent::all(),
             guards: Guards::default(),
         }
@@ -100,6 +104,15 @@ impl Engine {
     /// Counts the view of a session. Linear in the view.
     pub fn ledger(&self, session: &Session) -> Ledger {
         Ledger::new(Arc::clone(&self.counter), self.sent.clone(), session)
+    }
+
+    /// What protects each message of a session's view, in order. Linear in the view.
+    pub fn protections(&self, session: &Session) -> Vec<Protection> {
+        let entries = session.view();
+        let marked: Vec<bool> = entries.iter().map(|entry| is_pinned(entry, &self.pins)).collect();
+        let units = units(entries);
+        let protections = protections(entries, &marked, &units, &self.pins);
+        units.iter().zip(protections).flat_map(|(unit, it)| unit.entries.clone().map(move |_| it)).collect()
     }
 
     /// What kind of task a session is. Linear in the view.
@@ -163,38 +176,30 @@ impl Engine {
         if let Some(status) = fits.filter(|_| self.guards.on(Guard::Idempotence)) {
             let run = Run::new(start.clone(), self.summarizer.as_deref());
             let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
-            return Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids())));
+            return Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None)));
         }
         let goal = self.goal(session, &start, request, kind, language);
-        let limit = goal.limit;
+        let judge = Judge::new(&start, &context, &self.pins, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
             refusal => EngineError::Refused(refusal.to_string()),
         };
-        let (chain, run) = match (&request.chain, mode) {
-            (None, Mode::Tournament) => {
-                let candidates = self.candidates(session, kind);
-                let entries = start.entries.clone();
-                let attempt = |chain: &Chain, scratch: &mut MemoryArchive| {
-                    block_on(self.run(&context, start.clone(), scratch, chain, goal.clone(), request))
-                };
-                let best = tournament::best(candidates, &entries, limit, attempt).map_err(refused)?;
-                best.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
-                (best.chain, best.run)
-            }
+        let candidates = self.candidates(session, kind);
+        let attempt = match (&request.chain, mode) {
+            (None, Mode::Tournament) => self.tournament(&judge, candidates, &goal, request),
             (chosen, _) => {
                 let chain = chosen.clone().unwrap_or_else(|| self.chain(session, kind).clone());
-                let run = self.run(&context, start.clone(), archive, &chain, goal, request).await.map_err(refused)?;
-                (chain, run)
+                self.one_or_retries(&judge, archive, chain, candidates, &goal, request).await
             }
         };
-        let status = match guard::budget(run.working.total, limit) {
-            Status::Infeasible if !self.guards.on(Guard::Budget) => Status::Compacted,
-            // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
-            Status::Compacted if run.working.total >= start.total => Status::NoChange,
-            status => status,
-        };
-        Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids())))
+        let mut attempt = attempt.map_err(refused)?;
+        if judge.rolls_back(&attempt, request.trigger) {
+            attempt.status = Status::RolledBack;
+        } else if attempt.status == Status::Compacted {
+            attempt.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
+        }
+        let Attempt { chain, run, status, quality, .. } = attempt;
+        Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), quality)))
     }
 
     /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
@@ -271,7 +276,7 @@ impl Engine {
         start: &Working,
         run: Run,
         request: &Request,
-        (status, mode, selected, chain): (Status, Mode, Selected, Vec<String>),
+        (status, mode, selected, chain, quality): (Status, Mode, Selected, Vec<String>, Option<Quality>),
     ) -> Draft {
         let context = self.context(session, Language::English);
         let working = &run.working;
@@ -301,6 +306,7 @@ impl Engine {
             edits: if compacted { receipts::edits(start, working, session.next_epoch()) } else { Vec::new() },
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
+            quality,
             summary: summary.map(|written| written.text.clone()),
             summary_by: summary.and_then(|written| written.by_strategy.clone()),
             summarizer: run.summarizer,

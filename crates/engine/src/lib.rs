@@ -16,6 +16,7 @@ mod language;
 mod ledger;
 mod observe;
 mod protect;
+mod quality;
 mod receipts;
 mod report;
 mod request;
@@ -38,6 +39,7 @@ pub use draft::{Draft, DraftSummary, EditSummaryError};
 pub use engine::{Engine, EngineError, WithoutSummary};
 pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
 pub use observe::{Observer, Progress};
+pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
 pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport,
 };

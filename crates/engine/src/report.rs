@@ -6,6 +6,8 @@ use epitome_session::{EditKind, MessageId, Role, Trigger};
 use epitome_strategy::{TaskKind, Tokens, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::quality::Quality;
+
 /// How a compaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -16,6 +18,9 @@ pub enum Status {
     Compacted,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,
+    /// No chain kept what the configuration asks for, and [`OnLoss::RollBack`](crate::OnLoss) is what follows then: the
+    /// session is untouched. The report names the best chain, its steps and what it would have lost.
+    RolledBack,
 }
 
 /// What must stay, when it is too much.
@@ -177,6 +182,9 @@ pub struct Report {
     pub cache_loss_tokens: Tokens,
     /// What each strategy did.
     pub steps: Vec<Step>,
+    /// What was lost, or would have been; none where nothing would have changed.
+    #[serde(default)]
+    pub quality: Option<Quality>,
     /// Every edit.
     pub edits: Vec<EditReport>,
     /// A receipt for every message of the view before.

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_engine::guard::{Guard, Guards};
-use epitome_engine::{Chain, Engine, MemoryArchive, Mode, Pins, Report, Request, SignalDetector, Status};
-use epitome_session::{Change, Message, Origin, Role, Session, UndoError};
+use epitome_engine::{
+    Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, Status,
+};
+use epitome_session::{Change, Message, Origin, Role, Session, Trigger, UndoError};
 use epitome_strategy::{
     Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, Goal, Meta, Needs, Plan, PlanError,
     Strategy, SummarizeError, Summarizer, Summary, SummaryTask, View,
@@ -95,6 +97,7 @@ fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     engine.embedder = Some(Arc::new(FickleEmbedder));
     engine.guards = guards;
     engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
+    engine.quality = min_quality(&mut Dice::new(seed ^ 0x51ed));
     let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });
     // Chains that differ, for the tournament; the others are empty: the floor alone.
     engine.chains.code = Chain(vec![chaos(1 << 34)]);
@@ -112,6 +115,14 @@ fn pins(dice: &mut Dice) -> Pins {
         protected_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
         markers: if dice.once_in(4) { vec!["重要".to_owned()] } else { Pins::default().markers },
     }
+}
+
+/// Nothing asked for, or thresholds and what follows.
+fn min_quality(dice: &mut Dice) -> MinQuality {
+    let least = |dice: &mut Dice| dice.pick(&[0.0, 0.0, 0.3, 0.8, 1.0]);
+    let (strings, instructions, files) = (least(dice), least(dice), least(dice));
+    let on_loss = dice.pick(&[OnLoss::Retry, OnLoss::RollBack, OnLoss::Report]);
+    if dice.once_in(2) { MinQuality::default() } else { MinQuality { strings, instructions, files, on_loss } }
 }
 
 /// Panics of strategies are part of the game: they are caught, and not printed.
@@ -151,6 +162,7 @@ fn run(seed: u64, turns: usize, guards: Guards) -> Played {
             limit: budget + dice.below(50) as u32,
             mode: if dice.once_in(8) { Mode::Tournament } else { Mode::Adaptive },
             unsent_messages: dice.pick(&[0, 0, 1, 5]),
+            trigger: if seed.is_multiple_of(2) { Trigger::Hard } else { Trigger::Manual },
             ..Request::to_budget(budget)
         };
         let (report, found) = compact_and_check(&engine, &mut session, &mut archive, &request);
@@ -214,6 +226,9 @@ fn features(played: &Played) -> Vec<&'static str> {
         note("a summary", report.summary.is_some());
         note("infeasible", report.status == Status::Infeasible);
         note("no change", report.status == Status::NoChange);
+        note("rolled back", report.status == Status::RolledBack);
+        let retried = report.mode != Mode::Tournament && report.quality.as_ref().is_some_and(|it| it.tried.len() > 1);
+        note("a retry", retried);
         note("a tournament", report.mode == Mode::Tournament && !report.chain.is_empty());
         note("a cache lost", report.cache_loss_tokens > 0);
     }
@@ -240,6 +255,7 @@ fn the_hostile_runs_reach_what_the_laws_speak_of() {
         "a plan's edits",
         "a plan's edits with vectors",
         "a result whose call has left",
+        "a retry",
         "a stub",
         "a summary",
         "a tournament",
@@ -253,6 +269,7 @@ fn the_hostile_runs_reach_what_the_laws_speak_of() {
         "attachments left",
         "infeasible",
         "no change",
+        "rolled back",
         "the floor's edits",
         "thinking left",
     ];
@@ -301,7 +318,9 @@ impl Archive for FullArchive {
 #[test]
 fn nothing_leaves_that_cannot_be_archived() {
     let check = |guards: Guards, expect_unchanged: bool| {
-        let (engine, chain) = engine(1, guards);
+        let (mut engine, chain) = engine(1, guards);
+        // Tries have archives of their own.
+        engine.quality = MinQuality::default();
         let mut session = Session::new();
         for turn in 0..20 {
             let text = format!("message {turn} {}", "word ".repeat(50));

@@ -37,6 +37,8 @@
 //! | [`session`] | the log, messages, blocks, the journal of compactions, views |
 //! | [`strategy`] | what the author of a strategy sees: the trait, views, plans, edits, settings |
 //! | [`engine`] | the engine, budgets, requests, reports |
+//! | [`live`] | a session that is going on: push, check, compact, preview and apply, undo, recall, save |
+//! | [`store`] | sessions, archives and memories on disk |
 //! | [`formats`] | session formats of agents and providers, read and written |
 //! | [`tokens`] | token counters |
 //! | [`providers`] | summarizers, embedders |
@@ -50,8 +52,11 @@ pub use epitome_engine as engine;
 pub use epitome_formats as formats;
 pub use epitome_providers as providers;
 pub use epitome_session as session;
+pub use epitome_store as store;
 pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
+
+pub mod live;
 
 pub use epitome_builtin::registry;
 pub use epitome_config::{Config, Runtime};
@@ -61,9 +66,8 @@ pub use epitome_strategy::{Registry, Strategy};
 
 use std::sync::Arc;
 
-use epitome_config::SummarizerChoice;
-use epitome_providers::RuleSummarizer;
-use epitome_strategy::{Summarizer, TokenCounter};
+use epitome_config::OnProgress;
+use epitome_strategy::TokenCounter;
 
 /// The engine that a configuration describes, with the summarizer that it asks for.
 pub fn engine_of(runtime: &Runtime) -> Engine {
@@ -72,9 +76,10 @@ pub fn engine_of(runtime: &Runtime) -> Engine {
 
 /// The same with another counter, such as one corrected by [`config::calibrated`].
 pub fn engine_with_counter(runtime: &Runtime, counter: Arc<dyn TokenCounter>) -> Engine {
-    let summarizer: Option<Arc<dyn Summarizer>> = match runtime.summarizer {
-        SummarizerChoice::Rules => Some(Arc::new(RuleSummarizer)),
-        SummarizerChoice::Off => None,
-    };
-    runtime.engine(counter, summarizer)
+    engine_watched(runtime, counter, None)
+}
+
+/// The same; `progress` is told how far a summary of a model is.
+pub fn engine_watched(runtime: &Runtime, counter: Arc<dyn TokenCounter>, progress: Option<OnProgress>) -> Engine {
+    runtime.engine(counter, runtime.make_summarizer(progress))
 }

@@ -28,11 +28,60 @@ impl Chunk {
     }
 }
 
+/// An earlier summary that may leave.
+#[derive(Debug, Clone, Copy)]
+struct Earlier {
+    unit: u32,
+    tokens: Tokens,
+    /// How many times over it is a summary; `None` for a notice, which holds nothing that could be summarised.
+    level: Option<u32>,
+}
+
+/// The earlier summaries of a view, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Summaries {
+    all: Vec<Earlier>,
+    /// How many of them are summaries and no notices.
+    pub(crate) count: usize,
+}
+
+impl Summaries {
+    fn push(&mut self, view: &View<'_>, unit: usize) {
+        let first = view.units()[unit].entries.start;
+        let is_summary = view.message(first).origin == Origin::Summary;
+        let level = is_summary.then(|| view.summary_level(first));
+        self.count += usize::from(is_summary);
+        self.all.push(Earlier { unit: unit as u32, tokens: view.unit_tokens(unit), level });
+    }
+
+    /// What may be folded into one: the summaries of the lowest levels, as few levels as hold at least so many of them.
+    /// Each fold holds more than the one before it, up to all. Notices go with any of them.
+    ///
+    /// Whole levels are folded, the lowest first, so that a fact is written anew once a level and not at every fold.
+    pub(crate) fn folds(&self, at_least: usize) -> impl Iterator<Item = Chunk> {
+        let mut levels: Vec<u32> = self.all.iter().filter_map(|earlier| earlier.level).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels.into_iter().map(|highest| self.up_to(highest)).filter(move |fold| fold.count >= at_least.max(2))
+    }
+
+    /// All summaries up to a level, as one chunk.
+    fn up_to(&self, highest: u32) -> Chunk {
+        let mut fold = Chunk { is_fold: true, ..Chunk::default() };
+        for earlier in self.all.iter().filter(|earlier| earlier.level.is_none_or(|level| level <= highest)) {
+            fold.units.push(earlier.unit);
+            fold.tokens += earlier.tokens;
+            fold.count += usize::from(earlier.level.is_some());
+        }
+        fold
+    }
+}
+
 /// The chunks of a view.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks {
     /// The earlier summaries that may leave.
-    pub(crate) summaries: Chunk,
+    pub(crate) summaries: Summaries,
     /// Chunks that are followed by more, oldest first.
     pub(crate) full: Vec<Chunk>,
     /// The newest chunk, full or not.
@@ -48,14 +97,15 @@ impl Chunks {
             _ => Tokens::MAX,
         };
         let mut chunks = Self::default();
-        chunks.summaries.is_fold = true;
         let mut steps = 0;
         for (index, unit) in view.units().iter().enumerate() {
             let starts_round = match unit.kind {
                 UnitKind::System => continue,
                 UnitKind::Summary => {
                     chunks.close();
-                    chunks.summary(view, index);
+                    if view.protection(index).may_leave() {
+                        chunks.summaries.push(view, index);
+                    }
                     steps = 0;
                     continue;
                 }
@@ -115,15 +165,6 @@ impl Chunks {
         self.close();
         self.last.count = 1;
         self.last.take(view, question as usize);
-    }
-
-    fn summary(&mut self, view: &View<'_>, unit: usize) {
-        if view.protection(unit).may_leave() {
-            // A notice holds nothing that could be summarised; it goes where the summaries go.
-            let is_summary = view.message(view.units()[unit].entries.start).origin == Origin::Summary;
-            self.summaries.count += usize::from(is_summary);
-            self.summaries.take(view, unit);
-        }
     }
 }
 

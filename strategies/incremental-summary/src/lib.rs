@@ -19,8 +19,10 @@ settings! {
         /// A chunk also ends where the next message would take it over this share of the target, so that the last chunk
         /// fits; 0 for no such bound.
         max_chunk_share: f64 = 0.5, in 0.0..=1.0;
-        /// Chunk summaries that may stand side by side; more of them are folded into one.
+        /// Summaries that may stand side by side; of more, those of the lowest levels are folded into one.
         max_summaries: u32 = 6, in 1..=1000;
+        /// Summaries that a fold holds at least: as many levels, from the lowest on, as hold so many.
+        fold_at_least: u32 = 3, in 2..=1000;
         /// Share of the target that one summary may take.
         summary_share: f64 = 0.08, in 0.0..=1.0;
         /// Tokens that one summary gets at least.
@@ -53,10 +55,12 @@ impl Strategy for IncrementalSummary {
             return Ok(Plan::decline("the goal is met"));
         }
         let chunks = Chunks::of(view, &self.settings, goal.target);
-        let fold = self.fold(&chunks.summaries);
         let piled = chunks.summaries.count as u32 > self.settings.max_summaries;
+        let folds = |at_least: u32| {
+            chunks.summaries.folds(at_least as usize).filter(|fold| self.is_worth_it(fold)).collect::<Vec<_>>()
+        };
         // A pile is folded first: nothing is as expendable as the details of the oldest summaries.
-        let (pile, early) = if piled { (fold, None) } else { (None, fold) };
+        let pile = if piled { folds(self.settings.fold_at_least).into_iter().next() } else { None };
         let chosen = self.choose(&chunks.full, goal, pile.as_ref());
 
         let mut groups = chosen.len().min(self.settings.max_summaries as usize);
@@ -66,10 +70,15 @@ impl Strategy for IncrementalSummary {
             groups /= 2;
             planned = self.sized(goal, pile.iter().cloned().chain(chunks::merged(&chosen, groups)));
         }
-        // Full chunks are not enough: summaries are folded before their time.
-        if saved(&planned) < goal.excess() {
-            let all = planned.into_iter().map(|planned| planned.chunk).chain(early);
-            planned = self.sized(goal, all);
+        // Full chunks are not enough: summaries are folded before their time, as few levels as will do.
+        let chunks_alone: Vec<Chunk> = planned.iter().map(|it| &it.chunk).filter(|it| !it.is_fold).cloned().collect();
+        for early in folds(2) {
+            if saved(&planned) >= goal.excess() {
+                break;
+            }
+            if pile.as_ref().is_none_or(|pile| pile.count < early.count) {
+                planned = self.sized(goal, chunks_alone.iter().cloned().chain([early]));
+            }
         }
         let short = goal.excess().saturating_sub(saved(&planned));
         let edits = planned.into_iter().map(|planned| planned.edit(goal, short)).collect();
@@ -119,11 +128,6 @@ impl IncrementalSummary {
             chosen.push(chunk.clone());
         }
         chosen
-    }
-
-    /// All earlier summaries as one chunk, where there are several and they hold something.
-    fn fold(&self, summaries: &Chunk) -> Option<Chunk> {
-        (summaries.count > 1 && self.is_worth_it(summaries)).then(|| summaries.clone())
     }
 
     /// Whether a summary of the least size saves at least as much as it costs.

@@ -158,7 +158,10 @@ mod tests {
 
     #[test]
     fn escapes_are_no_part_of_a_word() {
-        assert_eq!(found(&["src/lib.rs", "/tmp/x"], r#"{"a":"one\nsrc/lib.rs\n/tmp/x\"é\é"}"#, true), "src/lib.rs | /tmp/x");
+        assert_eq!(
+            found(&["src/lib.rs", "/tmp/x"], r#"{"a":"one\nsrc/lib.rs\n/tmp/x\"é\é"}"#, true),
+            "src/lib.rs | /tmp/x"
+        );
         assert_eq!(found(&["src/lib.rs"], r"one\nsrc/lib.rs", false), "");
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use epitome_session::{Arguments, Content, Entry, Origin, Role};
-use epitome_strategy::{Atoms, FileAccess, Lexicon, View};
+use epitome_strategy::{Atoms, FileAccess, Lexicon, Occurrence, View};
 
 use super::find::Finder;
 use super::sentences::instructions;
@@ -55,11 +55,18 @@ impl<'a> Held<'a> {
     }
 
     fn read_strings(&mut self, entries: &'a [Entry]) {
-        for atom in Atoms::asked_for(entries).all() {
-            if let Some(last) = atom.last_asked {
-                let weight = 1.0 + f64::from(last) / entries.len() as f64;
-                self.add(Cow::Borrowed(atom.text), weight, last);
+        let atoms = Atoms::asked_for(entries);
+        let mut asked = vec![None; atoms.all().len()];
+        for occurrence in atoms.occurrences() {
+            let atom = occurrence.atom as usize;
+            if !is_key(entries, occurrence, atoms.all()[atom].text.len()) {
+                asked[atom] = Some(occurrence.at.message);
             }
+        }
+        for (atom, last) in atoms.all().iter().zip(asked) {
+            let Some(last) = last.filter(|_| atom.text.contains(char::is_alphanumeric)) else { continue };
+            let weight = 1.0 + f64::from(last) / entries.len() as f64;
+            self.add(Cow::Borrowed(atom.text), weight, last);
         }
     }
 
@@ -107,9 +114,10 @@ impl<'a> Held<'a> {
     /// What of it stands in a view after. Linear in that view.
     pub(crate) fn kept_in(&self, after: &[Entry], least: &MinQuality) -> Quality {
         let mut found = vec![false; self.texts.len()];
-        let read = after.iter().map(|entry| &entry.message).filter(|message| {
-            message.role != Role::System && message.origin != Origin::Instructions
-        });
+        let read = after
+            .iter()
+            .map(|entry| &entry.message)
+            .filter(|message| message.role != Role::System && message.origin != Origin::Instructions);
         for block in read.flat_map(|message| &message.blocks) {
             let (text, is_json): (&str, bool) = match &block.content {
                 Content::Text { text } => (text, false),
@@ -123,7 +131,8 @@ impl<'a> Held<'a> {
     }
 
     fn kept(&self, part: Range<usize>, found: &[bool]) -> Kept {
-        let weight = |indexes: &mut dyn Iterator<Item = usize>| indexes.map(|index| self.items[index].weight).sum::<f64>();
+        let weight =
+            |indexes: &mut dyn Iterator<Item = usize>| indexes.map(|index| self.items[index].weight).sum::<f64>();
         let mut lost: Vec<usize> = part.clone().filter(|index| !found[*index]).collect();
         let all = weight(&mut part.clone());
         let share = if lost.is_empty() { 1.0 } else { super::rounded(1.0 - weight(&mut lost.iter().copied()) / all) };
@@ -153,4 +162,16 @@ impl<'a> Held<'a> {
         };
         examples.into_iter().map(cut).collect()
     }
+}
+
+/// Whether a string of `length` bytes is the name of an argument: the tool's word, and nobody's question.
+fn is_key(entries: &[Entry], occurrence: &Occurrence, length: usize) -> bool {
+    let block = &entries[occurrence.at.message as usize].message.blocks[occurrence.at.block as usize];
+    let Content::ToolCall(call) = &block.content else { return false };
+    let (start, bytes) = (occurrence.start as usize, call.arguments.text().as_bytes());
+    let behind = bytes.get(start + length..).unwrap_or_default();
+    start > 0
+        && bytes[start - 1] == b'"'
+        && behind.starts_with(b"\"")
+        && behind[1..].trim_ascii_start().starts_with(b":")
 }

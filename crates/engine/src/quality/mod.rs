@@ -144,7 +144,7 @@ impl MinQuality {
     }
 
     /// Whether other chains are to be tried where one keeps too little.
-    fn retries(&self) -> bool {
+    pub(crate) fn retries(&self) -> bool {
         self.is_on() && self.on_loss != OnLoss::Report
     }
 }
@@ -157,11 +157,8 @@ impl Quality {
             (sum + weight * quality.of(*part).share, weights + weight)
         });
         let below = held.filter(|(part, _)| quality.of(*part).share < least.of(*part));
-        let below = below.map(|(part, _)| Shortfall {
-            part: *part,
-            share: quality.of(*part).share,
-            least: least.of(*part),
-        });
+        let below =
+            below.map(|(part, _)| Shortfall { part: *part, share: quality.of(*part).share, least: least.of(*part) });
         quality.below = below.collect();
         if weights > 0.0 {
             quality.share = rounded(sum / weights);

@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(instructions(text, &Lexicon::standard()), expect, "{text}");
         };
         check("Fix it. Never push to main! Thanks.", &["Never push to main!"]);
-        check("- You  must keep v1.2 of\tmain.rs\n- and this", &["You must keep v1.2 of main.rs"]);
+        check("- You  must use v1.2 of\tmain.rs\n- and this", &["You must use v1.2 of main.rs"]);
         check("先看一下。不要修改 main.rs，谢谢。好", &["不要修改 main.rs，谢谢。"]);
         check("Nothing to see. Here", &[]);
         check(&format!("must {}", "data ".repeat(400)), &[]);

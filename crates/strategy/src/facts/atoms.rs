@@ -104,6 +104,16 @@ pub struct Atoms<'a> {
 impl<'a> Atoms<'a> {
     /// Reads every text, argument and output of the view. Linear.
     pub(super) fn of(entries: &'a [Entry]) -> Self {
+        Self::read(entries, |_| true)
+    }
+
+    /// The exact strings that were typed, or that a call's arguments name, and where. What else is said, written and
+    /// printed is not looked at: far less text. Linear in what is read.
+    pub fn asked_for(entries: &'a [Entry]) -> Self {
+        Self::read(entries, |place| matches!(place, Place::Typed | Place::Arguments))
+    }
+
+    fn read(entries: &'a [Entry], wanted: impl Fn(Place) -> bool) -> Self {
         let mut atoms = Self::default();
         for (message, entry) in entries.iter().enumerate() {
             for (block, content) in entry.message.blocks.iter().map(|block| &block.content).enumerate() {
@@ -115,6 +125,10 @@ impl<'a> Atoms<'a> {
                     Content::ToolResult(result) => (&result.text, Place::Output, false),
                     Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
                 };
+                // A call in plain text stands in what the model said.
+                if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(Place::Arguments)) {
+                    continue;
+                }
                 let at = BlockRef { message: message as u32, block: block as u32 };
                 let of_text_call = |start: usize| {
                     let calls = entry.message.text_calls.iter();
@@ -133,7 +147,9 @@ impl<'a> Atoms<'a> {
                         }
                         place => place,
                     };
-                    atoms.add(&text[found.start..found.end], found.kind, at, found.start as u32, place);
+                    if wanted(place) {
+                        atoms.add(&text[found.start..found.end], found.kind, at, found.start as u32, place);
+                    }
                 });
             }
         }

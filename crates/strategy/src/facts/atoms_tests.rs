@@ -51,3 +51,40 @@ fn atoms_know_where_they_were() {
     assert_eq!((file.count(Place::Output), file.count(Place::Model), file.count(Place::Arguments)), (1, 1, 0));
     assert_eq!(atoms.in_block(BlockRef { message: 1, block: 0 }).len(), 3);
 }
+
+#[test]
+fn what_was_asked_for_is_read_alone() {
+    let say = |index: u32, role, origin, blocks| {
+        let message = Message::new(format!("m{index}"), role, origin, blocks);
+        Entry::new(EntryKey::Log(index), Position::log(index), std::sync::Arc::new(message))
+    };
+    let text = |text: &str| vec![epitome_session::Block::text(text)];
+    let call = |arguments: String| {
+        let call = epitome_session::ToolCall {
+            id: "c".into(),
+            name: "Run".into(),
+            arguments: Arguments::Json(arguments.into()),
+        };
+        vec![epitome_session::Block::new(Content::ToolCall(call))]
+    };
+    let entries = [
+        say(0, Role::System, Origin::Instructions, text("in system_prompt")),
+        say(1, Role::User, Origin::Typed, text("fix run_job")),
+        say(2, Role::Assistant, Origin::Model, text("let me see said_here")),
+        say(
+            3,
+            Role::Assistant,
+            Origin::Model,
+            call(format!(r#"{{"a":"arg_ument","b":"{}in_text"}}"#, "x ".repeat(200))),
+        ),
+        say(4, Role::Tool, Origin::Tool, text("printed_here and run_job")),
+    ];
+    let (all, asked) = (Atoms::of(&entries), Atoms::asked_for(&entries));
+    let texts = |atoms: &Atoms<'_>| atoms.all().iter().map(|atom| atom.text.to_owned()).collect::<Vec<_>>();
+    assert_eq!(texts(&asked), ["run_job", "arg_ument"]);
+    for atom in asked.all() {
+        let same = all.all().iter().find(|other| other.text == atom.text).unwrap();
+        assert_eq!(atom.last_asked, same.last_asked);
+    }
+    assert_eq!(all.all().iter().filter(|atom| atom.was_asked_for()).count(), asked.all().len());
+}

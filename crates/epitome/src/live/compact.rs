@@ -1,0 +1,149 @@
+//! Compactions by hand: at once, or previewed, edited and then made.
+
+use std::sync::Arc;
+
+use epitome_engine::{Chain, Draft, Report, Request};
+use epitome_session::{EntryKey, Origin, Role, Trigger};
+use epitome_strategy::{TaskKind, Tokens};
+use tracing::Instrument;
+
+use super::events::{Event, done};
+use super::{LiveError, LiveSession};
+
+/// What a compaction is asked to do. The default is one by hand, down to the budget's target.
+#[derive(Debug, Clone)]
+pub struct Compaction {
+    /// What starts it.
+    pub trigger: Trigger,
+    /// What to keep in focus, as in `/compact the parser`; the newest user message without it.
+    pub focus: Option<String>,
+    /// Tokens to get down to; the budget's target without it.
+    pub target: Option<Tokens>,
+    /// The kind of task, where the host knows it better than the detector.
+    pub task: Option<TaskKind>,
+    /// The chain to use; the configuration's without it.
+    pub chain: Option<Chain>,
+}
+
+impl Default for Compaction {
+    fn default() -> Self {
+        Self { trigger: Trigger::Manual, focus: None, target: None, task: None, chain: None }
+    }
+}
+
+impl Compaction {
+    /// A compaction by hand with something in focus.
+    pub fn focused(focus: impl Into<String>) -> Self {
+        Self { focus: Some(focus.into()), ..Self::default() }
+    }
+}
+
+impl LiveSession {
+    /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`].
+    ///
+    /// # Errors
+    ///
+    /// [`LiveError::Infeasible`] where what must stay is larger than the hard limit; a summary that could not be written
+    /// where the settings say that nothing is done without; trouble with the file. The session is as it was.
+    pub async fn compact(&mut self, compaction: &Compaction) -> Result<Report, LiveError> {
+        let span = tracing::info_span!("compaction", trigger = ?compaction.trigger, tokens = self.ledger.total());
+        async {
+            let draft = self.preview(compaction).await?;
+            self.apply(draft).await
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// Works out a compaction without making it. The draft's summaries may be edited
+    /// ([`Draft::edit_summary`]); [`apply`](Self::apply) makes exactly what the draft shows.
+    ///
+    /// The draft belongs to the session as it is now: when a message has arrived since, it is stale.
+    pub async fn preview(&mut self, compaction: &Compaction) -> Result<Draft, LiveError> {
+        let memories = self.recent_memories().await;
+        let mut request = self.request(compaction);
+        request.memories = memories;
+        self.watchers.tell(&Event::CompactionStart {
+            reason: compaction.trigger,
+            message_count: self.session.view().len() as u32,
+        });
+        let drafted = self.engine.draft(&self.session, &self.ledger, &mut self.archive, &request).await;
+        match drafted {
+            Ok(draft) => {
+                self.watchers.metrics.summary(&draft.report);
+                Ok(draft)
+            }
+            Err(error) => Err(self.failed(error.into())),
+        }
+    }
+
+    /// Makes the compaction that was previewed: facts worth keeping are remembered first, then it is made and stored.
+    ///
+    /// # Errors
+    ///
+    /// The draft is stale, does not fit, or cannot be stored; the session is as it was.
+    pub async fn apply(&mut self, draft: Draft) -> Result<Report, LiveError> {
+        if let Some(floor) = draft.report.floor {
+            let error = LiveError::Infeasible { limit: draft.report.budget, floor: Box::new(floor) };
+            return Err(self.failed(error));
+        }
+        let changes = draft.epoch().is_some();
+        let flushed = if changes { self.flush_memories().await } else { 0 };
+        let before = self.before();
+        let committed = self.engine.commit(&mut self.session, &mut self.ledger, draft);
+        let report = match committed {
+            Ok(report) => report,
+            Err(error) => return Err(self.failed(error.into())),
+        };
+        if changes && let Err(error) = self.store_epoch(before) {
+            return Err(self.failed(error));
+        }
+        self.watch.compacted(&report);
+        let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
+        self.watchers.tell(&done(&report, epoch, self.newest_summary(epoch), flushed));
+        self.tell_tokens();
+        Ok(report)
+    }
+
+    /// The id of the newest summary that an epoch added.
+    fn newest_summary(&self, epoch: Option<u32>) -> Option<String> {
+        let added = |key: EntryKey| matches!(key, EntryKey::Synthetic { epoch: of, .. } if Some(of) == epoch);
+        let mut view = self.session.view().iter().rev();
+        let summary = view.find(|entry| added(entry.key) && entry.message.origin == Origin::Summary)?;
+        Some(summary.message.id.to_string())
+    }
+
+    /// Says that a compaction came to nothing. It is not tried again at once by itself.
+    pub(super) fn failed(&mut self, error: LiveError) -> LiveError {
+        self.watch.failed(self.ledger.total());
+        self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
+        error
+    }
+
+    /// The engine's request for a compaction: from the budget to the target.
+    pub(super) fn request(&self, compaction: &Compaction) -> Request {
+        let usable = self.budget.usable();
+        let limit = self.budget.hard.tokens(usable).min(usable);
+        let target = compaction.target.unwrap_or_else(|| self.budget.target.tokens(usable));
+        let observer = Arc::new(self.watchers.clone());
+        Request {
+            limit: limit.max(compaction.target.unwrap_or(0).min(usable)),
+            target: target.min(limit),
+            window: Some(self.budget.window),
+            trigger: compaction.trigger,
+            mode: self.mode,
+            task: compaction.task,
+            chain: compaction.chain.clone().or_else(|| self.fixed.clone()),
+            focus: compaction.focus.clone(),
+            memories: Vec::new(),
+            observer: Some(observer),
+            unsent_messages: self.unsent(),
+        }
+    }
+
+    /// How many messages at the view's end were never sent: those behind the model's newest message. Linear in these.
+    fn unsent(&self) -> u32 {
+        let view = self.session.view().iter().rev();
+        view.take_while(|entry| entry.message.role != Role::Assistant).count() as u32
+    }
+}

@@ -1,0 +1,330 @@
+//! What a live session tells those who watch it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
+use epitome_session::Trigger;
+use serde::Serialize;
+
+/// Something that happened to a live session. The fields are named as clients of the service get them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Event {
+    /// A compaction starts.
+    CompactionStart {
+        /// What started it.
+        reason: Trigger,
+        /// Messages of the view.
+        message_count: u32,
+    },
+    /// A strategy, or a stage of the engine, is done.
+    CompactionStep {
+        /// Which.
+        strategy: Arc<str>,
+        /// Tokens of the view before it.
+        tokens_before: u32,
+        /// Tokens of the view after it.
+        tokens_after: u32,
+        /// Edits that were made.
+        edits: u32,
+    },
+    /// Summaries are being written.
+    SummaryStart {
+        /// How many at once.
+        count: u32,
+        /// Messages that they will stand for.
+        message_count: u32,
+    },
+    /// One of them is written.
+    SummaryDone {
+        /// Tokens a model read for it.
+        input_tokens: u64,
+        /// Tokens a model wrote for it.
+        output_tokens: u64,
+        /// Why there is none, or why the rules wrote it.
+        problem: Option<String>,
+    },
+    /// A compaction is over.
+    CompactionDone {
+        /// Whether the view is now smaller.
+        success: bool,
+        /// Messages that left or were shortened.
+        compacted_count: u32,
+        /// Messages that stay as they were.
+        keep_recent_count: u32,
+        /// The id of the newest summary's message.
+        summary_message_id: Option<String>,
+        /// Its text.
+        summary_content: Option<String>,
+        /// Tokens of the view before.
+        tokens_before: u32,
+        /// Tokens of the view after.
+        tokens_after: u32,
+        /// The compaction's number, to undo it by.
+        epoch: Option<u32>,
+        /// Facts that were put into the memory store.
+        flushed_memories: u32,
+    },
+    /// A compaction failed: the session is as it was.
+    CompactionError {
+        /// What happened.
+        message: String,
+        /// Whether trying again may help.
+        retryable: bool,
+    },
+    /// A huge result was cut before it was sent.
+    ArrivalCut {
+        /// Its number, to undo it by.
+        epoch: u32,
+        /// Tokens of the view before.
+        tokens_before: u32,
+        /// Tokens of the view after.
+        tokens_after: u32,
+    },
+    /// A compaction was undone.
+    Undone {
+        /// Its number.
+        epoch: u32,
+        /// Tokens of the view now.
+        tokens: u32,
+    },
+    /// How full the context is.
+    TokenUpdate {
+        /// The figures.
+        context: ContextTokens,
+    },
+}
+
+/// How full the context is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextTokens {
+    /// Tokens of the messages.
+    pub used_tokens: u32,
+    /// Tokens that they may take.
+    pub max_tokens: u32,
+    /// The former as a percentage of the latter.
+    pub percent: f64,
+    /// The percentage from which on a compaction is suggested.
+    pub threshold_percent: f64,
+    /// Whether the figures are estimates.
+    pub estimated: bool,
+}
+
+impl ContextTokens {
+    pub(super) fn new(check: &Check, estimated: bool) -> Self {
+        let percent = |tokens: u32| f64::from(tokens) * 100.0 / f64::from(check.usable_tokens.max(1));
+        Self {
+            used_tokens: check.current_tokens,
+            max_tokens: check.usable_tokens,
+            percent: percent(check.current_tokens),
+            threshold_percent: percent(check.threshold_tokens),
+            estimated,
+        }
+    }
+}
+
+/// Is told what happens. Called on the thread that works on the session: it should return at once, by handing the event
+/// to a channel for instance.
+pub type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// What has happened so far, for a metrics endpoint. One object may serve many sessions.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    messages: AtomicU64,
+    compactions: AtomicU64,
+    failures: AtomicU64,
+    undos: AtomicU64,
+    overflows: AtomicU64,
+    arrival_cuts: AtomicU64,
+    tokens_saved: AtomicU64,
+    summary_input_tokens: AtomicU64,
+    summary_output_tokens: AtomicU64,
+    summary_fallbacks: AtomicU64,
+    flushed_memories: AtomicU64,
+}
+
+/// The figures of [`Metrics`] at one moment; all of them only grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[expect(missing_docs, reason = "the names say it; the units are messages, events and tokens")]
+pub struct Counters {
+    pub messages: u64,
+    pub compactions: u64,
+    pub failures: u64,
+    pub undos: u64,
+    pub overflows: u64,
+    pub arrival_cuts: u64,
+    pub tokens_saved: u64,
+    pub summary_input_tokens: u64,
+    pub summary_output_tokens: u64,
+    pub summary_fallbacks: u64,
+    pub flushed_memories: u64,
+}
+
+impl Metrics {
+    /// The figures now.
+    pub fn counters(&self) -> Counters {
+        let of = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
+        Counters {
+            messages: of(&self.messages),
+            compactions: of(&self.compactions),
+            failures: of(&self.failures),
+            undos: of(&self.undos),
+            overflows: of(&self.overflows),
+            arrival_cuts: of(&self.arrival_cuts),
+            tokens_saved: of(&self.tokens_saved),
+            summary_input_tokens: of(&self.summary_input_tokens),
+            summary_output_tokens: of(&self.summary_output_tokens),
+            summary_fallbacks: of(&self.summary_fallbacks),
+            flushed_memories: of(&self.flushed_memories),
+        }
+    }
+
+    pub(super) fn message(&self) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn overflow(&self) {
+        self.overflows.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What a summarizer was paid, also where its work came to nothing.
+    pub(super) fn summary(&self, report: &Report) {
+        let paid = &report.summarizer;
+        self.summary_input_tokens.fetch_add(paid.input_tokens, Ordering::Relaxed);
+        self.summary_output_tokens.fetch_add(paid.output_tokens, Ordering::Relaxed);
+        self.summary_fallbacks.fetch_add(u64::from(paid.fell_back), Ordering::Relaxed);
+    }
+
+    fn event(&self, event: &Event) {
+        let add = |figure: &AtomicU64, count: u32| figure.fetch_add(count.into(), Ordering::Relaxed);
+        match event {
+            Event::CompactionDone { success, tokens_before, tokens_after, flushed_memories, .. } => {
+                add(&self.compactions, u32::from(*success));
+                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
+                add(&self.flushed_memories, *flushed_memories);
+            }
+            Event::CompactionError { .. } => {
+                add(&self.failures, 1);
+            }
+            Event::ArrivalCut { tokens_before, tokens_after, .. } => {
+                add(&self.arrival_cuts, 1);
+                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
+            }
+            Event::Undone { .. } => {
+                add(&self.undos, 1);
+            }
+            Event::CompactionStart { .. }
+            | Event::CompactionStep { .. }
+            | Event::SummaryStart { .. }
+            | Event::SummaryDone { .. }
+            | Event::TokenUpdate { .. } => {}
+        }
+    }
+}
+
+/// Everybody who watches a session.
+#[derive(Clone, Default)]
+pub(super) struct Watchers {
+    listeners: Vec<Listener>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl fmt::Debug for Watchers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Watchers").field("listeners", &self.listeners.len()).finish()
+    }
+}
+
+impl Watchers {
+    pub(super) fn add(&mut self, listener: Listener) {
+        self.listeners.push(listener);
+    }
+
+    /// Whether anybody listens: figures that only events carry need not be worked out otherwise.
+    pub(super) fn anybody(&self) -> bool {
+        !self.listeners.is_empty()
+    }
+
+    pub(super) fn tell(&self, event: &Event) {
+        self.metrics.event(event);
+        trace(event);
+        for listener in &self.listeners {
+            listener(event);
+        }
+    }
+}
+
+/// The engine's progress as events.
+impl Observer for Watchers {
+    fn on(&self, progress: Progress<'_>) {
+        let event = match progress {
+            Progress::Strategy { .. } => return,
+            Progress::Step(Step { strategy, tokens_before, tokens_after, edits, .. }) => Event::CompactionStep {
+                strategy: Arc::clone(strategy),
+                tokens_before: *tokens_before,
+                tokens_after: *tokens_after,
+                edits: *edits,
+            },
+            Progress::Summaries { count, messages } => {
+                Event::SummaryStart { count: count as u32, message_count: messages as u32 }
+            }
+            Progress::Summary { input_tokens, output_tokens, problem } => {
+                Event::SummaryDone { input_tokens, output_tokens, problem: problem.map(str::to_owned) }
+            }
+        };
+        self.tell(&event);
+    }
+}
+
+/// The event as a record of `tracing`, inside the span of the compaction.
+fn trace(event: &Event) {
+    match event {
+        Event::CompactionStart { reason, message_count } => {
+            tracing::info!(?reason, message_count, "compaction starts");
+        }
+        Event::CompactionStep { strategy, tokens_before, tokens_after, edits } => {
+            tracing::debug!(%strategy, tokens_before, tokens_after, edits, "step");
+        }
+        Event::SummaryStart { count, message_count } => tracing::debug!(count, message_count, "summaries start"),
+        Event::SummaryDone { input_tokens, output_tokens, problem: None } => {
+            tracing::debug!(input_tokens, output_tokens, "summary written");
+        }
+        Event::SummaryDone { problem: Some(problem), .. } => tracing::warn!(%problem, "summary"),
+        Event::CompactionDone { success, tokens_before, tokens_after, epoch, .. } => {
+            tracing::info!(success, tokens_before, tokens_after, epoch, "compaction done");
+        }
+        Event::CompactionError { message, retryable } => tracing::warn!(%message, retryable, "compaction failed"),
+        Event::ArrivalCut { epoch, tokens_before, tokens_after } => {
+            tracing::info!(epoch, tokens_before, tokens_after, "huge result cut on arrival");
+        }
+        Event::Undone { epoch, tokens } => tracing::info!(epoch, tokens, "compaction undone"),
+        Event::TokenUpdate { context } => tracing::trace!(tokens = context.used_tokens, "tokens"),
+    }
+}
+
+/// The event that a finished compaction is told by. `view` are the ids of its newest summary and its number.
+pub(super) fn done(
+    report: &Report,
+    epoch: Option<u32>,
+    summary_message_id: Option<String>,
+    flushed_memories: u32,
+) -> Event {
+    use epitome_engine::Outcome;
+    let stays = |outcome: Outcome| matches!(outcome, Outcome::Kept | Outcome::Pinned);
+    let keep_recent_count = report.messages.iter().filter(|receipt| stays(receipt.outcome)).count() as u32;
+    Event::CompactionDone {
+        success: report.status == Status::Compacted,
+        compacted_count: report.messages.len() as u32 - keep_recent_count,
+        keep_recent_count,
+        summary_message_id,
+        summary_content: report.summary.clone(),
+        tokens_before: report.tokens_before,
+        tokens_after: report.tokens_after,
+        epoch,
+        flushed_memories,
+    }
+}

@@ -1,0 +1,61 @@
+//! The compactions of a session, and what left with them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use epitome_session::{Epoch, EpochOrigin, Origin, Session, Trigger};
+use serde::Serialize;
+
+/// One compaction of a session's history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryEntry {
+    /// Its number, to undo it by.
+    pub epoch: u32,
+    /// Who made it.
+    pub origin: EpochOrigin,
+    /// What started it; `arrival` for a result that was cut before it was sent.
+    pub trigger: Trigger,
+    /// How many messages the session had.
+    pub messages: u32,
+    /// Tokens of the view before, where they are known.
+    pub tokens_before: Option<u32>,
+    /// Tokens of the view after, where they are known.
+    pub tokens_after: Option<u32>,
+    /// How many edits each strategy made.
+    pub edits: BTreeMap<Arc<str>, u32>,
+    /// Handles of what left, to recall it by, in order.
+    pub recall: Vec<Arc<str>>,
+    /// The summaries that it wrote.
+    pub summaries: Vec<String>,
+    /// Whether it was undone.
+    pub undone: bool,
+}
+
+/// Every compaction, the oldest first, undone ones included. Linear in the journal.
+pub fn history(session: &Session) -> Vec<HistoryEntry> {
+    session.journal().iter().map(entry).collect()
+}
+
+fn entry(epoch: &Epoch) -> HistoryEntry {
+    let mut edits: BTreeMap<Arc<str>, u32> = BTreeMap::new();
+    let mut recall: Vec<Arc<str>> = Vec::new();
+    for edit in &epoch.edits {
+        *edits.entry(Arc::clone(&edit.strategy)).or_default() += 1;
+        if let Some(handle) = edit.recall.as_ref().filter(|handle| !recall.contains(handle)) {
+            recall.push(Arc::clone(handle));
+        }
+    }
+    let summaries = epoch.synthetics.iter().filter(|synthetic| synthetic.message.origin == Origin::Summary);
+    HistoryEntry {
+        epoch: epoch.id,
+        origin: epoch.origin,
+        trigger: epoch.trigger,
+        messages: epoch.log_length,
+        tokens_before: epoch.tokens_before,
+        tokens_after: epoch.tokens_after,
+        edits,
+        recall,
+        summaries: summaries.map(|synthetic| synthetic.message.plain_text()).collect(),
+        undone: epoch.undone,
+    }
+}

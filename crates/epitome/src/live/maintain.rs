@@ -1,0 +1,118 @@
+//! Compactions by themselves: before each call of the model, when one is due.
+
+use std::fmt::Debug;
+
+use epitome_config::Refusal;
+use epitome_engine::{Chain, Check, Draft, Report, Urgency};
+use epitome_session::{Message, Session, Trigger};
+use epitome_strategy::Protection;
+
+use super::{Compaction, LiveError, LiveSession};
+
+/// Somebody who is asked before a compaction is made.
+pub trait Confirm: Send + Sync + Debug {
+    /// What is to become of this compaction? The draft shows everything that it would do.
+    fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation;
+}
+
+/// The answer to whether a compaction may be made.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Confirmation {
+    /// It is made.
+    Make,
+    /// It is made with these summaries edited ([`Draft::edit_summary`]).
+    MakeEdited(Box<Draft>),
+    /// It is not made. Where there is no room left, the settings say what follows.
+    Refuse,
+}
+
+/// What [`LiveSession::maintain`] did.
+#[derive(Debug)]
+pub enum Maintained {
+    /// Nothing was due.
+    Nothing(Check),
+    /// A compaction was made, or found that there is nothing to leave out: the report says which.
+    Compacted(Box<Report>),
+    /// A compaction was refused, and there is room to go on without it.
+    Refused(Check),
+    /// A compaction was refused and there is no room left: the settings ask for a new session. This is one, with the
+    /// system prompt, the original task and the newest user message; the old one is as it was.
+    NewSession(Box<Session>),
+}
+
+impl LiveSession {
+    /// To be called before each call of the model: compacts where that is due, after confirmation where the settings ask
+    /// for it. Constant time where nothing is due.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`compact`](Self::compact), where the compaction is due and not just suggested: a suggested one that fails
+    /// leaves the session as it is, tells the subscribers, and counts as [`Maintained::Nothing`].
+    pub async fn maintain(&mut self) -> Result<Maintained, LiveError> {
+        let check = self.check();
+        let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
+        let is_due = check.urgency == Urgency::Hard;
+        let compaction = Compaction { trigger, ..Compaction::default() };
+        let made = match self.confirm.clone().filter(|_| self.settings.require_confirmation) {
+            None => self.compact(&compaction).await,
+            Some(confirm) => {
+                let draft = match self.preview(&compaction).await {
+                    Ok(draft) => draft,
+                    Err(_) if !is_due => return Ok(Maintained::Nothing(check)),
+                    Err(error) => return Err(error),
+                };
+                match confirm.confirm(&draft, &check) {
+                    Confirmation::Make => self.apply(draft).await,
+                    Confirmation::MakeEdited(edited) => self.apply(*edited).await,
+                    Confirmation::Refuse if !is_due => {
+                        self.watch.failed(check.current_tokens);
+                        return Ok(Maintained::Refused(check));
+                    }
+                    Confirmation::Refuse => return self.refused(trigger, check).await,
+                }
+            }
+        };
+        match made {
+            Ok(report) => Ok(Maintained::Compacted(Box::new(report))),
+            Err(_) if !is_due => Ok(Maintained::Nothing(check)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What follows where a compaction that is due was refused.
+    async fn refused(&mut self, trigger: Trigger, check: Check) -> Result<Maintained, LiveError> {
+        match self.settings.on_refusal {
+            Refusal::Error => {
+                let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
+                Err(self.failed(refused))
+            }
+            Refusal::DropOldest => {
+                // A chain of nothing: the engine's floor lets the oldest leave, and no summary is written.
+                let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
+                Ok(Maintained::Compacted(Box::new(self.compact(&compaction).await?)))
+            }
+            Refusal::NewSession => {
+                self.watch.failed(check.current_tokens);
+                Ok(Maintained::NewSession(Box::new(self.successor())))
+            }
+        }
+    }
+
+    /// A new session that goes on where this one stands: what is protected of it, without the work in between.
+    fn successor(&self) -> Session {
+        let mut successor = Session::new();
+        successor.tools.clone_from(&self.session.tools);
+        let stays = |protection: Protection| {
+            matches!(
+                protection,
+                Protection::System | Protection::OriginalTask | Protection::NewestUser | Protection::Pinned
+            )
+        };
+        for (entry, protection) in self.session.view().iter().zip(self.engine.protections(&self.session)) {
+            if stays(protection) {
+                successor.push(Message::clone(&entry.original));
+            }
+        }
+        successor
+    }
+}

@@ -1,0 +1,319 @@
+//! A session while it is going on: messages are pushed as they come, and it keeps itself within its budget.
+//!
+//! ```
+//! use epitome::live::LiveSession;
+//! use epitome::session::{Message, Origin, Role};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = epitome::Config::default().build(&epitome::registry())?;
+//! let mut live = LiveSession::new(&runtime);
+//! live.push(Message::text("1", Role::User, Origin::Typed, "Fix the build"))?;
+//! // Before each call of the model:
+//! epitome::engine::block_on(live.maintain())?;
+//! let request = live.session().view(); // what to send
+//! # assert_eq!(request.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | when | call | cost |
+//! |---|---|---|
+//! | a message arrives | [`push`](LiveSession::push) | the message |
+//! | is a compaction due? | [`check`](LiveSession::check) | constant |
+//! | before each call of the model | [`maintain`](LiveSession::maintain) | constant, or a compaction |
+//! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
+//! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
+//! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
+//! | something is needed again | [`recall`](LiveSession::recall), [`history`](LiveSession::history) | the item |
+
+mod compact;
+mod error;
+mod events;
+mod history;
+mod maintain;
+mod memories;
+mod overflow;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use epitome_config::{LiveSettings, Runtime};
+use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Watch};
+use epitome_session::{EntryKey, Message, Role, Session};
+use epitome_store::{MemoryStore, SessionArchive, SessionFile};
+use epitome_strategy::{Archive, Archived};
+
+pub use compact::Compaction;
+pub use epitome_providers::chat::Overflow;
+pub use error::LiveError;
+pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
+pub use history::{HistoryEntry, history};
+pub use maintain::{Confirm, Confirmation, Maintained};
+pub use overflow::Retry;
+
+use events::Watchers;
+
+/// A session that is going on, with its budget, its archive, and where it is kept.
+///
+/// One task at a time works on it: the methods take `&mut self`.
+#[derive(Debug)]
+pub struct LiveSession {
+    engine: Engine,
+    session: Session,
+    ledger: Ledger,
+    archive: SessionArchive,
+    budget: Budget,
+    watch: Watch,
+    settings: LiveSettings,
+    mode: Mode,
+    fixed: Option<Chain>,
+    file: Option<SessionFile>,
+    memories: Option<Arc<dyn MemoryStore>>,
+    /// Messages of the log that memories were taken from.
+    flushed: usize,
+    confirm: Option<Arc<dyn Confirm>>,
+    watchers: Watchers,
+    /// How often the provider has refused the session since it last answered.
+    overflows: u32,
+}
+
+impl LiveSession {
+    /// An empty session in memory.
+    pub fn new(runtime: &Runtime) -> Self {
+        Self::of(runtime, Session::new())
+    }
+
+    /// A session that exists already, such as a recorded one. Counts its view: linear.
+    pub fn of(runtime: &Runtime, session: Session) -> Self {
+        Self::with_engine(crate::engine_of(runtime), runtime, session)
+    }
+
+    /// The same with an engine of the host's making; budget, triggers and settings are those of `runtime`.
+    pub fn with_engine(engine: Engine, runtime: &Runtime, session: Session) -> Self {
+        let mut watch = Watch::new(runtime.triggers.clone());
+        let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
+        session.log()[newest as usize..].iter().for_each(|message| watch.push(message));
+        let mut live = Self {
+            ledger: engine.ledger(&session),
+            engine,
+            flushed: newest as usize,
+            session,
+            archive: SessionArchive::new(),
+            budget: runtime.budget.clone(),
+            watch,
+            settings: runtime.live.clone(),
+            mode: runtime.mode,
+            fixed: runtime.fixed.clone(),
+            file: None,
+            memories: None,
+            confirm: None,
+            watchers: Watchers::default(),
+            overflows: 0,
+        };
+        live.count_tools();
+        live
+    }
+
+    /// Opens a session that was kept in a file, and goes on keeping it there. What an interrupted write left at the file's
+    /// end is cut off: the session is as it was after the last call that returned.
+    ///
+    /// # Errors
+    ///
+    /// The file is not there, is in use by another process, or is damaged.
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self, LiveError> {
+        let (file, opened) = SessionFile::open(path.as_ref())?;
+        if let Some(repaired) = &opened.repaired {
+            tracing::warn!(%repaired, path = %path.as_ref().display(), "session file repaired");
+        }
+        let mut live = Self::of(runtime, opened.session);
+        live.archive = opened.archive;
+        live.file = Some(file);
+        Ok(live)
+    }
+
+    /// Keeps the session in a new file from here on: each message, compaction and undo as it happens.
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be written.
+    pub fn keep_in(&mut self, path: impl AsRef<Path>) -> Result<(), LiveError> {
+        self.file = Some(SessionFile::create(path.as_ref(), &self.session, &mut self.archive)?);
+        Ok(())
+    }
+
+    /// Waits until everything is on the disk. After a failed write it stores the whole session again, beside the old file
+    /// and then in its place. Does nothing for a session that is kept in memory.
+    pub fn save(&mut self) -> Result<(), LiveError> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        match file.sync() {
+            Ok(()) => Ok(()),
+            Err(_) => Ok(file.rewrite(&self.session, &mut self.archive)?),
+        }
+    }
+
+    /// Facts worth keeping go there before a compaction where the settings say so, and come back into summaries.
+    pub fn remember_in(&mut self, memories: Arc<dyn MemoryStore>) {
+        self.memories = Some(memories);
+    }
+
+    /// Is asked before a compaction that [`maintain`](Self::maintain) finds due, where the settings ask for confirmation.
+    pub fn confirm_with(&mut self, confirm: Arc<dyn Confirm>) {
+        self.confirm = Some(confirm);
+    }
+
+    /// Is told what happens from here on.
+    pub fn subscribe(&mut self, listener: Listener) {
+        self.watchers.add(listener);
+    }
+
+    /// Counts into `metrics` from here on; several sessions may share one.
+    pub fn count_into(&mut self, metrics: Arc<Metrics>) {
+        self.watchers.metrics = metrics;
+    }
+
+    /// What has happened so far, for a metrics endpoint.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.watchers.metrics
+    }
+
+    /// The session: its view is what to send to the model.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The engine that works on it.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Tokens of the view. Constant time.
+    pub fn tokens(&self) -> u32 {
+        self.ledger.total()
+    }
+
+    /// The budget in force.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Another budget from here on, as after a switch to another model; the tool definitions stay counted in. The next
+    /// [`check`](Self::check) shows the share that the session takes of it.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+        self.count_tools();
+        self.tell_tokens();
+    }
+
+    /// The tool definitions that are sent with every request, as JSON; they take a part of the window.
+    pub fn set_tools(&mut self, tools: Option<&str>) -> Result<(), LiveError> {
+        if self.session.tools.as_deref() == tools {
+            return Ok(());
+        }
+        self.session.tools = tools.map(Arc::from);
+        self.count_tools();
+        if let Some(file) = &mut self.file {
+            file.set_tools(tools)?;
+        }
+        Ok(())
+    }
+
+    fn count_tools(&mut self) {
+        let count = |tools: &Arc<str>| self.engine.counter.count(tools);
+        self.budget.tool_definitions = self.session.tools.as_ref().map_or(0, count);
+    }
+
+    /// Appends a message and stores it. A tool result that is larger than the settings allow is cut as soon as its step is
+    /// whole, before it is ever sent. Costs the message; a cut also the number of the view's messages.
+    pub fn push(&mut self, message: Message) -> Result<EntryKey, LiveError> {
+        let key = self.session.push(message);
+        self.ledger.push(&self.session, key);
+        let Some(message) = self.session.log().last().map(Arc::clone) else { return Ok(key) };
+        self.watch.push(&message);
+        self.watchers.metrics.message();
+        if message.role == Role::Assistant {
+            self.overflows = 0; // the provider took the session
+        }
+        if let Some(file) = &mut self.file {
+            file.append(&message)?;
+        }
+        self.cut_arrivals()?;
+        self.tell_tokens();
+        Ok(key)
+    }
+
+    fn cut_arrivals(&mut self) -> Result<(), LiveError> {
+        let Some(most) = self.settings.arrival_tokens else { return Ok(()) };
+        let most = most.tokens(self.budget.usable());
+        let is_output = self.session.view().last().is_some_and(|entry| entry.message.role != Role::Assistant);
+        if !is_output || self.ledger.total() <= most {
+            return Ok(());
+        }
+        let before = self.before();
+        let cut = self.engine.cut_arrivals(&mut self.session, &mut self.ledger, &mut self.archive, most)?;
+        let Some(cut) = cut else { return Ok(()) };
+        self.store_epoch(before)?;
+        self.watchers.tell(&Event::ArrivalCut {
+            epoch: cut.epoch,
+            tokens_before: cut.tokens_before,
+            tokens_after: cut.tokens_after,
+        });
+        Ok(())
+    }
+
+    /// The session as it is, to go back to if an epoch cannot be stored; `None` where it is kept in memory.
+    fn before(&self) -> Option<(Session, Ledger)> {
+        self.file.is_some().then(|| (self.session.clone(), self.ledger.clone()))
+    }
+
+    /// Stores the newest epoch; where that fails, the session goes back to what it was `before` it.
+    fn store_epoch(&mut self, before: Option<(Session, Ledger)>) -> Result<(), LiveError> {
+        let (Some(file), Some(before)) = (&mut self.file, before) else { return Ok(()) };
+        file.commit(&self.session, &mut self.archive).map_err(|error| {
+            (self.session, self.ledger) = before;
+            LiveError::Store(error)
+        })
+    }
+
+    /// Whether a compaction is due, and why. Constant time.
+    pub fn check(&self) -> Check {
+        self.watch.check(&self.budget, self.ledger.total(), self.session.newest_tokens_after())
+    }
+
+    /// How full the context is. Constant time.
+    pub fn context(&self) -> ContextTokens {
+        ContextTokens::new(&self.check(), !self.engine.counter.is_exact())
+    }
+
+    fn tell_tokens(&self) {
+        if self.watchers.anybody() {
+            self.watchers.tell(&Event::TokenUpdate { context: self.context() });
+        }
+    }
+
+    /// Takes a compaction, or a cut on arrival, back: the view is what it would be without it. Linear in the log.
+    pub fn undo(&mut self, epoch: u32) -> Result<(), LiveError> {
+        let before = self.session.clone();
+        self.session.undo(epoch)?;
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.undo(epoch)
+        {
+            self.session = before;
+            return Err(error.into());
+        }
+        self.ledger.resync(&self.session);
+        self.watchers.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
+        self.tell_tokens();
+        Ok(())
+    }
+
+    /// Every compaction so far, the oldest first.
+    pub fn history(&self) -> Vec<HistoryEntry> {
+        history(&self.session)
+    }
+
+    /// What left the context under a handle, as the marks and headings in the view name it; `None` where there is no such
+    /// handle.
+    pub fn recall(&self, handle: &str) -> Result<Option<Archived>, LiveError> {
+        Ok(self.archive.get(handle.trim())?)
+    }
+}

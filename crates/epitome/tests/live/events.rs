@@ -1,0 +1,78 @@
+//! What those who watch are told.
+
+use std::sync::{Arc, Mutex};
+
+use epitome::live::{Counters, Event, Metrics};
+use epitome::strategy::SummarizeError;
+
+use super::support::{SMALL, Scripted, compact, talk, user, with_summarizer};
+
+/// The events of a session with a summarizer that fails or not, as JSON without the figures.
+fn events(fails: bool) -> (Vec<Event>, Counters) {
+    let summarizer = Arc::new(Scripted::default());
+    let mut live = with_summarizer(&format!("{SMALL}[summary]\non_failure = \"stop\"\n"), &summarizer);
+    let metrics = Arc::new(Metrics::default());
+    live.count_into(metrics.clone());
+    talk(&mut live, 1_700);
+    let told: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let listener = Arc::clone(&told);
+    live.subscribe(Arc::new(move |event| listener.lock().unwrap().push(event.clone())));
+    if fails {
+        *summarizer.fails.lock().unwrap() = Some(SummarizeError { message: "busy".to_owned(), retryable: true });
+        compact(&mut live).unwrap_err();
+    } else {
+        compact(&mut live).unwrap();
+        live.undo(0).unwrap();
+        live.push(user("more")).unwrap();
+    }
+    let told = told.lock().unwrap().clone();
+    (told, metrics.counters())
+}
+
+fn names(events: &[Event]) -> Vec<String> {
+    let name = |event: &Event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned();
+    events.iter().map(name).collect()
+}
+
+#[test]
+fn a_compaction_is_told_from_start_to_end() {
+    let (events, counters) = events(false);
+    let expected = [
+        "compaction_start",
+        "summary_start",
+        "summary_done",
+        "compaction_step",
+        "compaction_done",
+        "token_update",
+        "undone",
+        "token_update",
+        "token_update",
+    ];
+    assert_eq!(names(&events), expected);
+    let done = serde_json::to_value(&events[4]).unwrap();
+    assert_eq!(done["success"], true);
+    assert_eq!(done["epoch"], 0);
+    assert!(done["summaryContent"].as_str().unwrap().contains("messages, remembering"), "{done}");
+    assert_eq!(
+        done["compactedCount"].as_u64().unwrap() + done["keepRecentCount"].as_u64().unwrap(),
+        serde_json::to_value(&events[0]).unwrap()["messageCount"].as_u64().unwrap()
+    );
+    let update = serde_json::to_value(&events[5]).unwrap();
+    let context = &update["context"];
+    assert_eq!((&context["maxTokens"], &context["thresholdPercent"]), (&2_000.into(), &80.0.into()));
+    assert_eq!(context["usedTokens"], done["tokensAfter"]);
+    assert_eq!(context["estimated"], false);
+    assert_eq!((counters.compactions, counters.undos, counters.failures), (1, 1, 0));
+    assert_eq!((counters.summary_input_tokens, counters.summary_output_tokens), (500, 20));
+    assert!(counters.tokens_saved > 500 && counters.messages > 10, "{counters:?}");
+}
+
+#[test]
+fn a_failure_is_told_with_whether_to_try_again() {
+    let (events, counters) = events(true);
+    assert_eq!(names(&events), ["compaction_start", "summary_start", "summary_done", "compaction_error"]);
+    let error = serde_json::to_value(&events[3]).unwrap();
+    assert_eq!(error["retryable"], true);
+    assert!(error["message"].as_str().unwrap().contains("busy"), "{error}");
+    assert_eq!((counters.compactions, counters.failures), (0, 1));
+}

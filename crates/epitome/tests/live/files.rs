@@ -1,0 +1,67 @@
+//! Sessions that outlive their process.
+
+use std::fs;
+
+use epitome::live::{LiveError, LiveSession};
+
+use super::support::{SMALL, compact, live, model, runtime, talk, user};
+
+#[test]
+fn another_process_goes_on_where_one_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let mut first = live(SMALL);
+    first.push(user("the task")).unwrap();
+    first.keep_in(&path).unwrap();
+    talk(&mut first, 1_700);
+    compact(&mut first).unwrap();
+    talk(&mut first, 1_700);
+    compact(&mut first).unwrap();
+    first.undo(1).unwrap();
+    first.push(model("on it")).unwrap();
+    first.save().unwrap();
+    let handle = first.history()[0].recall[0].clone();
+    let (digest, view, tokens) = (first.session().digest(), first.session().view().to_vec(), first.tokens());
+    let recalled = first.recall(&handle).unwrap();
+
+    let busy = LiveSession::open(&runtime(SMALL), &path).unwrap_err();
+    assert!(matches!(busy, LiveError::Store(_)), "one process at a time: {busy}");
+    drop(first);
+    let mut second = LiveSession::open(&runtime(SMALL), &path).unwrap();
+    assert_eq!((second.session().digest(), second.session().view()), (digest, &view[..]));
+    assert_eq!(second.tokens(), tokens);
+    assert_eq!(second.recall(&handle).unwrap(), recalled);
+    second.push(user("and on")).unwrap();
+    assert!(LiveSession::new(&runtime(SMALL)).keep_in(&path).is_err(), "a file that exists is not overwritten");
+}
+
+/// Whatever part of a compaction's bytes reached the disk: the session is the one before or the one after.
+#[test]
+fn an_interrupted_compaction_leaves_the_session_before_or_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let mut live = live(SMALL);
+    live.keep_in(&path).unwrap();
+    talk(&mut live, 1_700);
+    live.save().unwrap();
+    let before = (fs::read(&path).unwrap(), live.session().digest());
+    compact(&mut live).unwrap();
+    live.save().unwrap();
+    let after = (fs::read(&path).unwrap(), live.session().digest());
+    drop(live);
+    assert!(after.0.starts_with(&before.0), "a compaction is appended");
+    let torn = folder.path().join("torn.jsonl");
+    let mut outcomes = [0, 0];
+    // Every byte around the ends of lines, and one in 17 between them.
+    let at_line = |length: usize| after.0[length.saturating_sub(2)..(length + 2).min(after.0.len())].contains(&b'\n');
+    let lengths = (before.0.len()..=after.0.len()).filter(|length| length % 17 == 0 || at_line(*length));
+    let lengths: Vec<usize> = lengths.collect();
+    for length in lengths.iter().copied() {
+        fs::write(&torn, &after.0[..length]).unwrap();
+        let live = LiveSession::open(&runtime(SMALL), &torn).unwrap();
+        let digest = live.session().digest();
+        assert!(digest == before.1 || digest == after.1, "neither before nor after at byte {length}");
+        outcomes[usize::from(digest == after.1)] += 1;
+    }
+    assert_eq!(outcomes, [lengths.len() - 1, 1], "only the last byte makes it the one after");
+}

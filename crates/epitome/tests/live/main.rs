@@ -1,0 +1,9 @@
+//! Sessions that are going on, case by case.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod control;
+mod events;
+mod files;
+mod memories;
+mod support;
+mod triggers;

@@ -1,0 +1,85 @@
+//! What the cases share: a runtime out of TOML, a talk that grows, a summarizer that remembers what it was asked.
+
+use std::sync::{Arc, Mutex};
+
+use epitome::engine::block_on;
+use epitome::live::{LiveError, LiveSession};
+use epitome::session::{Message, Origin, Role};
+use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome::{Config, Runtime, Session};
+
+/// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
+pub(crate) const SMALL: &str = "[budget]\nwindow = 2000\nreserve_output = 0\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n[chains]\nplain = [\"summary\"]\n";
+
+pub(crate) fn runtime(toml: &str) -> Runtime {
+    let registry = epitome::registry();
+    Config::parse(toml, "case.toml", &registry).unwrap().build(&registry).unwrap()
+}
+
+pub(crate) fn live(toml: &str) -> LiveSession {
+    LiveSession::new(&runtime(toml))
+}
+
+pub(crate) fn user(text: &str) -> Message {
+    Message::text("", Role::User, Origin::Typed, text)
+}
+
+pub(crate) fn model(text: &str) -> Message {
+    Message::text("", Role::Assistant, Origin::Model, text)
+}
+
+/// About 100 tokens that tell turns apart.
+pub(crate) fn words(turn: usize) -> String {
+    format!("turn {turn}: {}", "the parser reads another line ".repeat(20))
+}
+
+/// Pushes questions and answers of 100 tokens each until the view has at least so many tokens.
+pub(crate) fn talk(live: &mut LiveSession, tokens: u32) {
+    let mut turn = live.session().log().len();
+    while live.tokens() < tokens {
+        live.push(if turn % 2 == 0 { user(&words(turn)) } else { model(&words(turn)) }).unwrap();
+        turn += 1;
+    }
+}
+
+/// The texts of the view, each cut to its first words.
+pub(crate) fn shown(session: &Session) -> Vec<String> {
+    let first = |text: String| text.chars().take(24).collect::<String>().replace('\n', "⏎");
+    session.view().iter().map(|entry| first(entry.message.plain_text())).collect()
+}
+
+pub(crate) fn compact(live: &mut LiveSession) -> Result<epitome::Report, LiveError> {
+    block_on(live.compact(&Default::default()))
+}
+
+/// Answers with one line about the first message, or fails while it is told to.
+#[derive(Debug, Default)]
+pub(crate) struct Scripted {
+    pub(crate) fails: Mutex<Option<SummarizeError>>,
+    /// Memories that it was given, task by task.
+    pub(crate) memories: Mutex<Vec<Vec<String>>>,
+}
+
+impl Summarizer for Scripted {
+    fn kind(&self) -> &str {
+        "llm"
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        self.memories.lock().unwrap().push(task.memories.to_vec());
+        let text = format!("{} messages, remembering {}", task.messages.len(), task.memories.join("; "));
+        let written = match &*self.fails.lock().unwrap() {
+            Some(error) => Err(error.clone()),
+            None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, fell_back: None }),
+        };
+        Box::pin(std::future::ready(written))
+    }
+}
+
+/// A session whose summaries are written by a script.
+pub(crate) fn with_summarizer(toml: &str, summarizer: &Arc<Scripted>) -> LiveSession {
+    let runtime = runtime(toml);
+    let mut engine = epitome::engine_of(&runtime);
+    engine.summarizer = Some(Arc::clone(summarizer) as Arc<dyn Summarizer>);
+    LiveSession::with_engine(engine, &runtime, Session::new())
+}

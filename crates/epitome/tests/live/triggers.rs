@@ -1,0 +1,197 @@
+//! By themselves: what starts a compaction, what keeps it from looping, who is asked, and what the provider says.
+
+use std::sync::{Arc, Mutex};
+
+use epitome::engine::{Budget, Check, Draft, Status, Urgency, block_on};
+use epitome::live::{Confirm, Confirmation, LiveError, LiveSession, Maintained, Overflow};
+use epitome::session::{Message, Origin, Role, Trigger};
+use epitome::strategy::SummarizeError;
+
+use super::support::{SMALL, Scripted, live, model, shown, talk, user, with_summarizer, words};
+
+/// What `maintain` did, in a word.
+fn maintained(live: &mut LiveSession) -> String {
+    match block_on(live.maintain()) {
+        Ok(Maintained::Nothing(_)) => "nothing".to_owned(),
+        Ok(Maintained::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
+        Ok(Maintained::Refused(_)) => "refused".to_owned(),
+        Ok(Maintained::NewSession(_)) => "new session".to_owned(),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+#[test]
+fn each_trigger_starts_a_compaction() {
+    let check = |extra: &str, fill: &dyn Fn(&mut LiveSession), expect: &str| {
+        let mut live = live(&format!("{SMALL}{extra}"));
+        fill(&mut live);
+        assert_eq!(maintained(&mut live), expect, "{extra}");
+        assert_eq!(maintained(&mut live), "nothing", "once: {extra}");
+    };
+    check("", &|live| talk(live, 1_400), "nothing");
+    check("", &|live| talk(live, 1_600), "Compacted by Soft");
+    check("", &|live| talk(live, 1_950), "Compacted by Hard");
+    check("[triggers]\nremaining_share = 0.35", &|live| talk(live, 1_300), "Compacted by RemainingShare");
+    check("[triggers]\ntokens = 1100", &|live| talk(live, 1_100), "Compacted by Soft");
+    check("[triggers]\nrounds = 6", &|live| talk(live, 1_250), "Compacted by Rounds");
+    let marked = |live: &mut LiveSession| {
+        talk(live, 1_200);
+        live.push(model("That is done. !!!SUMMARY!!!")).unwrap();
+    };
+    check("", &marked, "Compacted by Marker");
+    check("[triggers]\nmarker = \"\"", &marked, "nothing");
+}
+
+#[test]
+fn a_system_prompt_near_the_threshold_does_not_loop() {
+    let mut live = live(SMALL);
+    live.push(Message::text("", Role::System, Origin::Instructions, "rule of the house ".repeat(400))).unwrap();
+    talk(&mut live, 1_850);
+    let mut compactions = 0;
+    for turn in 0..30 {
+        compactions += u32::from(maintained(&mut live).starts_with("Compacted"));
+        live.push(if turn % 2 == 0 { user("go on") } else { model("I go on") }).unwrap();
+    }
+    assert!((1..=6).contains(&compactions), "{compactions} compactions in 30 turns");
+    assert!(live.tokens() <= 1_950);
+}
+
+#[test]
+fn a_switch_to_a_smaller_model_just_shows_a_larger_share() {
+    let mut live = live(SMALL);
+    live.set_tools(Some(r#"[{"name":"bash"}]"#)).unwrap();
+    talk(&mut live, 800);
+    let before = live.context();
+    assert!(!live.check().should_compact);
+    live.set_budget(Budget { window: 1_000, reserve_output: 0, ..live.budget().clone() });
+    let after = live.context();
+    assert_eq!(before.used_tokens, after.used_tokens);
+    assert!((after.percent / before.percent - 2.0).abs() < 0.1, "{before:?} {after:?}");
+    assert!(live.budget().tool_definitions > 0, "tool definitions stay counted in");
+    assert_eq!(live.check().urgency, Urgency::Soft);
+}
+
+/// Answers as it was told, and remembers what it was shown.
+#[derive(Debug)]
+struct Asked {
+    answer: Confirmation,
+    drafts: Mutex<Vec<Draft>>,
+}
+
+impl Confirm for Asked {
+    fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation {
+        assert!(check.should_compact);
+        self.drafts.lock().unwrap().push(draft.clone());
+        self.answer.clone()
+    }
+}
+
+#[test]
+fn a_compaction_is_made_after_confirmation_or_not_at_all() {
+    let check = |on_refusal: &str, answer: Confirmation, tokens: u32, expect: &str| {
+        let settings = format!("[live]\nrequire_confirmation = true\non_refusal = \"{on_refusal}\"\n");
+        let mut live = live(&format!("{SMALL}{settings}"));
+        let asked = Arc::new(Asked { answer, drafts: Mutex::default() });
+        live.confirm_with(asked.clone());
+        talk(&mut live, tokens);
+        let before = shown(live.session());
+        assert_eq!(maintained(&mut live), expect, "{on_refusal}");
+        assert_eq!(asked.drafts.lock().unwrap().len(), 1, "asked once");
+        (live, before)
+    };
+    check("error", Confirmation::Make, 1_700, "Compacted by Soft");
+    // Suggested only: there is room to go on.
+    let (mut live, before) = check("error", Confirmation::Refuse, 1_700, "refused");
+    assert_eq!(shown(live.session()), before);
+    assert_eq!(maintained(&mut live), "nothing", "nobody is asked again at once");
+    // Due: the settings say what follows.
+    let error = "error: a compaction is due (1962 of 2000 tokens) and was refused: allow it, or start a new session";
+    let (live, before) = check("error", Confirmation::Refuse, 1_900, error);
+    assert_eq!(shown(live.session()), before);
+    let (live, _) = check("drop-oldest", Confirmation::Refuse, 1_900, "Compacted by Hard");
+    assert!(live.history()[0].summaries.is_empty(), "no summary is written");
+    let (live, before) = check("new-session", Confirmation::Refuse, 1_900, "new session");
+    assert_eq!(shown(live.session()), before, "the old one is as it was");
+}
+
+#[test]
+fn a_new_session_starts_with_what_must_stay() {
+    let settings = "[live]\nrequire_confirmation = true\non_refusal = \"new-session\"\n";
+    let mut live = live(&format!("{SMALL}{settings}"));
+    live.confirm_with(Arc::new(Asked { answer: Confirmation::Refuse, drafts: Mutex::default() }));
+    live.push(Message::text("", Role::System, Origin::Instructions, "the rules")).unwrap();
+    live.push(user("the task")).unwrap();
+    live.push(model("well")).unwrap();
+    live.push(user("remember <Pin> this")).unwrap();
+    talk(&mut live, 1_950);
+    live.push(user("the newest")).unwrap();
+    let Ok(Maintained::NewSession(successor)) = block_on(live.maintain()) else { panic!("a new session") };
+    assert_eq!(shown(&successor), ["the rules", "the task", "remember <Pin> this", "the newest"]);
+}
+
+#[test]
+fn the_provider_has_the_last_word() {
+    let check = |overflow: Overflow, most: u32| {
+        let mut live = live(SMALL);
+        talk(&mut live, 1_500);
+        let before = live.tokens();
+        let retry = block_on(live.overflowed(overflow)).unwrap();
+        assert_eq!((retry.report.status, retry.report.trigger), (Status::Compacted, Trigger::Overflow));
+        assert!(live.tokens() <= most && live.tokens() <= retry.limit, "{} of {before}", live.tokens());
+        assert_eq!(retry.attempts_left, 2);
+        live
+    };
+    // The limit is known, and so is how far our count is off: 1,500 of ours are 3,000 of theirs.
+    let live = check(Overflow { limit: Some(1_600), actual: Some(3_000) }, 800);
+    assert!(live.budget().window < 850, "what was learnt stays: {:?}", live.budget());
+    check(Overflow { limit: Some(1_200), actual: None }, 1_200);
+    let mut live = check(Overflow::default(), 1_050);
+
+    // Refused again and again: each attempt goes further, then it says so.
+    let mut tokens = live.tokens();
+    for left in [1, 0] {
+        talk(&mut live, 0);
+        let retry = block_on(live.overflowed(Overflow::default())).unwrap();
+        assert!(live.tokens() < tokens * 95 / 100, "at least a twentieth less");
+        assert_eq!(retry.attempts_left, left);
+        tokens = live.tokens();
+    }
+    let error = block_on(live.overflowed(Overflow::default())).unwrap_err();
+    assert!(matches!(error, LiveError::StillTooLong { attempts: 4, .. }), "{error}");
+    // An answer ends it.
+    live.push(model("now it fits")).unwrap();
+    live.push(user(&words(1))).unwrap();
+    talk(&mut live, 700);
+    assert_eq!(block_on(live.overflowed(Overflow::default())).unwrap().attempts_left, 2);
+}
+
+#[test]
+fn without_a_summary_the_session_is_as_it_was() {
+    let summarizer = Arc::new(Scripted::default());
+    let mut live = with_summarizer(&format!("{SMALL}[summary]\non_failure = \"stop\"\n"), &summarizer);
+    talk(&mut live, 1_700);
+    let before = shown(live.session());
+    *summarizer.fails.lock().unwrap() = Some(SummarizeError { message: "busy".to_owned(), retryable: true });
+    let error = super::support::compact(&mut live).unwrap_err();
+    assert!(error.is_retryable() && error.to_string().contains("busy"), "{error}");
+    assert_eq!(shown(live.session()), before);
+    assert_eq!(maintained(&mut live), "nothing", "a suggested one is not tried again at once");
+    *summarizer.fails.lock().unwrap() = None;
+    talk(&mut live, 1_900);
+    assert_eq!(maintained(&mut live), "Compacted by Hard");
+}
+
+#[test]
+fn a_huge_result_is_cut_before_it_is_sent() {
+    let mut live = live(&SMALL.replace("2000", "20000"));
+    live.push(user("look")).unwrap();
+    let call = epitome_testkit::session("\nuser: x\ncall Bash c1 {}\nresult c1: line {n} of a log … x3000 lines\n");
+    for message in &call.log()[1..] {
+        live.push(Message::clone(message)).unwrap();
+    }
+    assert!(live.tokens() < 2_300, "a tenth of the window: {}", live.tokens());
+    assert_eq!(live.history()[0].trigger, Trigger::Arrival);
+    let whole = live.tokens();
+    live.undo(0).unwrap();
+    assert!(live.tokens() > 5 * whole);
+}

@@ -1,0 +1,221 @@
+//! The archive of a stored session.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome_session::{Block, Content, EntryKey, Message, MessageId, Session};
+use epitome_strategy::archive::handles;
+use epitome_strategy::{Archive, ArchiveError, Archived};
+
+use crate::record::{StoredContent, StoredItem, StoredMessages};
+
+/// Keeps what leaves the context of a stored session, by content: the same content has the same handle.
+///
+/// Contents are shared with the session's log, in memory and in the file: an item costs a reference. What is put is
+/// pending until a compaction is committed to the file; handles of pending items answer already. A lookup costs the size
+/// of the item.
+#[derive(Debug, Default, Clone)]
+pub struct SessionArchive {
+    items: HashMap<Arc<str>, Archived>,
+    /// Handles in the order in which their items were put.
+    order: Vec<Arc<str>>,
+    /// How many of them are in the file.
+    stored: usize,
+}
+
+impl SessionArchive {
+    /// An empty archive.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many items it holds.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// How many items are not in the file yet.
+    pub fn pending(&self) -> usize {
+        self.order.len() - self.stored
+    }
+
+    /// Everything that it holds, by handle, in the order in which it was put.
+    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+        self.order.iter().filter_map(|handle| Some((handle, self.items.get(handle)?)))
+    }
+
+    /// Forgets what is not in the file: the items of a preview that came to nothing.
+    pub fn discard_pending(&mut self) {
+        for handle in self.order.drain(self.stored..) {
+            self.items.remove(&handle);
+        }
+    }
+
+    pub(crate) fn pending_items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+        self.order[self.stored..].iter().filter_map(|handle| Some((handle, self.items.get(handle)?)))
+    }
+
+    pub(crate) fn all_stored(&mut self) {
+        self.stored = self.order.len();
+    }
+
+    /// Adds an item of the file under the handle that it has there.
+    pub(crate) fn restore(&mut self, handle: Arc<str>, item: Archived) {
+        if self.items.insert(Arc::clone(&handle), item).is_none() {
+            self.order.push(handle);
+            self.stored = self.order.len();
+        }
+    }
+}
+
+impl Archive for SessionArchive {
+    fn put(&mut self, item: Archived) -> Result<Arc<str>, ArchiveError> {
+        for handle in handles(&item) {
+            match self.items.get(&handle) {
+                Some(known) if *known == item => return Ok(handle),
+                Some(_) => {}
+                None => {
+                    self.items.insert(Arc::clone(&handle), item);
+                    self.order.push(Arc::clone(&handle));
+                    return Ok(handle);
+                }
+            }
+        }
+        Err(ArchiveError("two contents share all digits of their digest".to_owned()))
+    }
+
+    fn get(&self, handle: &str) -> Result<Option<Archived>, ArchiveError> {
+        Ok(self.items.get(handle).cloned())
+    }
+}
+
+/// A text of the log, with the numbers of its message and block.
+type TextAt<'a> = (u32, u32, &'a Arc<str>);
+
+/// Finds where in a session contents stand.
+pub(crate) struct Locator<'a> {
+    session: &'a Session,
+    messages: HashMap<&'a MessageId, EntryKey>,
+    /// Every text of the log by its length; made when the first text is looked for.
+    texts: Option<HashMap<usize, Vec<TextAt<'a>>>>,
+}
+
+impl<'a> Locator<'a> {
+    /// Linear in the number of messages.
+    pub(crate) fn new(session: &'a Session) -> Self {
+        let log = session.log().iter().enumerate();
+        let mut messages: HashMap<&MessageId, EntryKey> =
+            log.map(|(index, message)| (&message.id, EntryKey::Log(index as u32))).collect();
+        for epoch in session.journal() {
+            for (index, synthetic) in epoch.synthetics.iter().enumerate() {
+                let key = EntryKey::Synthetic { epoch: epoch.id, index: index as u32 };
+                messages.entry(&synthetic.message.id).or_insert(key);
+            }
+        }
+        Self { session, messages, texts: None }
+    }
+
+    /// The item as it is stored: references wherever its content stands in the session. Linear in the item where it is
+    /// shared with the log, as it is when the engine archives.
+    pub(crate) fn stored(&mut self, handle: &Arc<str>, item: &Archived) -> StoredItem {
+        let content = match item {
+            Archived::Text(text) => match self.text(text) {
+                Some((message, block)) => StoredContent::Block(message, block),
+                None => StoredContent::Text(Arc::clone(text)),
+            },
+            Archived::Messages(messages) => StoredContent::Messages(self.runs(messages)),
+        };
+        StoredItem { handle: Arc::clone(handle), content }
+    }
+
+    fn text(&mut self, wanted: &Arc<str>) -> Option<(u32, u32)> {
+        let texts = self.texts.get_or_insert_with(|| {
+            let mut texts: HashMap<usize, Vec<TextAt<'_>>> = HashMap::new();
+            for (message, block, text) in self.session.log().iter().enumerate().flat_map(texts_of) {
+                texts.entry(text.len()).or_default().push((message, block, text));
+            }
+            texts
+        });
+        let same = |text: &Arc<str>| Arc::ptr_eq(text, wanted) || text == wanted;
+        let found = texts.get(&wanted.len())?.iter().find(|(_, _, text)| same(text))?;
+        Some((found.0, found.1))
+    }
+
+    fn runs(&self, messages: &[Arc<Message>]) -> Vec<StoredMessages> {
+        let mut runs: Vec<StoredMessages> = Vec::new();
+        for message in messages {
+            let key = self.messages.get(&message.id).copied();
+            let key = key.filter(|key| {
+                message_at(self.session, *key).is_some_and(|known| Arc::ptr_eq(known, message) || known == message)
+            });
+            match (key, runs.last_mut()) {
+                (Some(EntryKey::Log(index)), Some(StoredMessages::Log(_, end))) if *end == index => *end += 1,
+                (Some(EntryKey::Log(index)), _) => runs.push(StoredMessages::Log(index, index + 1)),
+                (Some(EntryKey::Synthetic { epoch, index }), _) => runs.push(StoredMessages::Added(epoch, index)),
+                (None, _) => runs.push(StoredMessages::Inline(Arc::clone(message))),
+            }
+        }
+        runs
+    }
+}
+
+/// The content of a stored item; an error says what it refers to that is not there. Linear in the number of messages of
+/// the item.
+pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Archived, String> {
+    let missing = |message: u32| format!("it refers to message {message}, of which there is no such part");
+    let messages = match stored {
+        StoredContent::Text(text) => return Ok(Archived::Text(text)),
+        StoredContent::Block(message, block) => {
+            let found = session.log().get(message as usize).and_then(|it| it.blocks.get(block as usize));
+            let text = found.and_then(block_text).ok_or_else(|| missing(message))?;
+            return Ok(Archived::Text(Arc::clone(text)));
+        }
+        StoredContent::Messages(messages) => messages,
+    };
+    let mut found = Vec::new();
+    for part in messages {
+        match part {
+            StoredMessages::Log(from, to) => {
+                let range = from as usize..to as usize;
+                found.extend_from_slice(session.log().get(range).ok_or_else(|| missing(to))?);
+            }
+            StoredMessages::Added(epoch, index) => {
+                let message = message_at(session, EntryKey::Synthetic { epoch, index });
+                found.push(Arc::clone(message.ok_or_else(|| missing(index))?));
+            }
+            StoredMessages::Inline(message) => found.push(message),
+        }
+    }
+    Ok(Archived::Messages(found))
+}
+
+fn message_at(session: &Session, key: EntryKey) -> Option<&Arc<Message>> {
+    match key {
+        EntryKey::Log(index) => session.log().get(index as usize),
+        EntryKey::Synthetic { epoch, index } => {
+            Some(&session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.message)
+        }
+    }
+}
+
+/// The texts of a message that an archive may be given on their own, with the numbers of message and block.
+fn texts_of((message, of): (usize, &Arc<Message>)) -> impl Iterator<Item = TextAt<'_>> {
+    let text = move |(block, content)| Some((message as u32, block as u32, block_text(content)?));
+    of.blocks.iter().enumerate().filter_map(text)
+}
+
+/// The text of a block, or the arguments of its call.
+fn block_text(block: &Block) -> Option<&Arc<str>> {
+    match &block.content {
+        Content::Text { text } => Some(text),
+        Content::Thinking(thinking) => Some(&thinking.text),
+        Content::ToolCall(call) => Some(call.arguments.text()),
+        Content::ToolResult(result) => Some(&result.text),
+        Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+    }
+}

@@ -1,0 +1,186 @@
+//! Files: locking them, replacing them whole, appending to them.
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::StoreError;
+
+/// What a log of lines is written to: a file, or in tests a file on a disk that fills up.
+pub(crate) trait Disk: Debug + Send + Sync {
+    /// Writes all of `bytes` behind what is there.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Waits until everything is on the disk.
+    fn sync(&mut self) -> io::Result<()>;
+    /// Cuts off everything behind the first `length` bytes.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+impl Disk for File {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)?;
+        self.seek(SeekFrom::Start(length)).map(drop)
+    }
+}
+
+/// A file of whole lines that only grows.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    path: PathBuf,
+    disk: Box<dyn Disk>,
+    /// Bytes of its whole lines.
+    length: u64,
+    /// How many they are.
+    lines: u64,
+    failed: bool,
+}
+
+impl LogFile {
+    /// A log that goes on behind `length` bytes, at which the disk stands.
+    pub(crate) fn new(path: PathBuf, disk: Box<dyn Disk>, length: u64, lines: u64) -> Self {
+        Self { path, disk, length, lines, failed: false }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends whole lines in one write. When that fails, what was half written is cut off again, and the log takes no
+    /// more: what the disk holds is not known until it is read again.
+    pub(crate) fn append(&mut self, lines: &[u8], sync: bool) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(StoreError::Failed { path: self.path.clone() });
+        }
+        let written = self.disk.append(lines).and_then(|()| if sync { self.disk.sync() } else { Ok(()) });
+        if let Err(source) = written {
+            self.failed = true;
+            // Should this fail too, opening the file cuts it.
+            self.disk.cut(self.length).and_then(|()| self.disk.sync()).ok();
+            return Err(StoreError::Write { path: self.path.clone(), lines: self.lines, source });
+        }
+        self.length += lines.len() as u64;
+        self.lines += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(())
+    }
+
+    /// Waits until everything that was appended is on the disk.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        self.append(&[], true)
+    }
+}
+
+/// Opens an existing file for reading and writing and locks it; an error when it is locked already. The lock ends with
+/// the handle.
+pub(crate) fn open_locked(path: &Path) -> Result<File, StoreError> {
+    loop {
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(StoreError::io("opening", path))?;
+        lock(&file, path)?;
+        // Its owner may have put another file in its place between the two calls: the lock would be one on nothing.
+        if is_at(&file, path).map_err(StoreError::io("looking at", path))? {
+            return Ok(file);
+        }
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
+        TryLockError::Error(source) => StoreError::Io { doing: "locking", path: path.to_owned(), source },
+    })
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (open, named) = (file.metadata()?, fs::metadata(path)?);
+    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
+    Ok(true) // an open file cannot be replaced there
+}
+
+/// Makes a file of exactly these bytes, all or nothing, and returns it locked, standing at its end: the bytes go to
+/// another file in the same folder, to the disk, and then get the name. An existing file stays, with an error, unless it
+/// is to be replaced.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<File, StoreError> {
+    let temporary = Temporary(beside(path)?);
+    let here = |doing| StoreError::io(doing, &temporary.0);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&temporary.0)
+        .map_err(StoreError::io("creating", &temporary.0))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(here("writing"))?;
+    lock(&file, &temporary.0)?;
+    if replace {
+        fs::rename(&temporary.0, path).map_err(StoreError::io("replacing", path))?;
+    } else {
+        name_new(&temporary.0, path)?;
+    }
+    drop(temporary);
+    sync_folder(path)?;
+    Ok(file)
+}
+
+/// Gives a finished file its name, if that is free.
+fn name_new(temporary: &Path, path: &Path) -> Result<(), StoreError> {
+    let exists = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
+        _ => StoreError::Io { doing: "creating", path: path.to_owned(), source: error },
+    };
+    match fs::hard_link(temporary, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(error)),
+        // No links on this file system: an empty file holds the name until the finished one takes its place.
+        Err(_) => {
+            OpenOptions::new().write(true).create_new(true).open(path).map_err(exists)?;
+            fs::rename(temporary, path).map_err(StoreError::io("creating", path))
+        }
+    }
+}
+
+/// A file that is removed when it is done with, whatever happened.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        fs::remove_file(&self.0).ok(); // it is gone already where it was renamed
+    }
+}
+
+/// A name in the same folder that nobody else takes.
+fn beside(path: &Path) -> Result<PathBuf, StoreError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = path.file_name().ok_or_else(|| StoreError::Io {
+        doing: "creating",
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidInput, "there is no file name in it"),
+    })?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}-{number}.tmp", std::process::id()));
+    Ok(path.with_file_name(temporary))
+}
+
+/// Waits until the names in the file's folder are on the disk.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io("syncing", folder))?;
+    }
+    Ok(())
+}

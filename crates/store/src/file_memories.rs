@@ -1,0 +1,294 @@
+//! Memories in a file that several sessions and processes share.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use epitome_strategy::BoxFuture;
+use epitome_strategy::text::is_cjk;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{LogFile, sync_folder};
+use crate::error::StoreError;
+use crate::lines::lines;
+use crate::memory::{Memory, MemoryStore, Scope};
+
+/// The version of the format that is written, and the newest that is read.
+const VERSION: u32 = 1;
+
+/// Memories in a file of JSON lines, which only grows.
+///
+/// Sessions and processes may share the file: it is locked while it is read or written, and what others have added is read
+/// before anything is answered. A call costs what was added since the last one, and a search what there is. The futures
+/// are ready when they are made; they block while another process writes.
+#[derive(Debug)]
+pub struct FileMemories {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+/// What was read so far.
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// Bytes of the whole lines that were read.
+    length: u64,
+    lines: u64,
+    /// In the order in which they were stored; those that were forgotten are gone.
+    memories: Vec<Option<Memory>>,
+    by_id: HashMap<String, usize>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    epitome_memories: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Record {
+    Memory(Memory),
+    Forget(String),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum RecordRef<'a> {
+    Memory(&'a Memory),
+    Forget(&'a str),
+}
+
+impl FileMemories {
+    /// The memories in a file, which is made where there is none. Linear in the file.
+    ///
+    /// Errors where it is no file of memories, one of a later version, or damaged anywhere but at its end.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(StoreError::io("opening", &path))?;
+        let memories = Vec::new();
+        let state = State { file, length: 0, lines: 0, memories, by_id: HashMap::new() };
+        let store = Self { path, state: Mutex::new(state) };
+        store.locked(true, |_, _| Ok(()))?;
+        sync_folder(&store.path)?;
+        Ok(store)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does something while the file is locked and everything in it is known.
+    fn locked<T>(
+        &self,
+        writes: bool,
+        act: impl FnOnce(&mut State, &Path) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = if writes { state.file.lock() } else { state.file.lock_shared() };
+        locked.map_err(StoreError::io("locking", &self.path))?;
+        let done = state.catch_up(&self.path, writes).and_then(|()| act(&mut state, &self.path));
+        state.file.unlock().map_err(StoreError::io("unlocking", &self.path))?;
+        done
+    }
+
+    fn remember_now(&self, memories: &[Memory]) -> Result<usize, StoreError> {
+        self.locked(true, |state, path| {
+            let mut new: Vec<(String, &Memory)> = Vec::new();
+            for memory in memories {
+                let id = memory.id();
+                if !state.by_id.contains_key(&id) && new.iter().all(|(known, _)| *known != id) {
+                    new.push((id, memory));
+                }
+            }
+            let records: Vec<RecordRef<'_>> = new.iter().map(|(_, memory)| RecordRef::Memory(memory)).collect();
+            state.write(path, &records)?;
+            let count = new.len();
+            for (id, memory) in new {
+                state.add(id, memory.clone());
+            }
+            Ok(count)
+        })
+    }
+
+    fn search_now(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError> {
+        let wanted = terms(words);
+        self.locked(false, |state, _| {
+            let matches = |memory: &Memory| {
+                let held = terms(&memory.text);
+                wanted.iter().filter(|word| held.contains(word)).count()
+            };
+            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
+            let mut found: Vec<(usize, &Memory)> =
+                newest.map(|memory| (matches(memory), memory)).filter(|(count, _)| *count > 0).collect();
+            found.sort_by_key(|(count, _)| std::cmp::Reverse(*count)); // stable: of equals the newest stay first
+            Ok(found.into_iter().take(most).map(|(_, memory)| memory.clone()).collect())
+        })
+    }
+
+    fn recent_now(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError> {
+        self.locked(false, |state, _| {
+            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
+            Ok(newest.take(most).cloned().collect())
+        })
+    }
+
+    fn forget_now(&self, id: &str) -> Result<bool, StoreError> {
+        self.locked(true, |state, path| {
+            if !state.by_id.contains_key(id) {
+                return Ok(false);
+            }
+            state.write(path, &[RecordRef::Forget(id)])?;
+            state.remove(id);
+            Ok(true)
+        })
+    }
+}
+
+impl State {
+    /// Reads what was added since. What an interrupted write left at the end is cut off where the file may be written.
+    fn catch_up(&mut self, path: &Path, writes: bool) -> Result<(), StoreError> {
+        let length = self.file.metadata().map_err(StoreError::io("looking at", path))?.len();
+        if length < self.length {
+            // Somebody cut it off by hand: what is in memory is not in it any more.
+            (self.length, self.lines) = (0, 0);
+            self.memories.clear();
+            self.by_id.clear();
+        }
+        let mut bytes = Vec::new();
+        if length > self.length {
+            let at = SeekFrom::Start(self.length);
+            let read = self.file.seek(at).and_then(|_| self.file.read_to_end(&mut bytes));
+            read.map_err(StoreError::io("reading", path))?;
+        }
+        let new = lines(&bytes);
+        for (index, line) in new.iter().enumerate() {
+            let number = self.lines + 1;
+            if number == 1 {
+                // Only a header that was not written to its end is cut off, never somebody else's file.
+                if !line.is_whole && header_line(path)?.starts_with(line.bytes) {
+                    break;
+                }
+                check_header(path, line.bytes)?;
+            } else if !line.is_whole || (index + 1 == new.len() && !line.is_json()) {
+                break;
+            } else {
+                let record = serde_json::from_slice(line.bytes);
+                match record.map_err(|error| StoreError::damaged(path, number, error))? {
+                    Record::Memory(memory) => self.add(memory.id(), memory),
+                    Record::Forget(id) => self.remove(&id),
+                }
+            }
+            self.lines = number;
+            self.length += line.bytes.len() as u64 + 1;
+        }
+        if writes && length > self.length {
+            self.file.set_len(self.length).map_err(StoreError::io("repairing", path))?;
+        }
+        Ok(())
+    }
+
+    /// Appends records in one write, behind a header where the file is new, and waits until they are on the disk.
+    fn write(&mut self, path: &Path, records: &[RecordRef<'_>]) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        let json = |source| StoreError::NotJson { path: path.to_owned(), source };
+        if self.length == 0 {
+            bytes.extend(header_line(path)?);
+        }
+        for record in records {
+            serde_json::to_writer(&mut bytes, record).map_err(json)?;
+            bytes.push(b'\n');
+        }
+        let start = SeekFrom::Start(self.length);
+        self.file.seek(start).map_err(StoreError::io("writing", path))?;
+        let file = self.file.try_clone().map_err(StoreError::io("writing", path))?;
+        let mut log = LogFile::new(path.to_owned(), Box::new(file), self.length, self.lines);
+        log.append(&bytes, true)?;
+        self.length += bytes.len() as u64;
+        self.lines += (records.len() + usize::from(self.lines == 0)) as u64;
+        Ok(())
+    }
+
+    fn add(&mut self, id: String, memory: Memory) {
+        if !self.by_id.contains_key(&id) {
+            self.by_id.insert(id, self.memories.len());
+            self.memories.push(Some(memory));
+        }
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(memory) = self.by_id.remove(id).and_then(|index| self.memories.get_mut(index)) {
+            *memory = None;
+        }
+    }
+}
+
+fn header_line(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut line = serde_json::to_vec(&Header { epitome_memories: VERSION })
+        .map_err(|source| StoreError::NotJson { path: path.to_owned(), source })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn check_header(path: &Path, line: &[u8]) -> Result<(), StoreError> {
+    let header: Header = serde_json::from_slice(line).map_err(|error| StoreError::NotMemories {
+        path: path.to_owned(),
+        problem: format!("its first line is no header: {error}"),
+    })?;
+    match header.epitome_memories {
+        ..=VERSION => Ok(()),
+        version => Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
+    }
+}
+
+/// What a text is searched by: its words in lower case, and pairs of Chinese characters.
+fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for word in text.to_lowercase().split(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | '-')) {
+        let chinese: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();
+        terms.extend(chinese.windows(2).map(String::from_iter));
+        let latin = word.split(is_cjk).filter(|part| !part.is_empty());
+        terms.extend(latin.map(str::to_owned));
+    }
+    terms.sort();
+    terms.dedup();
+    terms
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl MemoryStore for FileMemories {
+    fn remember<'a>(&'a self, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>> {
+        ready(self.remember_now(memories))
+    }
+
+    fn recent<'a>(&'a self, scope: &'a Scope, most: usize) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
+        ready(self.recent_now(scope, most))
+    }
+
+    fn search<'a>(
+        &'a self,
+        scope: &'a Scope,
+        words: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
+        ready(self.search_now(scope, words, most))
+    }
+
+    fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
+        ready(self.forget_now(id))
+    }
+}
+
+#[cfg(test)]
+#[path = "file_memories_tests.rs"]
+mod tests;

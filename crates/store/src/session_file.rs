@@ -1,0 +1,273 @@
+//! A session in a file of its own.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use epitome_session::{Epoch, Message, Session};
+use epitome_strategy::Archived;
+use serde::Serialize;
+
+use crate::archive::{Locator, SessionArchive};
+use crate::disk::{LogFile, open_locked, write_whole};
+use crate::error::StoreError;
+use crate::record::{Header, RecordRef, VERSION};
+use crate::replay::{Replayed, replay};
+
+/// A session that is kept in a file, open for writing and locked.
+///
+/// The host keeps session and archive in memory and tells the file what happens to them, in the same order: each message
+/// that was pushed, each epoch that was committed, each undo. A process that is killed at any moment leaves a file that
+/// holds everything up to one of these calls, and nothing of the next.
+#[derive(Debug)]
+pub struct SessionFile {
+    log: LogFile,
+    messages: usize,
+    /// Which epochs there are, and which were undone.
+    undone: Vec<bool>,
+    sync_appends: bool,
+}
+
+/// A session as it was found in its file.
+#[derive(Debug)]
+pub struct Opened {
+    /// The session.
+    pub session: Session,
+    /// Its archive.
+    pub archive: SessionArchive,
+    /// What an interrupted write left at the end, which was no whole record and is not part of the session; for a person.
+    pub repaired: Option<String>,
+}
+
+impl SessionFile {
+    /// Makes a file of a session and its archive and keeps it open: all or nothing. Errors where the file exists.
+    ///
+    /// What the archive holds is stored with the epochs that name it; what no epoch names is stored with the last one,
+    /// and stays pending where there is none. A session does not tell when an epoch was undone: the file undoes it
+    /// directly behind its commit, which gives the same log, journal and view, but another digest.
+    pub fn create(
+        path: impl Into<PathBuf>,
+        session: &Session,
+        archive: &mut SessionArchive,
+    ) -> Result<Self, StoreError> {
+        Self::write(path.into(), session, archive, false)
+    }
+
+    /// Puts the session as it is in memory in place of what the file holds, all or nothing. Also after a failed write.
+    pub fn rewrite(&mut self, session: &Session, archive: &mut SessionArchive) -> Result<(), StoreError> {
+        let sync_appends = self.sync_appends;
+        *self = Self { sync_appends, ..Self::write(self.log.path().to_owned(), session, archive, true)? };
+        Ok(())
+    }
+
+    fn write(
+        path: PathBuf,
+        session: &Session,
+        archive: &mut SessionArchive,
+        replace: bool,
+    ) -> Result<Self, StoreError> {
+        let bytes = whole(session, archive).map_err(|source| StoreError::NotJson { path: path.clone(), source })?;
+        let file = write_whole(&path, &bytes, replace)?;
+        if !session.journal().is_empty() {
+            archive.all_stored();
+        }
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(Self::over(LogFile::new(path, Box::new(file), bytes.len() as u64, lines), session))
+    }
+
+    /// Opens a stored session: what an interrupted write left at its end is cut off, and said. Linear in the file.
+    ///
+    /// Errors where the file is not there, is in use, is no stored session or one of a later version, or is damaged
+    /// anywhere but at its end; then nothing is changed.
+    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, Opened), StoreError> {
+        let path = path.into();
+        let mut file = open_locked(&path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(StoreError::io("reading", &path))?;
+        let Replayed { session, archive, length, lines, torn } = replay(&path, &bytes)?;
+        if torn.is_some() {
+            cut(&mut file, length).map_err(StoreError::io("repairing", &path))?;
+        }
+        let repaired = torn.map(|torn| format!("cut off what an interrupted write left: {torn}"));
+        let log = LogFile::new(path, Box::new(file), length, lines);
+        Ok((Self::over(log, &session), Opened { session, archive, repaired }))
+    }
+
+    /// Reads a stored session without locking or changing its file, whoever writes to it.
+    pub fn read(path: impl AsRef<Path>) -> Result<Opened, StoreError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(StoreError::io("reading", path))?;
+        let Replayed { session, archive, torn, .. } = replay(path, &bytes)?;
+        let repaired = torn.map(|torn| format!("left out what is not written to its end: {torn}"));
+        Ok(Opened { session, archive, repaired })
+    }
+
+    pub(crate) fn over(log: LogFile, session: &Session) -> Self {
+        let undone = session.journal().iter().map(|epoch| epoch.undone).collect();
+        Self { log, messages: session.log().len(), undone, sync_appends: false }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        self.log.path()
+    }
+
+    /// Whether each message is on the disk when [`append`](Self::append) returns. Otherwise, as by default, it is with
+    /// the operating system: the end of the process does not harm it, a loss of power may. Compactions and undos are
+    /// always on the disk.
+    pub fn set_sync_appends(&mut self, sync_appends: bool) {
+        self.sync_appends = sync_appends;
+    }
+
+    /// Stores a message that was pushed to the session. Costs the message's own length: one write.
+    pub fn append(&mut self, message: &Message) -> Result<(), StoreError> {
+        let line = self.line(&RecordRef::Message(message))?;
+        self.log.append(&line, self.sync_appends)?;
+        self.messages += 1;
+        Ok(())
+    }
+
+    /// Stores the tool definitions of the session, or that it has none.
+    pub fn set_tools(&mut self, tools: Option<&str>) -> Result<(), StoreError> {
+        let line = self.line(&RecordRef::Tools(tools))?;
+        self.log.append(&line, self.sync_appends)
+    }
+
+    /// Stores the newest epoch of the session together with what is pending in the archive, in one write, and waits
+    /// until it is on the disk. Linear in the number of messages and in what was archived.
+    ///
+    /// Errors where the session has another number of messages or epochs than the file would then have. When it fails,
+    /// what is pending stays pending, and the file is as before.
+    pub fn commit(&mut self, session: &Session, archive: &mut SessionArchive) -> Result<(), StoreError> {
+        let has = (session.log().len(), session.journal().len());
+        let expected = (self.messages, self.undone.len() + 1);
+        let epoch = session.journal().last().filter(|epoch| has == expected && !epoch.undone);
+        let epoch = epoch.ok_or_else(|| StoreError::OutOfStep {
+            path: self.path().to_owned(),
+            problem: format!(
+                "the session has {} messages and {} compactions; with this one, the file has {} and {}",
+                has.0, has.1, expected.0, expected.1
+            ),
+        })?;
+        let mut lines = Vec::new();
+        let mut locator = Locator::new(session);
+        write_epoch(&mut lines, &mut locator, archive.pending_items(), epoch).map_err(|error| self.not_json(error))?;
+        self.log.append(&lines, true)?;
+        archive.all_stored();
+        self.undone.push(false);
+        Ok(())
+    }
+
+    /// Stores that an epoch was undone, after [`Session::undo`] did it, and waits until that is on the disk.
+    pub fn undo(&mut self, epoch: u32) -> Result<(), StoreError> {
+        let problem = match self.undone.get(epoch as usize) {
+            Some(false) => None,
+            Some(true) => Some(format!("compaction {epoch} is undone already in the file")),
+            None => Some(format!("compaction {epoch} is undone, the file has {}", self.undone.len())),
+        };
+        if let Some(problem) = problem {
+            return Err(StoreError::OutOfStep { path: self.path().to_owned(), problem });
+        }
+        let line = self.line(&RecordRef::Undo(epoch))?;
+        self.log.append(&line, true)?;
+        self.undone[epoch as usize] = true;
+        Ok(())
+    }
+
+    /// Waits until everything that was stored is on the disk.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.log.sync()
+    }
+
+    fn line(&self, record: &RecordRef<'_>) -> Result<Vec<u8>, StoreError> {
+        let mut line = Vec::new();
+        write_line(&mut line, record).map_err(|error| self.not_json(error))?;
+        Ok(line)
+    }
+
+    fn not_json(&self, source: serde_json::Error) -> StoreError {
+        StoreError::NotJson { path: self.path().to_owned(), source }
+    }
+}
+
+fn cut(file: &mut File, length: u64) -> std::io::Result<()> {
+    file.set_len(length)?;
+    file.seek(SeekFrom::Start(length))?;
+    file.sync_all()
+}
+
+fn write_line(lines: &mut Vec<u8>, record: &impl Serialize) -> Result<(), serde_json::Error> {
+    serde_json::to_writer(&mut *lines, record)?;
+    lines.push(b'\n');
+    Ok(())
+}
+
+/// The items of an epoch and the epoch.
+fn write_epoch<'i>(
+    lines: &mut Vec<u8>,
+    locator: &mut Locator<'_>,
+    items: impl Iterator<Item = (&'i Arc<str>, &'i Archived)>,
+    epoch: &Epoch,
+) -> Result<(), serde_json::Error> {
+    let mut count = 0;
+    for (handle, item) in items {
+        write_line(lines, &RecordRef::Archived(locator.stored(handle, item)))?;
+        count += 1;
+    }
+    write_line(lines, &RecordRef::Compaction { items: count, epoch })
+}
+
+/// A whole file: what a session holds, in the order in which it came about.
+fn whole(session: &Session, archive: &SessionArchive) -> Result<Vec<u8>, serde_json::Error> {
+    let mut lines = Vec::new();
+    write_line(&mut lines, &Header { epitome: VERSION, id: session.id.clone() })?;
+    if let Some(tools) = &session.tools {
+        write_line(&mut lines, &RecordRef::Tools(Some(tools)))?;
+    }
+    let mut by_epoch = items_by_epoch(session, archive);
+    let mut locator = Locator::new(session);
+    let mut log = session.log().iter();
+    let mut written = 0;
+    for epoch in session.journal() {
+        for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(written)) {
+            write_line(&mut lines, &RecordRef::Message(message))?;
+            written += 1;
+        }
+        let items = by_epoch.remove(&epoch.id).unwrap_or_default();
+        // As it was when it was committed.
+        let committed = Epoch { undone: false, ..epoch.clone() };
+        write_epoch(&mut lines, &mut locator, items.into_iter(), &committed)?;
+        if epoch.undone {
+            // Later epochs may stand on it, undone themselves: behind them it could not be undone any more.
+            write_line(&mut lines, &RecordRef::Undo(epoch.id))?;
+        }
+    }
+    for message in log {
+        write_line(&mut lines, &RecordRef::Message(message))?;
+    }
+    Ok(lines)
+}
+
+type Items<'a> = Vec<(&'a Arc<str>, &'a Archived)>;
+
+/// The items of an archive by the epoch that first names each, the last one for those that none names.
+fn items_by_epoch<'a>(session: &Session, archive: &'a SessionArchive) -> HashMap<u32, Items<'a>> {
+    let mut named: HashMap<&Arc<str>, u32> = HashMap::new();
+    for epoch in session.journal() {
+        for handle in epoch.edits.iter().filter_map(|edit| edit.recall.as_ref()) {
+            named.entry(handle).or_insert(epoch.id);
+        }
+    }
+    let last = session.next_epoch().saturating_sub(1);
+    let mut by_epoch: HashMap<u32, Items<'a>> = HashMap::new();
+    for (handle, item) in archive.items() {
+        by_epoch.entry(named.get(handle).copied().unwrap_or(last)).or_default().push((handle, item));
+    }
+    by_epoch
+}
+
+#[cfg(test)]
+#[path = "session_file_tests.rs"]
+mod tests;
