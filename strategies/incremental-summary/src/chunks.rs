@@ -54,15 +54,18 @@ impl Summaries {
         self.all.push(Earlier { unit: unit as u32, tokens: view.unit_tokens(unit), level });
     }
 
-    /// What may be folded into one: the summaries of the lowest levels, as few levels as hold at least so many of them.
-    /// Each fold holds more than the one before it, up to all. Notices go with any of them.
+    /// What may be folded into one: the summaries up to a level of which there are two or more. Each fold holds more than
+    /// the one before it. Notices go with any of them.
     ///
-    /// Whole levels are folded, the lowest first, so that a fact is written anew once a level and not at every fold.
-    pub(crate) fn folds(&self, at_least: usize) -> impl Iterator<Item = Chunk> {
+    /// So a summary of one level is of two or more of the level below, and a fact is written anew at most as often as the
+    /// number of summaries can be halved.
+    pub(crate) fn folds(&self) -> impl Iterator<Item = Chunk> {
         let mut levels: Vec<u32> = self.all.iter().filter_map(|earlier| earlier.level).collect();
         levels.sort_unstable();
-        levels.dedup();
-        levels.into_iter().map(|highest| self.up_to(highest)).filter(move |fold| fold.count >= at_least.max(2))
+        let of_two = |pair: &[u32]| (pair[0] == pair[1]).then_some(pair[0]);
+        let mut twice: Vec<u32> = levels.windows(2).filter_map(of_two).collect();
+        twice.dedup();
+        twice.into_iter().map(|highest| self.up_to(highest))
     }
 
     /// All summaries up to a level, as one chunk.

@@ -21,8 +21,6 @@ settings! {
         max_chunk_share: f64 = 0.5, in 0.0..=1.0;
         /// Summaries that may stand side by side; of more, those of the lowest levels are folded into one.
         max_summaries: u32 = 6, in 1..=1000;
-        /// Summaries that a fold holds at least: as many levels, from the lowest on, as hold so many.
-        fold_at_least: u32 = 3, in 2..=1000;
         /// Share of the target that one summary may take.
         summary_share: f64 = 0.08, in 0.0..=1.0;
         /// Tokens that one summary gets at least.
@@ -55,12 +53,13 @@ impl Strategy for IncrementalSummary {
             return Ok(Plan::decline("the goal is met"));
         }
         let chunks = Chunks::of(view, &self.settings, goal.target);
-        let piled = chunks.summaries.count as u32 > self.settings.max_summaries;
-        let folds = |at_least: u32| {
-            chunks.summaries.folds(at_least as usize).filter(|fold| self.is_worth_it(fold)).collect::<Vec<_>>()
-        };
-        // A pile is folded first: nothing is as expendable as the details of the oldest summaries.
-        let pile = if piled { folds(self.settings.fold_at_least).into_iter().next() } else { None };
+        let folds: Vec<Chunk> = chunks.summaries.folds().filter(|fold| self.is_worth_it(fold)).collect();
+        // A pile is folded first, as few levels as make it one no more: nothing is as expendable as the details of the oldest
+        // summaries.
+        let side_by_side = chunks.summaries.count;
+        let most = self.settings.max_summaries as usize;
+        let is_enough = |fold: &&Chunk| side_by_side - fold.count < most;
+        let pile = folds.iter().find(is_enough).or(folds.last()).filter(|_| side_by_side > most).cloned();
         let chosen = self.choose(&chunks.full, goal, pile.as_ref());
 
         let mut groups = chosen.len().min(self.settings.max_summaries as usize);
@@ -72,7 +71,7 @@ impl Strategy for IncrementalSummary {
         }
         // Full chunks are not enough: summaries are folded before their time, as few levels as will do.
         let chunks_alone: Vec<Chunk> = planned.iter().map(|it| &it.chunk).filter(|it| !it.is_fold).cloned().collect();
-        for early in folds(2) {
+        for early in folds {
             if saved(&planned) >= goal.excess() {
                 break;
             }
