@@ -101,6 +101,11 @@ impl Watch {
         self.failed_at = (report.status != Status::Compacted).then_some(report.tokens_before);
     }
 
+    /// Forgets the last attempt that failed: its cause is said to be over.
+    pub fn try_again(&mut self) {
+        self.failed_at = None;
+    }
+
     /// Takes note of an attempt that failed with `tokens` tokens in the view: it is not made again at once.
     pub fn failed(&mut self, tokens: Tokens) {
         (self.rounds, self.asked) = (0, false);

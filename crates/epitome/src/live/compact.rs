@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Draft, Report, Request};
+use epitome_engine::{Chain, Draft, Observer, Report, Request};
 use epitome_session::{EntryKey, Origin, Role, Trigger};
 use epitome_strategy::{TaskKind, Tokens};
 use tracing::Instrument;
@@ -48,33 +48,40 @@ impl LiveSession {
     pub async fn compact(&mut self, compaction: &Compaction) -> Result<Report, LiveError> {
         let span = tracing::info_span!("compaction", trigger = ?compaction.trigger, tokens = self.ledger.total());
         async {
-            let draft = self.preview(compaction).await?;
+            self.started(compaction.trigger);
+            let draft = self.draft(compaction, true).await?;
             self.apply(draft).await
         }
         .instrument(span)
         .await
     }
 
-    /// Works out a compaction without making it. The draft's summaries may be edited
-    /// ([`Draft::edit_summary`]); [`apply`](Self::apply) makes exactly what the draft shows.
+    /// Works out a compaction without making it. The draft's summaries may be edited ([`Draft::edit_summary`]);
+    /// [`apply`](Self::apply) makes exactly what the draft shows.
     ///
     /// The draft belongs to the session as it is now: when a message has arrived since, it is stale.
     pub async fn preview(&mut self, compaction: &Compaction) -> Result<Draft, LiveError> {
+        self.draft(compaction, false).await
+    }
+
+    /// Works out a compaction; subscribers are told of its steps where it is going to be made.
+    async fn draft(&mut self, compaction: &Compaction, is_told: bool) -> Result<Draft, LiveError> {
         let memories = self.recent_memories().await;
         let mut request = self.request(compaction);
         request.memories = memories;
-        self.watchers.tell(&Event::CompactionStart {
-            reason: compaction.trigger,
-            message_count: self.session.view().len() as u32,
-        });
-        let drafted = self.engine.draft(&self.session, &self.ledger, &mut self.archive, &request).await;
-        match drafted {
+        request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
+        match self.engine.draft(&self.session, &self.ledger, &mut self.archive, &request).await {
             Ok(draft) => {
                 self.watchers.metrics.summary(&draft.report);
                 Ok(draft)
             }
             Err(error) => Err(self.failed(error.into())),
         }
+    }
+
+    pub(super) fn started(&self, reason: Trigger) {
+        let message_count = self.session.view().len() as u32;
+        self.watchers.tell(&Event::CompactionStart { reason, message_count });
     }
 
     /// Makes the compaction that was previewed: facts worth keeping are remembered first, then it is made and stored.
@@ -125,7 +132,6 @@ impl LiveSession {
         let usable = self.budget.usable();
         let limit = self.budget.hard.tokens(usable).min(usable);
         let target = compaction.target.unwrap_or_else(|| self.budget.target.tokens(usable));
-        let observer = Arc::new(self.watchers.clone());
         Request {
             limit: limit.max(compaction.target.unwrap_or(0).min(usable)),
             target: target.min(limit),
@@ -136,7 +142,7 @@ impl LiveSession {
             chain: compaction.chain.clone().or_else(|| self.fixed.clone()),
             focus: compaction.focus.clone(),
             memories: Vec::new(),
-            observer: Some(observer),
+            observer: None,
             unsent_messages: self.unsent(),
         }
     }

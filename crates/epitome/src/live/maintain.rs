@@ -61,7 +61,11 @@ impl LiveSession {
                     Err(_) if !is_due => return Ok(Maintained::Nothing(check)),
                     Err(error) => return Err(error),
                 };
-                match confirm.confirm(&draft, &check) {
+                let confirmed = confirm.confirm(&draft, &check);
+                if confirmed != Confirmation::Refuse {
+                    self.started(trigger);
+                }
+                match confirmed {
                     Confirmation::Make => self.apply(draft).await,
                     Confirmation::MakeEdited(edited) => self.apply(*edited).await,
                     Confirmation::Refuse if !is_due => {
@@ -75,7 +79,12 @@ impl LiveSession {
         match made {
             Ok(report) => Ok(Maintained::Compacted(Box::new(report))),
             Err(_) if !is_due => Ok(Maintained::Nothing(check)),
-            Err(error) => Err(error),
+            Err(error) => {
+                if error.is_retryable() {
+                    self.watch.try_again(); // the host decides when
+                }
+                Err(error)
+            }
         }
     }
 

@@ -92,7 +92,7 @@ impl LiveSession {
     pub fn with_engine(engine: Engine, runtime: &Runtime, session: Session) -> Self {
         let mut watch = Watch::new(runtime.triggers.clone());
         let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
-        session.log()[newest as usize..].iter().for_each(|message| watch.push(message));
+        session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
         let mut live = Self {
             ledger: engine.ledger(&session),
             engine,

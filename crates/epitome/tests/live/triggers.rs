@@ -176,8 +176,11 @@ fn without_a_summary_the_session_is_as_it_was() {
     assert!(error.is_retryable() && error.to_string().contains("busy"), "{error}");
     assert_eq!(shown(live.session()), before);
     assert_eq!(maintained(&mut live), "nothing", "a suggested one is not tried again at once");
-    *summarizer.fails.lock().unwrap() = None;
     talk(&mut live, 1_900);
+    let failed = "error: nothing was changed: there is no summary: busy";
+    assert_eq!(maintained(&mut live), failed, "what is due is an error, and the host may try again");
+    assert_eq!(maintained(&mut live), failed);
+    *summarizer.fails.lock().unwrap() = None;
     assert_eq!(maintained(&mut live), "Compacted by Hard");
 }
 
