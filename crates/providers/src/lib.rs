@@ -1,11 +1,13 @@
-//! Summarizers and embedders, and the client for services over HTTP.
+//! Summarizers, chat models and embedders, and the client for services over HTTP.
 //!
 //! [`RuleSummarizer`] writes summaries without a model: no network, no waiting, the same text for the same messages.
+//! [`ModelSummarizer`](model::ModelSummarizer) has them written by a [chat model](chat::ChatModel).
 //! [`EmbedderChoice`] makes an embedder out of settings.
 
+pub mod chat;
 mod embedders;
-#[cfg(feature = "http")]
 pub mod http;
+pub mod model;
 pub mod process;
 mod rules;
 

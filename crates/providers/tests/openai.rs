@@ -2,82 +2,28 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Duration;
 
 use epitome_engine::block_on;
 use epitome_providers::{CacheSettings, EmbedderChoice, OpenAiEmbedder, OpenAiSettings};
 use epitome_strategy::{EmbedError, Embedder, Embeddings};
+use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
 use serde_json::{Value, json};
 
-/// What the server does with one request.
-enum Answer {
-    /// A status line's code, further headers, a body.
-    Says(u16, &'static str, String),
-    /// A vector for each text: its number of characters, and 1.
-    Lengths,
-    /// Holds the connection and says nothing.
-    Nothing,
-    /// Closes the connection.
-    HangsUp,
+/// A vector for each text: its number of characters, and 1.
+fn lengths(request: &SeenRequest) -> Scripted {
+    let request = request.json();
+    let texts = request["input"].as_array().unwrap();
+    let item = |(index, text): (usize, &Value)| json!({ "index": index, "embedding": [text.as_str().unwrap().chars().count(), 1] });
+    Scripted::json(200, json!({ "data": texts.iter().enumerate().map(item).collect::<Vec<_>>() }))
 }
 
-fn says(status: u16, body: &str) -> Answer {
-    Answer::Says(status, "", body.to_owned())
-}
-
-/// A request: its first line and headers, and its body.
-struct Request {
-    head: String,
-    body: Value,
-}
-
-/// Serves one answer a connection; the address, and the requests that came.
-fn serve(answers: Vec<Answer>) -> (String, Receiver<Request>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let (send, requests) = channel();
-    thread::spawn(move || {
-        for answer in answers {
-            let (stream, _) = listener.accept().unwrap();
-            let request = read(&stream);
-            respond(stream, answer, &request.body);
-            let _ = send.send(request);
-        }
+/// Gives `answers` in their order, then vectors; the server and its address.
+fn serve(answers: Vec<Scripted>) -> (String, ScriptedServer) {
+    let server = ScriptedServer::start_with(move |position, request| {
+        answers.get(position).cloned().unwrap_or_else(|| lengths(request))
     });
-    (address, requests)
-}
-
-fn read(stream: &TcpStream) -> Request {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while reader.read_line(&mut head).unwrap() > 2 {}
-    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap()];
-    reader.read_exact(&mut body).unwrap();
-    Request { head, body: serde_json::from_slice(&body).unwrap() }
-}
-
-fn respond(mut stream: TcpStream, answer: Answer, request: &Value) {
-    let (status, headers, body) = match answer {
-        Answer::Says(status, headers, body) => (status, headers, body),
-        Answer::Lengths => {
-            let texts = request["input"].as_array().unwrap();
-            let item = |(index, text): (usize, &Value)| json!({ "index": index, "embedding": [text.as_str().unwrap().chars().count(), 1] });
-            (200, "", json!({ "data": texts.iter().enumerate().map(item).collect::<Vec<_>>() }).to_string())
-        }
-        Answer::Nothing => {
-            thread::spawn(move || stream.read_to_end(&mut Vec::new()));
-            return;
-        }
-        Answer::HangsUp => return,
-    };
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n");
-    stream.write_all((head + &body).as_bytes()).unwrap();
+    (format!("{}/v1", server.url()), server)
 }
 
 fn settings(address: &str) -> OpenAiSettings {
@@ -103,7 +49,7 @@ fn failure(settings: &OpenAiSettings) -> (String, bool) {
 
 #[test]
 fn vectors_in_batches() {
-    let (address, requests) = serve(vec![Answer::Lengths, Answer::Lengths]);
+    let (address, server) = serve(Vec::new());
     let settings = OpenAiSettings { batch_size: 2, max_text_bytes: 4, ..settings(&address) };
     let embeddings = embed(&settings, &["abcd", " ", "é", "123456789"]).unwrap();
     assert_eq!((embeddings.dimensions(), embeddings.len()), (2, 4));
@@ -112,64 +58,63 @@ fn vectors_in_batches() {
         let found = embeddings.row(row).unwrap();
         assert!(found.iter().zip(expect).all(|(found, expect)| (found - expect).abs() < 1e-6), "{row}: {found:?}");
     }
-    let first = requests.recv().unwrap();
-    assert!(first.head.starts_with("POST /v1/embeddings HTTP/1.1"), "{}", first.head);
-    assert_eq!(first.body, json!({ "model": "small", "input": ["abcd", "é"], "encoding_format": "float" }));
-    assert_eq!(requests.recv().unwrap().body["input"], json!(["1234"]), "cut to what the service reads");
+    let requests = server.requests();
+    assert_eq!((requests[0].method.as_str(), requests[0].path.as_str()), ("POST", "/v1/embeddings"));
+    assert_eq!(requests[0].json(), json!({ "model": "small", "input": ["abcd", "é"], "encoding_format": "float" }));
+    assert_eq!(requests[1].json()["input"], json!(["1234"]), "cut to what the service reads");
 }
 
 #[test]
 fn the_key_is_sent_and_never_shown() {
     let key = std::env::var("PATH").unwrap();
     let body = format!("the key {key} is wrong");
-    let (address, requests) = serve(vec![says(401, &body)]);
+    let (address, server) = serve(vec![Scripted::text(401, &body)]);
     let settings = OpenAiSettings { key_variable: Some("PATH".to_owned()), ..settings(&address) };
     let embedder = OpenAiEmbedder::new(&settings).unwrap();
     let error = block_on(embedder.embed(&["text"])).unwrap_err();
     assert_eq!(error.message, format!("`{address}/embeddings` answered 401: the key [key] is wrong"));
     assert!(!error.retryable);
-    assert!(requests.recv().unwrap().head.contains(&format!("authorization: Bearer {key}\r\n")));
+    assert_eq!(server.requests()[0].header("authorization"), Some(format!("Bearer {key}").as_str()));
     assert!(!format!("{embedder:?}").contains(&key));
 }
 
 #[test]
 fn busy_services_are_asked_again() {
-    let busy = || Answer::Says(429, "Retry-After: 0\r\n", "slow down".to_owned());
-    let (address, requests) = serve(vec![busy(), says(503, ""), Answer::Lengths]);
+    let busy = || Scripted::text(429, "slow down").header("Retry-After", "0");
+    let (address, server) = serve(vec![busy(), Scripted::text(503, "")]);
     assert_eq!(embed(&settings(&address), &["text"]).unwrap().len(), 1);
-    assert_eq!(requests.iter().take(3).count(), 3);
+    assert_eq!(server.requests().len(), 3);
 
-    let (address, _requests) = serve(vec![busy(), busy()]);
+    let (address, _server) = serve(vec![busy(), busy()]);
     let (message, retryable) = failure(&OpenAiSettings { tries: 2, ..settings(&address) });
     assert_eq!((message, retryable), (format!("`{address}/embeddings` answered 429: slow down"), true));
 }
 
 #[test]
 fn refusals_are_final() {
-    let (address, requests) = serve(vec![says(400, "no such\n  model"), Answer::Lengths]);
+    let (address, server) = serve(vec![Scripted::text(400, "no such\n  model")]);
     let (message, retryable) = failure(&settings(&address));
     assert_eq!((message, retryable), (format!("`{address}/embeddings` answered 400: no such model"), false));
-    requests.recv().unwrap();
-    assert!(requests.try_recv().is_err(), "asked once");
+    assert_eq!(server.requests().len(), 1, "asked once");
 }
 
 #[test]
 fn nobody_there() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let (message, retryable) = failure(&OpenAiSettings { tries: 1, ..settings(&address) });
     assert!(message.starts_with(&format!("`{address}/embeddings` cannot be reached: ")), "{message}");
     assert!(retryable);
 
-    let (address, _requests) = serve(vec![Answer::HangsUp]);
+    let (address, _server) = serve(vec![Scripted::hang_up()]);
     let (message, retryable) = failure(&OpenAiSettings { tries: 1, ..settings(&address) });
     assert!(message.contains("cannot be reached") && retryable, "{message}");
 }
 
 #[test]
 fn too_slow() {
-    let (address, _requests) = serve(vec![Answer::Nothing]);
+    let (address, _server) = serve(vec![Scripted::hold()]);
     let settings = OpenAiSettings { tries: 1, timeout: Duration::from_millis(300), ..settings(&address) };
     assert_eq!(failure(&settings), (format!("`{address}/embeddings` did not answer within 0.3 s"), true));
 }
@@ -177,7 +122,7 @@ fn too_slow() {
 #[test]
 fn answers_that_are_none() {
     let check = |body: &str, expect: &str| {
-        let (address, _requests) = serve(vec![says(200, body)]);
+        let (address, _server) = serve(vec![Scripted::text(200, body)]);
         let (message, retryable) = failure(&settings(&address));
         assert!(message.contains(expect) && message.contains("127.0.0.1") && !retryable, "{message}");
     };
@@ -192,8 +137,8 @@ fn answers_that_are_none() {
 
 #[test]
 fn all_vectors_are_of_one_length() {
-    let body = json!({ "data": [{ "embedding": [1, 2, 3] }] }).to_string();
-    let (address, _requests) = serve(vec![Answer::Lengths, says(200, &body)]);
+    let vectors = |numbers: Value| Scripted::json(200, json!({ "data": [{ "embedding": numbers }] }));
+    let (address, _server) = serve(vec![vectors(json!([4, 1])), vectors(json!([1, 2, 3]))]);
     let embedder = OpenAiEmbedder::new(&settings(&address)).unwrap();
     assert_eq!(embedder.dimensions(), 0, "not known before the first answer");
     block_on(embedder.embed(&["text"])).unwrap();
@@ -227,12 +172,12 @@ fn settings_that_cannot_work() {
 
 #[test]
 fn a_cache_in_front_asks_once() {
-    let (address, requests) = serve(vec![Answer::Lengths, Answer::Lengths]);
+    let (address, server) = serve(Vec::new());
     let choice = EmbedderChoice::OpenAi(settings(&address));
     let embedder = choice.build(&CacheSettings::default()).unwrap().unwrap();
     let first = block_on(embedder.embed(&["one", "three", "one"])).unwrap();
     let second = block_on(embedder.embed(&["three", "one", "six"])).unwrap();
     assert_eq!(first.row(1), second.row(0));
-    assert_eq!(requests.recv().unwrap().body["input"], json!(["one", "three"]));
-    assert_eq!(requests.recv().unwrap().body["input"], json!(["six"]));
+    let asked: Vec<Value> = server.requests().iter().map(|request| request.json()["input"].clone()).collect();
+    assert_eq!(asked, [json!(["one", "three"]), json!(["six"])]);
 }

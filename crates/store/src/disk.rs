@@ -73,6 +73,11 @@ impl LogFile {
         Ok(())
     }
 
+    /// Takes no more from now on.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
     /// Waits until everything that was appended is on the disk.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
         self.append(&[], true)

@@ -73,7 +73,7 @@ fn memories_are_found_by_words() {
 fn an_interrupted_write_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memories.jsonl");
-    store(&folder).remember_now(&[memory("One.", "a"), memory("Two.", "a")]).unwrap();
+    store(&folder).remember_now(&[memory("One.", "a"), memory(&"Two. ".repeat(60), "a")]).unwrap();
     let bytes = fs::read(&path).unwrap();
     let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for length in 0..bytes.len() {
@@ -82,6 +82,7 @@ fn an_interrupted_write_is_cut_off() {
         let whole = bytes[..length].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
         assert_eq!(recent(&store).len(), whole, "{length} bytes");
         assert_eq!(store.remember_now(&[memory("Three.", "a")]).unwrap(), 1);
+        assert!(fs::read(&path).unwrap().ends_with(b"\n"), "nothing of the cut line is left");
         assert_eq!(recent(&self::store(&folder)).len(), whole + 1, "{length} bytes");
         assert!(length < header || fs::read(&path).unwrap().starts_with(&bytes[..header]));
     }

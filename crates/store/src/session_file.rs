@@ -46,7 +46,9 @@ impl SessionFile {
     ///
     /// What the archive holds is stored with the epochs that name it; what no epoch names is stored with the last one,
     /// and stays pending where there is none. A session does not tell when an epoch was undone: the file undoes it
-    /// directly behind its commit, which gives the same log, journal and view, but another digest.
+    /// directly behind its commit, which gives the same log, journal and view, but another digest. The digest of a session
+    /// is otherwise that of one whose messages and epochs came in this order (one that serde read has another). The id is
+    /// the one that the session has now.
     pub fn create(
         path: impl Into<PathBuf>,
         session: &Session,
@@ -56,10 +58,20 @@ impl SessionFile {
     }
 
     /// Puts the session as it is in memory in place of what the file holds, all or nothing. Also after a failed write.
+    /// When it fails, the file takes no more records until it is opened again.
     pub fn rewrite(&mut self, session: &Session, archive: &mut SessionArchive) -> Result<(), StoreError> {
-        let sync_appends = self.sync_appends;
-        *self = Self { sync_appends, ..Self::write(self.log.path().to_owned(), session, archive, true)? };
-        Ok(())
+        let path = self.log.path().to_owned();
+        match Self::write(path, session, archive, true) {
+            Ok(new) => {
+                *self = Self { sync_appends: self.sync_appends, ..new };
+                Ok(())
+            }
+            Err(error) => {
+                // Which of the two files has the name is not known.
+                self.log.fail();
+                Err(error)
+            }
+        }
     }
 
     fn write(

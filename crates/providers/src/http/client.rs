@@ -2,36 +2,65 @@
 
 use std::error::Error;
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
+use super::error::beginning;
 use super::retry::retry_after;
 use super::{ApiKey, HttpError, RetryPolicy};
 
-/// The largest answer that is read.
-const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
-
-/// How much of a refusal is quoted.
-const QUOTED_CHARACTERS: usize = 300;
+/// How much of a refusal is kept.
+const KEPT_BYTES: usize = 16 * 1024;
 
 /// How a service is reached.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// What all addresses begin with, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// Sent as `Authorization: Bearer …`, if any.
+    /// The key, if any.
     pub key: Option<ApiKey>,
+    /// How the key is sent.
+    pub key_header: KeyHeader,
+    /// Headers of each request, by name.
+    pub headers: Vec<(&'static str, String)>,
     /// The longest wait for one try, from connecting to the last byte.
     pub timeout: Duration,
     /// When a request is sent again.
     pub retry: RetryPolicy,
+    /// The largest answer that is read.
+    pub max_answer_bytes: usize,
+}
+
+/// The header that carries a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyHeader {
+    /// `Authorization: Bearer …`.
+    Bearer,
+    /// The header of this name, with nothing but the key.
+    Named(&'static str),
+}
+
+impl HttpSettings {
+    /// The service at `base_url`: no key, 30 seconds a try, three tries, answers of up to 256 MB.
+    pub fn new(base_url: &str) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            key: None,
+            key_header: KeyHeader::Bearer,
+            headers: Vec::new(),
+            timeout: Duration::from_secs(30),
+            retry: RetryPolicy::default(),
+            max_answer_bytes: 256 * 1024 * 1024,
+        }
+    }
 }
 
 /// Posts JSON to a service and reads JSON. Clones share connections.
@@ -45,6 +74,7 @@ struct Inner {
     client: Client,
     base: String,
     settings: HttpSettings,
+    n_tries: AtomicU64,
 }
 
 impl HttpClient {
@@ -52,7 +82,7 @@ impl HttpClient {
     ///
     /// # Errors
     ///
-    /// The address is not `http` or `https`, or carries a user name or password; TLS cannot be set up.
+    /// The address is not `http` or `https`, or carries a user name, a password or a query; TLS cannot be set up.
     pub fn new(settings: HttpSettings) -> Result<Self, HttpError> {
         let bad = |problem: &str| HttpError::BadUrl { url: settings.base_url.clone(), problem: problem.to_owned() };
         let url = Url::parse(&settings.base_url).map_err(|error| bad(&error.to_string()))?;
@@ -62,6 +92,11 @@ impl HttpClient {
                 url,
                 problem: "it holds a password; name an environment variable".to_owned(),
             });
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            // Some services take their key there.
+            let url = "(left out)".to_owned();
+            return Err(HttpError::BadUrl { url, problem: "it must end before any `?` or `#`".to_owned() });
         }
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad("it must begin with `http://` or `https://`"));
@@ -74,12 +109,22 @@ impl HttpClient {
         }
         let client = builder.build().map_err(|error| HttpError::Setup { problem: causes(&error) })?;
         let base = url.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { inner: Arc::new(Inner { client, base, settings }) })
+        Ok(Self { inner: Arc::new(Inner { client, base, settings, n_tries: AtomicU64::new(0) }) })
     }
 
     /// What all addresses begin with, without a slash at the end.
     pub fn base_url(&self) -> &str {
         &self.inner.base
+    }
+
+    /// How often the service was asked so far, each try counted.
+    pub fn n_tries(&self) -> u64 {
+        self.inner.n_tries.load(Ordering::Relaxed)
+    }
+
+    /// `text` without the key, for what a service said.
+    pub fn redact(&self, text: &str) -> String {
+        self.inner.redact(text)
     }
 
     /// Posts `body` to `path` (with a slash in front) under the base address; the JSON of the answer. Tries again as the
@@ -108,28 +153,52 @@ impl Inner {
     }
 
     async fn post_once(&self, url: &str, body: &str) -> Result<Value, HttpError> {
+        self.n_tries.fetch_add(1, Ordering::Relaxed);
         let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_owned());
+        for (name, value) in &self.settings.headers {
+            request = request.header(*name, value);
+        }
         if let Some(key) = &self.settings.key {
-            request = request.header(AUTHORIZATION, format!("Bearer {}", key.reveal()));
+            let (name, value) = match self.settings.key_header {
+                KeyHeader::Bearer => (AUTHORIZATION.as_str(), format!("Bearer {}", key.reveal())),
+                KeyHeader::Named(name) => (name, key.reveal().to_owned()),
+            };
+            let problem = |_| HttpError::Setup { problem: "the key cannot stand in a header".to_owned() };
+            let mut value = HeaderValue::try_from(value).map_err(problem)?;
+            value.set_sensitive(true);
+            request = request.header(name, value);
         }
         let mut response = request.send().await.map_err(|error| self.on_the_way(url, &error))?;
         let status = response.status().as_u16();
-        let asked = response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?));
+        let is_success = response.status().is_success();
+        let unreadable = |problem: String| HttpError::Unreadable { url: url.to_owned(), problem };
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let asked = retry_after(header);
+        // A stream may go on for long, and nothing in it is of use here.
+        if is_success && header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            return Err(unreadable(STREAMED.to_owned()));
+        }
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.on_the_way(url, &error))? {
-            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
-                let problem = format!("it is larger than {} MB", MAX_ANSWER_BYTES / 1024 / 1024);
-                return Err(HttpError::Unreadable { url: url.to_owned(), problem });
+            let most = if is_success { self.settings.max_answer_bytes } else { 4 * KEPT_BYTES };
+            if answer.len() + chunk.len() > most {
+                if !is_success {
+                    break;
+                }
+                return Err(unreadable(format!("it is larger than {} MB", most / 1024 / 1024)));
             }
             answer.extend_from_slice(&chunk);
         }
-        if !(200..300).contains(&status) {
-            let body = self.quoted(&answer);
+        if !is_success {
+            let body = self.kept(&answer);
             return Err(HttpError::Status { url: url.to_owned(), status, body, retry_after: asked });
         }
         serde_json::from_slice(&answer).map_err(|error| {
-            let problem = format!("{error}; it begins with `{}`", self.quoted(&answer));
-            HttpError::Unreadable { url: url.to_owned(), problem }
+            let text = self.kept(&answer);
+            if text.starts_with("data:") || text.starts_with("event:") {
+                return unreadable(STREAMED.to_owned());
+            }
+            unreadable(format!("{error}; it begins with `{}`", beginning(&text)))
         })
     }
 
@@ -142,15 +211,21 @@ impl Inner {
         }
     }
 
-    /// The beginning of an answer, on one line, without the key.
-    fn quoted(&self, answer: &[u8]) -> String {
-        let text = String::from_utf8_lossy(&answer[..answer.len().min(64 * 1024)]);
-        let text = self.settings.key.as_ref().map_or_else(|| text.to_string(), |key| key.redact(&text));
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let cut: String = line.chars().take(QUOTED_CHARACTERS).collect();
-        if cut.len() < line.len() { format!("{cut}…") } else { cut }
+    /// The beginning of an answer, without the key.
+    fn kept(&self, answer: &[u8]) -> String {
+        // More than is kept, so that a key at the end of what is kept is still seen whole.
+        let text = self.redact(&String::from_utf8_lossy(&answer[..answer.len().min(2 * KEPT_BYTES)]));
+        text[..text.floor_char_boundary(KEPT_BYTES)].to_owned()
+    }
+
+    fn redact(&self, text: &str) -> String {
+        self.settings.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
 }
+
+/// What is wrong with a stream.
+const STREAMED: &str = "it is a stream of events although none was asked for; something between us and the service, or its \
+                        settings, turns streaming on";
 
 /// What happened, down to its first cause; reqwest's own words repeat the address.
 fn causes(error: &reqwest::Error) -> String {

@@ -1,5 +1,6 @@
 //! What can go wrong on the way to a service and back.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -18,6 +19,14 @@ pub enum HttpError {
     BadKey {
         /// Its name.
         variable: String,
+    },
+    /// The file that should hold the key cannot be read, or holds something else.
+    #[error("no key in the file `{}`: {problem}", path.display())]
+    KeyFile {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it, without any of its text.
+        problem: String,
     },
     /// The base address is none that can be called.
     #[error("`{url}` is no address of a service: {problem}")]
@@ -50,13 +59,13 @@ pub enum HttpError {
         after: Duration,
     },
     /// The service refused.
-    #[error("`{url}` answered {status}: {body}")]
+    #[error("`{url}` answered {status}: {}", beginning(body))]
     Status {
         /// The address.
         url: String,
         /// The status code.
         status: u16,
-        /// The beginning of what it said.
+        /// What it said, up to 16 kB of it. A message shows the beginning.
         body: String,
         /// How long it asks to wait before the next try.
         retry_after: Option<Duration>,
@@ -73,13 +82,16 @@ pub enum HttpError {
 
 impl HttpError {
     /// Whether the same request may succeed later: nobody was there, it took too long, or the service said that it is busy
-    /// (408, 409, 425, 429) or broken (5xx).
+    /// (408, 409, 425, 429) or broken (5xx). Not where 429 stands for a used-up credit, or for a request that is larger than
+    /// what the service takes in a minute.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Timeout { .. } => true,
-            Self::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
+            Self::Status { status: 429, body, .. } => !is_final(body),
+            Self::Status { status, .. } => matches!(status, 408 | 409 | 425 | 500..=599),
             Self::NoKey { .. }
             | Self::BadKey { .. }
+            | Self::KeyFile { .. }
             | Self::BadUrl { .. }
             | Self::Setup { .. }
             | Self::Unreadable { .. } => false,
@@ -93,4 +105,21 @@ impl HttpError {
             _ => None,
         }
     }
+}
+
+/// How much of an answer a message shows.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// The beginning of `text`, on one line.
+pub(crate) fn beginning(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Whether "too many requests" does not mean "later". The first is OpenAI's code, the second its words and Groq's.
+fn is_final(body: &str) -> bool {
+    body.contains("insufficient_quota") || body.to_lowercase().contains("request too large")
 }

@@ -1,9 +1,13 @@
 //! When a request is sent again.
 
+#[cfg(feature = "http")]
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+#[cfg(feature = "http")]
+use std::time::SystemTime;
 
-use super::HttpError;
+#[cfg(feature = "http")]
+use super::{HttpError, date};
 
 /// How often a request is tried, and how long is waited in between: twice as long each time, or as long as the service asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,7 @@ impl Default for RetryPolicy {
     }
 }
 
+#[cfg(feature = "http")]
 impl RetryPolicy {
     /// How long to wait after `error`, the outcome of try number `n_tries`; `None` where there is no other try. A wait that the
     /// service did not name is lengthened by up to a quarter at random, so that many clients do not come back as one.
@@ -39,12 +44,28 @@ impl RetryPolicy {
     }
 }
 
-/// The wait that a `Retry-After` header asks for, where it is a number of seconds.
-pub(crate) fn retry_after(header: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(header.trim().parse().ok()?).ok()
+/// The wait that an answer asks for, by its headers: milliseconds (`retry-after-ms`, which is not in the standard), seconds or
+/// a date (`retry-after`). A date is compared with the answer's own, so that it does not matter whether two clocks agree; one
+/// that is over means no wait.
+#[cfg(feature = "http")]
+pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let seconds = |number: &str| Duration::try_from_secs_f64(number.trim().parse().ok()?).ok();
+    if let Some(wait) = header("retry-after-ms").and_then(seconds) {
+        return Some(wait / 1000);
+    }
+    let asked = header("retry-after")?;
+    if let Some(wait) = seconds(asked) {
+        return Some(wait);
+    }
+    let until = date::seconds_of(asked)?;
+    let now = header("date").and_then(date::seconds_of).or_else(|| {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        i64::try_from(since_1970.as_secs()).ok()
+    })?;
+    Some(Duration::from_secs(u64::try_from(until - now).unwrap_or(0)))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use super::*;
 
@@ -73,10 +94,22 @@ mod tests {
 
     #[test]
     fn headers() {
-        assert_eq!(retry_after(" 2 "), Some(Duration::from_secs(2)));
-        assert_eq!(retry_after("0.5"), Some(Duration::from_millis(500)));
-        for header in ["", "-1", "NaN", "inf", "1e300", "Wed, 21 Oct 2015 07:28:00 GMT"] {
-            assert_eq!(retry_after(header), None, "{header}");
+        let check = |headers: &[(&str, &'static str)], expect: Option<u64>| {
+            let value = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            assert_eq!(retry_after(value), expect.map(Duration::from_millis), "{headers:?}");
+        };
+        check(&[], None);
+        check(&[("retry-after", " 2 ")], Some(2000));
+        check(&[("retry-after", "0.5")], Some(500));
+        check(&[("retry-after", "9"), ("retry-after-ms", "250")], Some(250));
+        check(&[("retry-after", "9"), ("retry-after-ms", "soon")], Some(9000));
+        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+        check(&[("retry-after", "Sun, 06 Nov 1994 08:50:00 GMT"), date], Some(23_000));
+        check(&[("retry-after", "Sun Nov  6 08:49:38 1994"), date], Some(1000));
+        check(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT"), date], Some(0));
+        check(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")], Some(0));
+        for value in ["", "-1", "NaN", "inf", "1e300", "tomorrow"] {
+            check(&[("retry-after", value)], None);
         }
     }
 }

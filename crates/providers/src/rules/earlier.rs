@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_strategy::{Message, Origin};
 
-use super::lines::{Section, clip};
+use super::lines::{Section, clip, key};
 use super::speech::{exactness, is_finding, is_standing, sentences};
 use super::wording::{Counts, FILE_VERBS, section_of};
 
@@ -18,6 +18,8 @@ pub(crate) struct Earlier {
     /// Files with the times they were written, edited, read, and what was defined in them.
     pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
     pub(crate) counts: Counts,
+    /// The letters and digits of all of them, to look up what they say already.
+    said: String,
 }
 
 /// A line of an earlier summary.
@@ -33,6 +35,7 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> Earlier {
     let mut earlier = Earlier::default();
     for message in messages.iter().filter(|message| message.origin == Origin::Summary) {
         let text = message.plain_text();
+        earlier.said.push_str(&key(&text));
         let is_ours = text.lines().any(|line| line.strip_prefix("## ").and_then(section_of).is_some());
         if is_ours {
             earlier.read_own(&text);
@@ -44,6 +47,12 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> Earlier {
 }
 
 impl Earlier {
+    /// Whether they say a text already, in these words.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        let key = key(text);
+        !key.is_empty() && self.said.contains(&key)
+    }
+
     fn read_own(&mut self, text: &str) {
         let mut section = None;
         for line in text.lines().map(str::trim) {
@@ -58,7 +67,11 @@ impl Earlier {
                 self.counts.tool += counts.tool;
             } else if section == Section::Files {
                 self.read_file(line);
+            } else if let Some(task) = line.strip_prefix("[x] ") {
+                let value = worth(Section::Actions);
+                self.lines.push(Carried { section: Section::Actions, text: task.to_owned(), value });
             } else if section != Section::Context {
+                let line = line.strip_prefix("[ ] ").unwrap_or(line);
                 self.lines.push(Carried { section, text: line.to_owned(), value: worth(section) });
             }
         }
@@ -72,7 +85,12 @@ impl Earlier {
                 return;
             }
         }
-        let Some((path, done)) = line.rsplit_once(": ") else { return };
+        // What a model says of a file is said in its own words.
+        let as_it_is = || Carried { section: Section::Files, text: line.to_owned(), value: worth(Section::Files) };
+        let Some((path, done)) = line.rsplit_once(": ") else {
+            self.lines.push(as_it_is());
+            return;
+        };
         let (done, details) = match done.split_once(" (") {
             Some((done, details)) => (done, details.trim_end_matches(')').split(", ").map(str::to_owned).collect()),
             None => (done, Vec::new()),
@@ -84,6 +102,10 @@ impl Earlier {
             if let Some(known) = known {
                 times[known] = count.trim_end_matches('×').parse().unwrap_or(1);
             }
+        }
+        if times == [0; 3] {
+            self.lines.push(as_it_is());
+            return;
         }
         self.files.push((path.to_owned(), times, details));
     }
@@ -123,6 +145,7 @@ const PREAMBLE: &[&str] = &[
 fn worth(section: Section) -> f32 {
     match section {
         Section::Instructions => 7.5,
+        Section::Remembered => 6.0,
         Section::Requests | Section::Open => 4.5,
         Section::Files => 4.0,
         Section::Findings => 3.5,

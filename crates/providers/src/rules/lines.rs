@@ -15,11 +15,12 @@ pub(crate) enum Section {
     Findings,
     Errors,
     Open,
+    Remembered,
     Context,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Requests,
         Self::Instructions,
         Self::Files,
@@ -27,6 +28,7 @@ impl Section {
         Self::Findings,
         Self::Errors,
         Self::Open,
+        Self::Remembered,
         Self::Context,
     ];
 }
@@ -69,8 +71,7 @@ impl Lines {
     }
 
     fn insert(&mut self, line: Line) {
-        let key: String =
-            line.text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        let key = key(&line.text);
         if !key.is_empty() && self.seen.insert(key) {
             self.all.push(line);
         }
@@ -90,6 +91,11 @@ impl Lines {
         }
         self.all
     }
+}
+
+/// What of a text tells it from others: its letters and digits, in lower case.
+pub(crate) fn key(text: &str) -> String {
+    text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The text on one line, cut to at most `most` columns (a Chinese character takes two) with `…` behind it. It is cut at

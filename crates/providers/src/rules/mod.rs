@@ -7,8 +7,8 @@ mod files;
 mod fill;
 mod lines;
 mod outcome;
-mod speech;
-mod tasks;
+pub(crate) mod speech;
+pub(crate) mod tasks;
 mod wording;
 mod work;
 
@@ -18,7 +18,7 @@ use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTa
 ///
 /// It collects lines from the messages: what the user asked for and the standing instructions in it, which files were
 /// read and changed and how, which commands ran and how they ended, what the model concluded, errors and whether a later
-/// run succeeded, what is open, and the lines of earlier summaries. Each line has a value; the most valuable ones that fit
+/// run succeeded, what is open, the task's memories, and the lines of earlier summaries. Each line has a value; the most valuable ones that fit
 /// `max_tokens` are written, in sections, in the order of the conversation. Lines that match the request's focus go first.
 /// What is quoted is quoted verbatim and never cut inside a word.
 ///
@@ -37,7 +37,7 @@ impl RuleSummarizer {
                 format!("no line about {} messages fits {} tokens", task.messages.len(), task.request.max_tokens);
             return Err(SummarizeError { message, retryable: false });
         }
-        Ok(Summary { text, input_tokens: 0, output_tokens: 0 })
+        Ok(Summary { text, input_tokens: 0, output_tokens: 0, fell_back: None })
     }
 }
 

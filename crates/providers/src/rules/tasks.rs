@@ -10,10 +10,7 @@ use super::lines::{Section, clip};
 /// Collects the items of the newest task list that a call wrote: open ones as open, finished ones as done. Returns whether
 /// there is a list.
 pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) -> bool {
-    let calls = view.facts().calls().iter().rev().filter(|call| call.kind == ToolKind::Plan);
-    let newest =
-        calls.filter_map(|call| Some((call.at.message, items(&call.json()?)))).find(|(_, items)| !items.is_empty());
-    let Some((at, items)) = newest else { return false };
+    let Some((at, items)) = newest(view) else { return false };
     for (text, status) in items {
         let Some(text) = clip(&text, 200) else { continue };
         let (section, value, mark) = match status.as_str() {
@@ -25,6 +22,12 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) -> bool {
         collector.lines.add(section, format!("{mark}{text}"), value, at);
     }
     true
+}
+
+/// The newest task list that a call wrote: its message, and its items with their states. Linear in the calls.
+pub(crate) fn newest(view: &View<'_>) -> Option<(u32, Vec<(String, String)>)> {
+    let calls = view.facts().calls().iter().rev().filter(|call| call.kind == ToolKind::Plan);
+    calls.filter_map(|call| Some((call.at.message, items(&call.json()?)))).find(|(_, items)| !items.is_empty())
 }
 
 /// The items of a list under one of the keys that agents use, with their states.

@@ -14,17 +14,35 @@ pub(crate) fn heading(section: Section, language: Language) -> &'static str {
         Section::Findings => ("Findings", "结论"),
         Section::Errors => ("Errors", "错误"),
         Section::Open => ("Open", "待办"),
+        Section::Remembered => ("Remembered", "已记住"),
         Section::Context => ("Context", "背景"),
     };
     pick(language, english, chinese)
 }
 
-/// The section of a heading that an earlier rule summary wrote, in either language.
+/// Headings of a model's summaries that have other words, and the section that their lines go to.
+const OTHERS: &[(&str, Section)] = &[
+    ("Goal", Section::Requests),
+    ("目标", Section::Requests),
+    ("Topic", Section::Requests),
+    ("主题", Section::Requests),
+    ("Actions", Section::Actions),
+    ("操作", Section::Actions),
+    ("Entities", Section::Findings),
+    ("实体", Section::Findings),
+    ("Exact strings", Section::Findings),
+    ("原文字符串", Section::Findings),
+    ("Task list at the end of this part", Section::Open),
+    ("此部分结束时的任务清单", Section::Open),
+];
+
+/// The section of a heading that an earlier summary has, by rules or by a model, in either language.
 pub(crate) fn section_of(heading: &str) -> Option<Section> {
     let matches = |section: &Section| {
         [Language::English, Language::Chinese].iter().any(|language| self::heading(*section, *language) == heading)
     };
-    Section::ALL.into_iter().find(matches)
+    let other = || OTHERS.iter().find(|(name, _)| *name == heading).map(|(_, section)| *section);
+    Section::ALL.into_iter().find(matches).or_else(other)
 }
 
 /// One of two wordings.

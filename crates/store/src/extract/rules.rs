@@ -93,6 +93,7 @@ const IDIOMS: &[&str] = &[
     "always wanted",
     "always loved",
     "我喜欢的",
+    "turns out to be",
 ];
 
 /// Cue words that say too little on their own.
@@ -290,6 +291,11 @@ fn demands(before: &str) -> bool {
     if TELLING_CHINESE.iter().any(|word| before.ends_with(word)) || before.ends_with(['"', '“', '「', '\'', '‘']) {
         return false;
     }
+    // "I'll dim the lights, and make sure that it is warm" goes on telling.
+    let tells = |start: &str| before.starts_with(start);
+    if before.ends_with(" and") && ["i ", "i'", "we'", "he ", "she ", "they "].iter().any(|start| tells(start)) {
+        return false;
+    }
     // What stands in front of a comma or a colon is another clause.
     let clause = before.rsplit([',', ';', ':', '，', '；', '：']).next().unwrap_or_default();
     let mut words = clause.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
@@ -306,7 +312,7 @@ fn is_decided(sentence: &str, before: &str, word: &str, speaker: Speaker) -> boo
     }
     match word {
         "root cause" => speaker == Speaker::Model && sentence.split_whitespace().count() >= 8,
-        "turns out" | "it turns out" => speaker == Speaker::Model,
+        "turns out" | "it turns out" | "in conclusion" => speaker == Speaker::Model,
         _ => !DOING.contains(&word) || is_ours(&before),
     }
 }

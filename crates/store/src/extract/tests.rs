@@ -39,6 +39,7 @@ fn preferences_and_instructions() {
     check("Never push to main without a review.", &["Instruction: Never push to main without a review."]);
     check("Please do not touch the vendored folder.", &["Instruction: Please do not touch the vendored folder."]);
     check("提交之前务必运行全部测试。", &["Instruction: 提交之前务必运行全部测试。"]);
+    check("I'll dim the lights, and make sure that it is warm.", &[]);
     check("I don't know what that means at all.", &[]);
     check("I've never been to Lisbon before, honestly.", &[]);
     check("She always brings cake to our meetings.", &[]);

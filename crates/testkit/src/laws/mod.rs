@@ -2,12 +2,13 @@
 //!
 //! Each file holds the laws of one question: is the view valid ([`validity`]), did what must stay stay ([`stays`]), do
 //! receipts and figures add up ([`accounts`]), are shortened texts and the archive true ([`texts`]), is the verdict right
-//! ([`verdict`]), does the journal hold ([`journal`]).
+//! ([`verdict`]), is what was lost told ([`quality`]), does the journal hold ([`journal`]).
 
 mod accounts;
 mod journal;
 mod json;
 mod marks;
+mod quality;
 mod stays;
 mod texts;
 mod validity;
@@ -113,6 +114,7 @@ impl<'a> Laws<'a> {
         self.conservation();
         self.receipts();
         self.cache();
+        self.quality();
         let fitted = self.ledger_before.total() <= self.request.target;
         self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
             "what fits was touched".to_owned()

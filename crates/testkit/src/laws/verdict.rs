@@ -1,7 +1,7 @@
 //! Is the verdict right, and is it the same each time?
 
 use epitome_engine::{EngineError, Ledger, Report, Request, Status, block_on};
-use epitome_session::{Message, Origin, Role, Session};
+use epitome_session::{Message, Origin, Role, Session, Trigger};
 
 use super::Laws;
 
@@ -19,6 +19,12 @@ impl Laws<'_> {
                 let parts: u32 = self.report.floor.iter().flat_map(|floor| &floor.parts).map(|part| part.tokens).sum();
                 self.law("budget", parts == floor, || format!("parts of {parts} make a floor of {floor}"));
             }
+            Status::RolledBack => {
+                let goes_on = tokens <= limit || self.request.trigger == Trigger::Manual;
+                self.law("budget", goes_on, || {
+                    format!("{tokens} tokens for {limit} were rolled back with nobody there")
+                });
+            }
         }
     }
 
@@ -27,9 +33,8 @@ impl Laws<'_> {
         let Some(floor) = self.report.floor.as_ref().map(|floor| floor.tokens) else { return };
         let request = Request { target: floor, limit: floor, ..self.request.clone() };
         let status = self.run_again(&mut self.before.clone(), self.ledger_before, &request).map(|report| report.status);
-        self.law("floor", matches!(status, Ok(Status::Compacted | Status::NoChange)), || {
-            format!("a budget of the floor's {floor} tokens ended as {status:?}")
-        });
+        let can_be_had = matches!(status, Ok(Status::Compacted | Status::NoChange | Status::RolledBack));
+        self.law("floor", can_be_had, || format!("a budget of the floor's {floor} tokens ended as {status:?}"));
     }
 
     /// Drafting and committing is compacting; the same again gives the same; what was compacted fits and is left alone.

@@ -1,0 +1,173 @@
+//! A chat model out of settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome_strategy::Tokens;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+#[cfg(feature = "http")]
+use crate::http::HttpError;
+use crate::http::RetryPolicy;
+
+use super::ChatModel;
+
+/// Which wire format a service speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChannelKind {
+    /// OpenAI's `/chat/completions`, which most services and local servers have too.
+    #[default]
+    OpenAi,
+    /// Anthropic's `/v1/messages`.
+    Anthropic,
+}
+
+impl ChannelKind {
+    /// Its name in settings and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+}
+
+/// Where the key of a service lies. Never the key itself, so that it cannot end up in a file of settings or a log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeySource {
+    /// The service wants none.
+    #[default]
+    None,
+    /// In the environment variable of this name.
+    Environment(String),
+    /// In this file, alone on its line.
+    File(PathBuf),
+}
+
+/// A chat model of a service over HTTP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChannelSettings {
+    /// The wire format.
+    pub kind: ChannelKind,
+    /// The address that the format's path is appended to: `https://api.openai.com/v1`, `http://localhost:11434/v1`,
+    /// `https://api.anthropic.com`.
+    pub base_url: String,
+    /// Where the key lies.
+    pub key: KeySource,
+    /// The model as the service calls it.
+    pub model: String,
+    /// Tokens that request and answer may take together.
+    pub window: Tokens,
+    /// The longest wait for one try, from connecting to the last byte.
+    pub timeout: Duration,
+    /// When a request is sent again.
+    pub retry: RetryPolicy,
+    /// Further parameters of each request, such as `top_p`. They go before our own (`temperature`, `max_tokens`); null takes
+    /// a parameter out.
+    pub extra: Map<String, Value>,
+}
+
+impl Default for ChannelSettings {
+    /// A local server without a key and without a model's name; a window of 8,192 tokens, two minutes a try, three tries.
+    fn default() -> Self {
+        Self {
+            kind: ChannelKind::OpenAi,
+            base_url: "http://localhost:11434/v1".to_owned(),
+            key: KeySource::None,
+            model: String::new(),
+            window: 8192,
+            timeout: Duration::from_secs(120),
+            retry: RetryPolicy::default(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Why a channel cannot be opened. No message holds a key.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ChannelError {
+    /// This build speaks no HTTP.
+    #[error("this build has no channel `{kind}`: build it with the cargo feature `{feature}`")]
+    NotBuilt {
+        /// What was asked for.
+        kind: &'static str,
+        /// What it needs.
+        feature: &'static str,
+    },
+    /// A setting is missing or cannot work.
+    #[error("the channel's `{setting}` {problem}")]
+    Setting {
+        /// The setting.
+        setting: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The key cannot be had, or the address not be called.
+    #[cfg(feature = "http")]
+    #[error(transparent)]
+    Http(#[from] HttpError),
+}
+
+/// Parameters that are not the settings' to choose: what is asked, whom, and in which form the answer comes.
+const RESERVED: [&str; 11] = [
+    "functions",
+    "function_call",
+    "input",
+    "messages",
+    "model",
+    "n",
+    "stream",
+    "stream_options",
+    "system",
+    "tool_choice",
+    "tools",
+];
+
+impl ChannelSettings {
+    /// The model of this channel. Reads the key and asks nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// The build has no HTTP; a setting is missing or cannot work; the key is not where it should be; the address cannot be
+    /// called.
+    pub fn open(&self) -> Result<Arc<dyn ChatModel>, ChannelError> {
+        let bad = |setting, problem: &str| Err(ChannelError::Setting { setting, problem: problem.to_owned() });
+        if self.model.trim().is_empty() {
+            return bad("model", "is empty: name the model as the service calls it");
+        }
+        if self.window == 0 {
+            return bad("window", "is 0: it is the number of tokens that request and answer may take together");
+        }
+        if self.timeout.is_zero() {
+            return bad("timeout", "is 0: nothing can answer in no time");
+        }
+        if let Some(name) = self.extra.keys().find(|name| RESERVED.contains(&name.as_str())) {
+            return bad("extra", &format!("has `{name}`, which is not to be set there"));
+        }
+        open(self)
+    }
+}
+
+#[cfg(feature = "http")]
+fn open(settings: &ChannelSettings) -> Result<Arc<dyn ChatModel>, ChannelError> {
+    Ok(Arc::new(super::service::HttpChat::new(settings)?))
+}
+
+#[cfg(not(feature = "http"))]
+fn open(settings: &ChannelSettings) -> Result<Arc<dyn ChatModel>, ChannelError> {
+    Err(ChannelError::NotBuilt { kind: settings.kind.name(), feature: "http" })
+}
+
+#[cfg(all(test, not(feature = "http")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_without_http_say_what_they_lack() {
+        let settings = ChannelSettings { model: "m".to_owned(), ..ChannelSettings::default() };
+        let error = settings.open().map(|model| model.name().to_owned()).map_err(|error| error.to_string());
+        assert_eq!(error, Err("this build has no channel `openai`: build it with the cargo feature `http`".to_owned()));
+    }
+}

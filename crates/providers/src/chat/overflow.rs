@@ -1,0 +1,189 @@
+//! How services say that a request is longer than the model's window.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+/// A request that was longer than the model's window, with the figures that the service named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overflow {
+    /// Tokens that the service takes.
+    pub limit: Option<u32>,
+    /// Tokens that were sent, with those of the answer where the service counts them in.
+    pub actual: Option<u32>,
+}
+
+/// What services say, and which of them. `<limit>` and `<actual>` stand for figures, `<more>` for one that is added to the
+/// actual one; the rest are regular expressions that know no case. Rows with figures come first.
+const SIGNS: &[(&str, &str)] = &[
+    ("Anthropic, Bedrock", r"prompt is too long: <actual> tokens > <limit> maximum"),
+    ("Anthropic", r"input length and `max_tokens` exceed context limit: <actual> \+ <more> > <limit>"),
+    ("llama.cpp", r"request \(<actual> tokens\) exceeds the available context size \(<limit> tokens\)"),
+    (
+        "vLLM",
+        r"is too large: <more>\. this model's maximum context length is <limit> tokens and your request has <actual> input",
+    ),
+    ("vLLM", r"maximum context length is <limit> tokens\. however, your request has <actual> input tokens"),
+    ("vLLM", r"you passed <actual> input tokens and requested <more> output tokens\..*context length is only <limit>"),
+    (
+        "OpenAI, Azure, DeepSeek, OpenRouter, llama-cpp-python, vLLM",
+        r"maximum context length is <limit> tokens.{0,40}(requested|resulted in)( about)? <actual> tokens",
+    ),
+    (
+        "OpenAI",
+        r"input tokens exceed the configured limit of <limit> tokens\. your messages resulted in <actual> tokens",
+    ),
+    ("OpenAI, Groq: tokens a minute", r"request too large for .*limit:? <limit>, requested:? <actual>"),
+    ("xAI", r"maximum prompt length is <limit> but the request contains <actual> tokens"),
+    ("Gemini", r"input token count \(?<actual>\)? exceeds the maximum number of tokens allowed \(?<limit>"),
+    ("Mistral", r"prompt contains <actual> tokens.*too large for model with <limit> maximum context length"),
+    ("Kimi", r"exceeded model token limit: <limit> \(requested: <actual>\)"),
+    ("Copilot", r"prompt token count of <actual> exceeds the limit of <limit>"),
+    ("SGLang", r"the input \(<actual> tokens\) is longer than the model's context length \(<limit> tokens\)"),
+    ("SGLang", r"maximum context length of <limit> tokens\. you requested a total of <actual> tokens"),
+    ("TGI", r"must be <= <limit>\. given: <actual> `inputs` tokens and <more> `max_new_tokens`"),
+    ("TGI", r"`inputs` must have less than <limit> tokens\. given: <actual>"),
+    ("Cohere", r"tokens in the prompt cannot exceed <limit> - received <actual>"),
+    ("LM Studio", r"keep the first <actual> tokens when context.*context length of only <limit> tokens"),
+    ("local servers", r"prompt has <actual> tokens, but the configured context size is <limit> tokens"),
+    ("DashScope", r"range of input length should be \[\d+, ?<limit>\]"),
+    ("many", r"maximum context length (is|of) <limit>"),
+    ("TGI", r"`inputs` tokens \+ `max_new_tokens` must be <= <limit>"),
+    // Without figures.
+    (
+        "codes of OpenAI and others",
+        r"context[_ ]length[_ ]exceeded|model_context_window_exceeded|context_window_exceeded",
+    ),
+    ("codes of llama.cpp and Anthropic", r"exceed_context_size_error|request_too_large"),
+    ("Anthropic", r"prompt is too long|prompt too long"),
+    ("OpenAI", r"exceeds? the (model's )?context window|reduce the length of (the|your) (messages|prompt|input)"),
+    ("llama.cpp, LM Studio", r"exceeds the available context size|greater than the context length"),
+    ("Bedrock", r"input is too long for (the )?requested model"),
+    ("Ollama", r"exceeded (max )?context length|input length exceeds the context length"),
+    ("MiniMax", r"context window exceeds limit"),
+    ("GLM", r"prompt exceeds max length|prompt 超长"),
+    ("Together, Fireworks", r"(prompt|input) (is |length )?exceeds the maximum (context |input )?length"),
+];
+
+static PATTERNS: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| SIGNS.iter().filter_map(|(_, sign)| pattern(sign).ok()).collect());
+
+fn pattern(sign: &str) -> Result<Regex, regex::Error> {
+    let figures = ["limit", "actual", "more"];
+    let named = |sign: String, name: &&str| sign.replace(&format!("<{name}>"), &format!(r"(?<{name}>\d[\d,]*)"));
+    Regex::new(&format!("(?is){}", figures.iter().fold(sign.to_owned(), named)))
+}
+
+/// How much of an answer that is no JSON is looked at, in bytes.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Whether a service's answer says that the request was longer than the model's window, and the figures where it names them.
+///
+/// `status` is the answer's status code; `body` its body, or the data of an error event in a stream (whose status is 200).
+/// A service that is busy (429) is only meant where it says that the request alone is more than a minute's share. Looks at
+/// messages and codes, never at what a service repeats of the request. Linear in `body`.
+pub fn is_context_overflow(status: u16, body: &str) -> Option<Overflow> {
+    let said = Said::of(body);
+    let may_be = match status {
+        // Only an answer that reports an error is one.
+        200..300 => said.is_error,
+        401..=404 => false,
+        429 => said.texts.iter().any(|text| text.to_lowercase().contains("request too large")),
+        _ => true,
+    };
+    if !may_be {
+        return None;
+    }
+    let mut found = (status == 413).then(Overflow::default);
+    for text in &said.texts {
+        for captures in PATTERNS.iter().filter_map(|pattern| pattern.captures(text)) {
+            let figure = |name: &str| captures.name(name)?.as_str().replace(',', "").parse::<u32>().ok();
+            let actual = figure("actual").map(|actual| actual.saturating_add(figure("more").unwrap_or(0)));
+            let overflow = found.get_or_insert_default();
+            overflow.limit = overflow.limit.or_else(|| figure("limit"));
+            overflow.actual = overflow.actual.or(actual);
+        }
+    }
+    let overflow = found.as_mut()?;
+    overflow.limit = overflow.limit.or(said.n_ctx);
+    overflow.actual = overflow.actual.or(said.n_prompt_tokens);
+    found
+}
+
+/// What an answer says of itself: the messages and codes in it, without what it may repeat of the request.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Messages and codes, in their order.
+    pub(super) texts: Vec<String>,
+    /// Which of them are messages.
+    is_message: Vec<bool>,
+    /// Whether it is JSON that reports an error.
+    is_error: bool,
+    n_ctx: Option<u32>,
+    n_prompt_tokens: Option<u32>,
+}
+
+impl Said {
+    pub(super) fn of(body: &str) -> Self {
+        let mut said = Self::default();
+        match serde_json::from_str(body) {
+            Ok(json @ (Value::Object(_) | Value::Array(_))) => {
+                let error = json.get("error").or_else(|| json.get(0)?.get("error"));
+                said.is_error =
+                    error.is_some_and(|error| !error.is_null()) || json["type"] == "error" || json["object"] == "error";
+                said.collect("", &json);
+            }
+            _ => said.push(&body[..body.floor_char_boundary(READ_BYTES)], true),
+        }
+        said
+    }
+
+    /// The beginning of the messages, on one line. `redact` sees them before they are cut: half a key is no longer found.
+    #[cfg(feature = "http")]
+    pub(super) fn message(&self, redact: impl Fn(&str) -> String) -> String {
+        let mut messages: Vec<&str> = Vec::new();
+        for (text, is_message) in self.texts.iter().zip(&self.is_message) {
+            if *is_message && !text.is_empty() && !messages.contains(&text.as_str()) {
+                messages.push(text);
+            }
+        }
+        crate::http::beginning(&redact(&messages.join("; ")))
+    }
+
+    fn push(&mut self, text: &str, is_message: bool) {
+        self.texts.push(text.trim().to_owned());
+        self.is_message.push(is_message);
+    }
+
+    fn collect(&mut self, key: &str, value: &Value) {
+        let is_message = matches!(key, "error" | "message" | "detail" | "msg" | "raw" | "error_message");
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.collect(key, value)),
+            Value::Array(items) => items.iter().for_each(|item| self.collect(key, item)),
+            // Gateways pass on a service's answer as a text.
+            Value::String(text) if is_message && text.trim_start().starts_with('{') => {
+                match serde_json::from_str::<Value>(text) {
+                    Ok(inner @ Value::Object(_)) => self.collect("", &inner),
+                    _ => self.push(text, true),
+                }
+            }
+            Value::String(text) if is_message || matches!(key, "code" | "type" | "reason" | "status") => {
+                self.push(text, is_message);
+            }
+            Value::Number(number) => {
+                let figure = number.as_u64().and_then(|figure| u32::try_from(figure).ok());
+                match key {
+                    "n_ctx" => self.n_ctx = figure,
+                    "n_prompt_tokens" => self.n_prompt_tokens = figure,
+                    _ => {}
+                }
+            }
+            Value::String(_) | Value::Bool(_) | Value::Null => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "overflow_tests.rs"]
+mod tests;

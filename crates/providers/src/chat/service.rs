@@ -1,0 +1,294 @@
+//! A chat model of a service over HTTP, in either wire format.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use epitome_strategy::{BoxFuture, Tokens};
+use serde_json::{Map, Value, json};
+
+use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, KeyHeader};
+
+use super::overflow::{Overflow, Said, is_context_overflow};
+use super::wire::Misread;
+use super::{
+    ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, ChatUsage, KeySource,
+    anthropic, openai,
+};
+
+/// No answer to one request is larger, whatever a service sends.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+/// Asks a service over HTTP. Works under any executor.
+#[derive(Debug)]
+pub(super) struct HttpChat {
+    client: HttpClient,
+    settings: ChannelSettings,
+    path: &'static str,
+    /// Learned from refusals, so that each is met once.
+    wants_completion_tokens: AtomicBool,
+    refuses_temperature: AtomicBool,
+    n_requests: AtomicU64,
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+}
+
+/// What one request is written like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Manner {
+    completion_tokens: bool,
+    temperature: bool,
+}
+
+impl HttpChat {
+    pub(super) fn new(settings: &ChannelSettings) -> Result<Self, HttpError> {
+        let key = match &settings.key {
+            KeySource::None => None,
+            KeySource::Environment(variable) => Some(ApiKey::from_environment(variable)?),
+            KeySource::File(path) => Some(ApiKey::from_file(path)?),
+        };
+        let (key_header, headers) = match settings.kind {
+            ChannelKind::OpenAi => (KeyHeader::Bearer, Vec::new()),
+            ChannelKind::Anthropic => {
+                let (name, version) = anthropic::VERSION;
+                (KeyHeader::Named(anthropic::KEY_HEADER), vec![(name, version.to_owned())])
+            }
+        };
+        let client = HttpClient::new(HttpSettings {
+            key,
+            key_header,
+            headers,
+            timeout: settings.timeout,
+            retry: settings.retry,
+            max_answer_bytes: MAX_ANSWER_BYTES,
+            ..HttpSettings::new(&settings.base_url)
+        })?;
+        let path = match settings.kind {
+            ChannelKind::OpenAi => openai::PATH,
+            ChannelKind::Anthropic => anthropic::path(client.base_url()),
+        };
+        Ok(Self {
+            client,
+            settings: settings.clone(),
+            path,
+            wants_completion_tokens: AtomicBool::new(false),
+            refuses_temperature: AtomicBool::new(false),
+            n_requests: AtomicU64::new(0),
+            input_tokens: AtomicU64::new(0),
+            output_tokens: AtomicU64::new(0),
+        })
+    }
+
+    async fn ask(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        self.n_requests.fetch_add(1, Ordering::Relaxed);
+        let mut manner = Manner {
+            completion_tokens: self.wants_completion_tokens.load(Ordering::Relaxed),
+            temperature: !self.refuses_temperature.load(Ordering::Relaxed),
+        };
+        // Ends: a manner only ever changes one way.
+        let answer = loop {
+            match self.client.post(self.path, &self.body(request, manner)).await {
+                Ok(answer) => break answer,
+                Err(error) => manner = self.other_manner(manner, &error).ok_or_else(|| self.explained(&error))?,
+            }
+        };
+        self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
+        self.refuses_temperature.fetch_or(!manner.temperature, Ordering::Relaxed);
+        let answer = self.read(&answer)?;
+        self.input_tokens.fetch_add(answer.input_tokens, Ordering::Relaxed);
+        self.output_tokens.fetch_add(answer.output_tokens, Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    fn body(&self, request: &ChatRequest, manner: Manner) -> Value {
+        let mut body = Map::from_iter([("model".to_owned(), json!(self.settings.model))]);
+        body.extend(match self.settings.kind {
+            ChannelKind::OpenAi => openai::messages(request),
+            ChannelKind::Anthropic => anthropic::messages(request),
+        });
+        if !self.sets_length() {
+            let name = if manner.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+            body.insert(name.to_owned(), json!(request.max_tokens.max(1)));
+        }
+        if manner.temperature {
+            body.insert("temperature".to_owned(), json!(0));
+        }
+        body.insert("stream".to_owned(), json!(false));
+        for (name, value) in &self.settings.extra {
+            if value.is_null() {
+                body.remove(name);
+            } else {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+        Value::Object(body)
+    }
+
+    /// Whether the settings say how long an answer may be.
+    fn sets_length(&self) -> bool {
+        ["max_tokens", "max_completion_tokens"].iter().any(|name| self.settings.extra.contains_key(*name))
+    }
+
+    /// How to ask again after a refusal that names a parameter which we chose ourselves.
+    fn other_manner(&self, manner: Manner, error: &HttpError) -> Option<Manner> {
+        let HttpError::Status { status: status @ (400 | 422), body, .. } = error else { return None };
+        if is_context_overflow(*status, body).is_some() {
+            return None;
+        }
+        let is_openai = self.settings.kind == ChannelKind::OpenAi;
+        if is_openai && !manner.completion_tokens && !self.sets_length() && body.contains("max_completion_tokens") {
+            return Some(Manner { completion_tokens: true, ..manner });
+        }
+        if manner.temperature && !self.settings.extra.contains_key("temperature") && body.contains("temperature") {
+            return Some(Manner { temperature: false, ..manner });
+        }
+        None
+    }
+
+    /// What `body` says of the trouble. Reading JSON undoes its escapes, so the key is looked for once more.
+    fn said(&self, body: &str) -> String {
+        Said::of(body).message(|text| self.client.redact(text))
+    }
+
+    fn url(&self) -> String {
+        format!("{}{}", self.client.base_url(), self.path)
+    }
+
+    fn read(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
+        let error = answer.get("error").filter(|error| !error.is_null());
+        if let Some(error) = error {
+            let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+            return Err(self.reported(status.filter(|status| (400..600).contains(status)), &answer.to_string()));
+        }
+        let outcome = match self.settings.kind {
+            ChannelKind::OpenAi => openai::read(answer),
+            ChannelKind::Anthropic => anthropic::read(answer),
+        };
+        outcome.map_err(|misread| match misread {
+            Misread::Wrong(problem) => {
+                let kind = self.settings.kind.name();
+                let message = format!(
+                    "`{}` answered something that is no answer of kind `{kind}`: {problem}; check `base_url` and `kind`",
+                    self.url()
+                );
+                ChatError { kind: ChatErrorKind::Unreadable, message }
+            }
+            Misread::Busy(problem) => {
+                let message = format!("`{}` gave no answer: {problem}", self.url());
+                ChatError { kind: ChatErrorKind::Transient, message }
+            }
+            Misread::Full => self.too_long(Overflow::default(), "its window was full before the first word"),
+        })
+    }
+
+    /// An error that came as a success.
+    fn reported(&self, status: Option<u16>, body: &str) -> ChatError {
+        if let Some(overflow) = is_context_overflow(status.unwrap_or(200), body) {
+            return self.too_long(overflow, &self.said(body));
+        }
+        let status = status.or_else(|| {
+            let statuses = [("overloaded", 529), ("rate_limit", 429), ("api_error", 500), ("authentication", 401)];
+            statuses.iter().find(|(word, _)| body.contains(word)).map(|(_, status)| *status)
+        });
+        match status {
+            Some(status) => self.refused(status, body),
+            None => {
+                let said = self.said(body);
+                let message = format!("`{}` answered an error as if it were a success: {said}", self.url());
+                ChatError { kind: ChatErrorKind::Unreadable, message }
+            }
+        }
+    }
+
+    /// `error` for whoever asked.
+    fn explained(&self, error: &HttpError) -> ChatError {
+        let kind = match error {
+            HttpError::Status { status, body, .. } => {
+                return match is_context_overflow(*status, body) {
+                    Some(overflow) => self.too_long(overflow, &self.said(body)),
+                    None => self.refused(*status, body),
+                };
+            }
+            HttpError::Timeout { .. } | HttpError::Unreachable { .. } => ChatErrorKind::Transient,
+            HttpError::Unreadable { .. } => ChatErrorKind::Unreadable,
+            HttpError::NoKey { .. }
+            | HttpError::BadKey { .. }
+            | HttpError::KeyFile { .. }
+            | HttpError::BadUrl { .. }
+            | HttpError::Setup { .. } => ChatErrorKind::Rejected,
+        };
+        ChatError { kind, message: error.to_string() }
+    }
+
+    fn too_long(&self, overflow: Overflow, said: &str) -> ChatError {
+        let figures = match (overflow.actual, overflow.limit) {
+            (Some(actual), Some(limit)) => format!(" ({actual} tokens of at most {limit})"),
+            (None, Some(limit)) => format!(" (at most {limit} tokens)"),
+            (Some(actual), None) => format!(" ({actual} tokens)"),
+            (None, None) => String::new(),
+        };
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        let window = self.settings.window;
+        let smaller = overflow.limit.filter(|limit| *limit < window);
+        let hint = smaller.map_or_else(String::new, |limit| format!("; set `window` to {limit}, it is {window}"));
+        let message = format!("the request is too long for `{}`{figures}{said}{hint}", self.url());
+        ChatError { kind: ChatErrorKind::TooLong, message }
+    }
+
+    /// A refusal with this status.
+    fn refused(&self, status: u16, body: &str) -> ChatError {
+        let said = self.said(body);
+        let model = &self.settings.model;
+        let (kind, hint) = match status {
+            429 if body.contains("insufficient_quota") => {
+                (ChatErrorKind::Rejected, "the account's credit is used up".to_owned())
+            }
+            401 | 403 => (ChatErrorKind::Rejected, self.key_hint(status)),
+            402 => (ChatErrorKind::Rejected, "the account's credit is used up".to_owned()),
+            404 => (ChatErrorKind::Rejected, format!("check `base_url`, and that the service has the model `{model}`")),
+            300..=399 => (ChatErrorKind::Rejected, "it sends us elsewhere; check `base_url`".to_owned()),
+            429 => (ChatErrorKind::Transient, "it is asked too often; try later".to_owned()),
+            408 | 409 | 425 => (ChatErrorKind::Transient, "try later".to_owned()),
+            503 | 529 => (ChatErrorKind::Transient, "it is overloaded; try later".to_owned()),
+            500..=599 => (ChatErrorKind::Transient, "it has trouble of its own; try later".to_owned()),
+            _ => (ChatErrorKind::Rejected, format!("it does not take the request for the model `{model}`")),
+        };
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        ChatError { kind, message: format!("`{}` answered {status}{said} ({hint})", self.url()) }
+    }
+
+    fn key_hint(&self, status: u16) -> String {
+        let source = match &self.settings.key {
+            KeySource::None => {
+                return "no key was sent; name an environment variable or a file that holds one".to_owned();
+            }
+            KeySource::Environment(variable) => format!("the key in the environment variable `{variable}`"),
+            KeySource::File(path) => format!("the key in the file `{}`", path.display()),
+        };
+        match status {
+            401 => format!("it does not know {source}"),
+            _ => format!("{source} may not use the model `{}`", self.settings.model),
+        }
+    }
+}
+
+impl ChatModel for HttpChat {
+    fn name(&self) -> &str {
+        &self.settings.model
+    }
+
+    fn window(&self) -> Tokens {
+        self.settings.window
+    }
+
+    fn usage(&self) -> ChatUsage {
+        ChatUsage {
+            requests: self.n_requests.load(Ordering::Relaxed),
+            tries: self.client.n_tries(),
+            input_tokens: self.input_tokens.load(Ordering::Relaxed),
+            output_tokens: self.output_tokens.load(Ordering::Relaxed),
+        }
+    }
+
+    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        Box::pin(self.ask(request))
+    }
+}

@@ -1,0 +1,201 @@
+//! Asking the model for one summary: out of the cache, through the gate, checked, and once more where it is no good.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use epitome_strategy::{SummaryTask, Tokens};
+
+use super::Progress;
+use super::answer::Body;
+use super::cache::{Cache, key};
+use super::check::{Expected, Problem, look};
+use super::fence::fenced;
+use super::gate::Gate;
+use super::progress::{ModelProgress, ModelStep};
+use super::prompts::Texts;
+use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
+
+/// Everything that the requests for one summary have in common.
+pub(super) struct Desk<'s> {
+    pub model: &'s dyn ChatModel,
+    pub cache: &'s Cache,
+    pub gate: &'s Gate,
+    pub progress: Option<&'s Progress>,
+    pub task: &'s SummaryTask<'s>,
+    pub texts: &'s Texts,
+    pub spent: Spent,
+    /// Set where asking on is of no use: what waits at the gate goes home.
+    pub stopped: AtomicBool,
+}
+
+/// Tokens that were paid for.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    input: AtomicU64,
+    output: AtomicU64,
+}
+
+impl Spent {
+    fn add(&self, answer: &ChatAnswer) {
+        self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
+        self.output.fetch_add(answer.output_tokens, Ordering::Relaxed);
+    }
+
+    /// Tokens read and tokens written.
+    pub(super) fn tokens(&self) -> (u64, u64) {
+        (self.input.load(Ordering::Relaxed), self.output.load(Ordering::Relaxed))
+    }
+}
+
+/// One request for a summary.
+pub(super) struct Question {
+    /// Which part it is, from 1, and of how many.
+    pub part: u32,
+    pub of: u32,
+    pub user: String,
+    /// Words that the answer may have.
+    pub words: u32,
+    /// Tokens that the answer may take, reasoning included.
+    pub answer_tokens: Tokens,
+    pub expected: Expected,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The request is too long for the model.
+    TooLong(String),
+    /// Anything else, for a person, and whether trying again later may help.
+    Failed { message: String, retryable: bool },
+    /// Another request of the same summary has failed.
+    Stopped,
+}
+
+impl Desk<'_> {
+    /// The summary that the model writes. Answers that can be used are kept.
+    pub(super) async fn ask(&self, question: &Question) -> Result<Body, Failure> {
+        let Question { part, of, .. } = *question;
+        let system = self.texts.get("system");
+        let key = key(&[self.model.name(), system, &question.user], question.answer_tokens);
+        if let Some(body) = self.known(&key, question) {
+            return Ok(body);
+        }
+        let _pass = self.gate.enter().await;
+        // Somebody may have asked the same while this one waited.
+        if let Some(body) = self.known(&key, question) {
+            return Ok(body);
+        }
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        self.tell(ModelStep::Started { part, of });
+        let outcome = self.twice(question).await;
+        match outcome {
+            Ok((body, text)) => {
+                self.cache.put(&key, &text);
+                self.tell(ModelStep::Done { part, of, from_cache: false });
+                Ok(body)
+            }
+            Err(failure) => {
+                self.stopped.store(true, Ordering::Relaxed);
+                Err(failure)
+            }
+        }
+    }
+
+    fn known(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
+        let answer = ended(self.cache.get(key)?);
+        let (body, problems) = look(&answer, &question.expected, self.task.counter);
+        let is_good = problems.iter().all(Problem::is_soft);
+        if is_good {
+            self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
+        }
+        is_good.then_some(body)
+    }
+
+    /// Asks, and asks again with the reason where the answer is no good. The body, and the text to be kept for it.
+    async fn twice(&self, question: &Question) -> Result<(Body, String), Failure> {
+        let first = self.once(question.user.clone(), question.answer_tokens).await?;
+        let (body, problems) = look(&first, &question.expected, self.task.counter);
+        if problems.is_empty() {
+            return Ok(kept(first, body));
+        }
+        let reason = self.reason(&problems, "; ");
+        self.tell(ModelStep::Retry { part: question.part, reason: reason.clone() });
+        let second = match self.once(self.again(question, &first, &problems), question.answer_tokens).await {
+            Ok(second) => second,
+            // The first one has its faults, but it is a summary.
+            Err(_) if problems.iter().all(Problem::is_soft) => return Ok(kept(first, body)),
+            // A window that holds the first request only just does not hold the second.
+            Err(Failure::Failed { message, retryable }) => {
+                let message = format!("the model's summary cannot be used ({reason}), and asked again: {message}");
+                return Err(Failure::Failed { message, retryable });
+            }
+            Err(failure) => return Err(failure),
+        };
+        let (new_body, new_problems) = look(&second, &question.expected, self.task.counter);
+        if new_problems.iter().all(Problem::is_soft) {
+            return Ok(kept(second, new_body));
+        }
+        if problems.iter().all(Problem::is_soft) {
+            return Ok(kept(first, body));
+        }
+        let again = self.reason(&new_problems, "; ");
+        let message = format!("the summary by `{}` cannot be used: {reason}; asked again: {again}", self.model.name());
+        // Who refuses twice will refuse again; any other answer may be better another time.
+        let retryable = !new_problems.contains(&Problem::Refused);
+        Err(Failure::Failed { message, retryable })
+    }
+
+    async fn once(&self, user: String, max_tokens: Tokens) -> Result<ChatAnswer, Failure> {
+        let request = ChatRequest { system: self.texts.get("system").to_owned(), user, max_tokens };
+        let answer = self.model.complete(&request).await.map_err(Failure::from)?;
+        self.spent.add(&answer);
+        Ok(answer)
+    }
+
+    /// The same question with what was wrong with the first answer.
+    fn again(&self, question: &Question, first: &ChatAnswer, problems: &[Problem]) -> String {
+        // Room was left for an answer of the length that was asked for; of a longer one the beginning is enough.
+        let most = 4 * question.answer_tokens as usize;
+        let answer = fenced("answer", &first.text[..first.text.floor_char_boundary(most)]);
+        // What was too long has to be shorter.
+        let is_long = problems.iter().any(|it| matches!(it, Problem::CutOff | Problem::NotSmaller));
+        let words = if is_long { question.words * 2 / 3 } else { question.words };
+        let problems = format!("- {}", self.reason(problems, "\n- "));
+        let values = [("answer", answer.as_str()), ("problems", &problems), ("words", &words.to_string())];
+        format!("{}\n\n{}", question.user, self.texts.fill("retry", &values))
+    }
+
+    fn reason(&self, problems: &[Problem], joint: &str) -> String {
+        problems.iter().map(|problem| problem.say(self.task.language)).collect::<Vec<_>>().join(joint)
+    }
+
+    pub(super) fn tell(&self, step: ModelStep) {
+        if let Some(progress) = self.progress {
+            let (input_tokens, output_tokens) = self.spent.tokens();
+            (progress.0)(ModelProgress { step, input_tokens, output_tokens });
+        }
+    }
+}
+
+/// What of an answer is kept: its text, or of one that was cut off what could be used.
+fn kept(answer: ChatAnswer, body: Body) -> (Body, String) {
+    let text = if answer.stop == Stop::Length { body.write() } else { answer.text };
+    (body, text)
+}
+
+fn ended(text: String) -> ChatAnswer {
+    ChatAnswer { text, stop: Stop::End, input_tokens: 0, output_tokens: 0 }
+}
+
+impl From<ChatError> for Failure {
+    fn from(error: ChatError) -> Self {
+        let failed = |retryable| Self::Failed { message: error.message.clone(), retryable };
+        match error.kind {
+            ChatErrorKind::TooLong => Self::TooLong(error.message),
+            // An answer that nobody can read may be another one next time.
+            ChatErrorKind::Transient | ChatErrorKind::Unreadable => failed(true),
+            ChatErrorKind::Rejected => failed(false),
+        }
+    }
+}

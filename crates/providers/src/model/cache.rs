@@ -1,0 +1,166 @@
+//! Answers that were given before: in memory, and in a folder where one is set.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What an answer depends on, hashed.
+pub(super) type Key = blake3::Hash;
+
+/// A bounded cache in two generations: when the young one is full it becomes the old one, and what nobody asked for since
+/// goes. What is used stays.
+#[derive(Debug)]
+pub(super) struct Cache {
+    half: usize,
+    memory: Mutex<Generations>,
+    folder: Option<Folder>,
+}
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: HashMap<Key, String>,
+    old: HashMap<Key, String>,
+}
+
+/// The key of a request to a model.
+pub(super) fn key(parts: &[&str], max_tokens: u32) -> Key {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&max_tokens.to_le_bytes());
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize()
+}
+
+impl Cache {
+    /// Keeps at most `entries` answers in memory, and as many in `folder`; none where `entries` is 0.
+    pub(super) fn new(entries: usize, folder: Option<&Path>) -> Self {
+        let folder = folder.filter(|_| entries > 0).map(|path| Folder { path: path.to_owned(), most: entries });
+        Self { half: entries.div_ceil(2), memory: Mutex::default(), folder }
+    }
+
+    /// The answer under `key`. A folder that cannot be read holds nothing.
+    pub(super) fn get(&self, key: &Key) -> Option<String> {
+        let known = {
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            let young = memory.young.get(key).cloned();
+            young.or_else(|| memory.old.remove(key))
+        };
+        let known = known.or_else(|| self.folder.as_ref()?.get(key))?;
+        self.remember(key, &known);
+        Some(known)
+    }
+
+    /// Keeps an answer. A folder that cannot be written is left alone.
+    pub(super) fn put(&self, key: &Key, answer: &str) {
+        self.remember(key, answer);
+        if let Some(folder) = &self.folder {
+            // Nothing is lost but the time of asking again.
+            let _ = folder.put(key, answer);
+        }
+    }
+
+    fn remember(&self, key: &Key, answer: &str) {
+        if self.half == 0 {
+            return;
+        }
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if memory.young.len() >= self.half && !memory.young.contains_key(key) {
+            memory.old = std::mem::take(&mut memory.young);
+        }
+        memory.young.insert(*key, answer.to_owned());
+    }
+}
+
+/// Answers as files: the hash of the text on the first line, the text below. What was changed or cut counts as missing.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    most: usize,
+}
+
+impl Folder {
+    fn file(&self, key: &Key) -> PathBuf {
+        self.path.join(format!("{}.summary", &key.to_hex()[..32]))
+    }
+
+    fn get(&self, key: &Key) -> Option<String> {
+        let stored = fs::read_to_string(self.file(key)).ok()?;
+        let (hash, text) = stored.split_once('\n')?;
+        (blake3::hash(text.as_bytes()).to_hex().as_str() == hash).then(|| text.to_owned())
+    }
+
+    fn put(&self, key: &Key, answer: &str) -> io::Result<()> {
+        fs::create_dir_all(&self.path)?;
+        let target = self.file(key);
+        let draft = target.with_extension(format!("{}.draft", std::process::id()));
+        let stored = format!("{}\n{answer}", blake3::hash(answer.as_bytes()).to_hex());
+        let written = fs::write(&draft, stored).and_then(|()| fs::rename(&draft, &target));
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        self.thin();
+        written
+    }
+
+    /// Removes the oldest files where there are too many.
+    fn thin(&self) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        let mut files: Vec<_> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let is_ours = entry.path().extension().is_some_and(|extension| extension == "summary");
+                is_ours.then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+            })
+            .collect();
+        if files.len() > self.most {
+            files.sort();
+            for (_, file) in &files[..files.len() - self.most] {
+                let _ = fs::remove_file(file);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_used_stays_and_the_rest_goes() {
+        let cache = Cache::new(10, None);
+        let keys: Vec<Key> = (0..100).map(|number| key(&["a", &number.to_string()], 1)).collect();
+        for key in &keys {
+            cache.put(key, "answer");
+            assert!(cache.get(&keys[0]).is_some());
+        }
+        assert!(cache.get(&keys[1]).is_none() && cache.get(&keys[99]).is_some());
+        let none = Cache::new(0, None);
+        none.put(&keys[0], "answer");
+        assert!(none.get(&keys[0]).is_none());
+    }
+
+    #[test]
+    fn keys_tell_requests_apart() {
+        let keys = [key(&["ab", "c"], 1), key(&["a", "bc"], 1), key(&["ab", "c"], 2), key(&["ab", "c", ""], 1)];
+        let distinct: std::collections::HashSet<_> = keys.iter().collect();
+        assert_eq!(distinct.len(), 4);
+    }
+
+    #[test]
+    fn folders_outlive_the_cache_and_damage_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys: Vec<Key> = (0..6).map(|number| key(&[&number.to_string()], 1)).collect();
+        Cache::new(4, Some(folder.path())).put(&keys[0], "one\ntwo");
+        assert_eq!(Cache::new(4, Some(folder.path())).get(&keys[0]).as_deref(), Some("one\ntwo"));
+        let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        fs::write(&file, fs::read_to_string(&file).unwrap().replace("two", "2")).unwrap();
+        assert_eq!(Cache::new(4, Some(folder.path())).get(&keys[0]), None);
+        let cache = Cache::new(4, Some(folder.path()));
+        keys.iter().for_each(|key| cache.put(key, "answer"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "as many as are to be kept");
+    }
+}

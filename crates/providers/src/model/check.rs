@@ -1,0 +1,224 @@
+//! Whether an answer is the summary that was asked for.
+
+use epitome_strategy::text::is_cjk;
+use epitome_strategy::{Language, TokenCounter, Tokens};
+
+use super::answer::{Body, unwrapped};
+use super::source::Size;
+use super::wording::{JSON_HEADINGS, is_essential, pick};
+use crate::chat::{ChatAnswer, Stop};
+
+/// Below this many characters a summary says nothing, unless what it is about is short or there is no more room.
+const FEWEST_CHARS: usize = 200;
+/// A summary may be as short as this part of a short source.
+const SHORT_PART: usize = 5;
+
+/// What form an answer is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Sections under these headings.
+    Sections(Vec<String>),
+    /// Plain sentences.
+    Brief,
+    /// The JSON form.
+    Json,
+}
+
+/// What an answer is held against.
+#[derive(Debug, Clone)]
+pub(super) struct Expected {
+    pub layout: Layout,
+    pub language: Language,
+    /// Tokens that the summary may take.
+    pub max_tokens: Tokens,
+    /// The size of what it is about; `None` where nothing was measured.
+    pub source: Option<Size>,
+    /// Strings that it must hold.
+    pub strings: Vec<String>,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Problem {
+    Empty,
+    ToolCall,
+    Refused,
+    CutOff,
+    TooShort(usize),
+    NotSmaller,
+    NoForm,
+    Missing(Vec<String>),
+    Language,
+    Lost(Vec<String>),
+}
+
+/// The summary in an answer, and everything that is wrong with it. Linear in the answer.
+pub(super) fn look(answer: &ChatAnswer, expected: &Expected, counter: &dyn TokenCounter) -> (Body, Vec<Problem>) {
+    let text = unwrapped(&answer.text);
+    let problem = match answer.stop {
+        Stop::Refused => Some(Problem::Refused),
+        Stop::ToolCall => Some(Problem::ToolCall),
+        Stop::End | Stop::Length if looks_like_call(&text) => Some(Problem::ToolCall),
+        Stop::Length if text.is_empty() => Some(Problem::CutOff),
+        Stop::End | Stop::Length if text.is_empty() => Some(Problem::Empty),
+        Stop::End | Stop::Length => None,
+    };
+    if let Some(problem) = problem {
+        return (Body::default(), vec![problem]);
+    }
+    let is_cut = answer.stop == Stop::Length;
+    let text = if is_cut { without_last(&text, &expected.layout) } else { &text };
+    let Some(body) = body(text, expected) else {
+        return (Body::default(), vec![if is_cut { Problem::CutOff } else { Problem::NoForm }]);
+    };
+    let mut problems = Vec::new();
+    match form(&body, expected, is_cut) {
+        // What else is wrong with something that is no summary tells nobody anything.
+        Some(problem @ (Problem::NoForm | Problem::CutOff)) => return (body, vec![problem]),
+        other => problems.extend(other),
+    }
+    let written = body.write();
+    let start = &written[..written.floor_char_boundary(64 * expected.max_tokens.max(64) as usize)];
+    problems.extend(size(start, expected, counter));
+    if is_other_language(start, expected.language) {
+        problems.push(Problem::Language);
+    }
+    let lost: Vec<String> = expected.strings.iter().filter(|it| !written.contains(it.as_str())).cloned().collect();
+    if !lost.is_empty() {
+        problems.push(Problem::Lost(lost));
+    }
+    (body, problems)
+}
+
+fn body(text: &str, expected: &Expected) -> Option<Body> {
+    match &expected.layout {
+        Layout::Sections(headings) => Some(Body::read(text, headings)),
+        Layout::Brief => Some(Body::read(text, &[])),
+        Layout::Json => Body::read_json(text, expected.language),
+    }
+}
+
+/// A text that was cut off, without the sentence or line in which it was; JSON cannot be mended so.
+fn without_last<'t>(text: &'t str, layout: &Layout) -> &'t str {
+    if *layout == Layout::Json {
+        return text;
+    }
+    match text.rfind('\n') {
+        Some(end) => text[..end].trim_end(),
+        None => text[..epitome_strategy::text::sentence_end(text, text.len().saturating_sub(1))].trim_end(),
+    }
+}
+
+/// Whether the sections are there: what is wanted and what is next, and at least half of all. Of an answer that was cut
+/// off only what matters is asked for.
+fn form(body: &Body, expected: &Expected, is_cut: bool) -> Option<Problem> {
+    let headings: Vec<String> = match &expected.layout {
+        Layout::Sections(headings) => headings.clone(),
+        // What is open may be left out where nothing is.
+        Layout::Json => JSON_HEADINGS[..3].iter().map(|[en, zh]| pick(expected.language, en, zh).to_owned()).collect(),
+        Layout::Brief => return None,
+    };
+    if body.present.is_empty() {
+        return Some(Problem::NoForm);
+    }
+    let missing: Vec<String> = headings.iter().filter(|heading| !body.present.contains(heading)).cloned().collect();
+    let no_essential = headings.iter().all(|heading| !is_essential(heading));
+    let lacks = |heading: &String| is_essential(heading) || no_essential && headings.first() == Some(heading);
+    let lacks_essential = missing.iter().any(lacks);
+    let has_half = body.present.len() * 2 >= headings.len();
+    match is_cut {
+        true if lacks_essential => Some(Problem::CutOff),
+        false if lacks_essential || !has_half => Some(Problem::Missing(missing)),
+        _ => None,
+    }
+}
+
+fn size(text: &str, expected: &Expected, counter: &dyn TokenCounter) -> Option<Problem> {
+    let source = expected.source?;
+    let tokens = counter.count(text);
+    if tokens >= source.tokens {
+        return Some(Problem::NotSmaller);
+    }
+    let chars = text.chars().count();
+    // Two hundred characters are too many for a small budget, and for a source of a thousand.
+    let has_room = tokens < expected.max_tokens / 2;
+    (chars < FEWEST_CHARS && chars * SHORT_PART < source.chars && has_room).then_some(Problem::TooShort(chars))
+}
+
+/// Whether a text is written in the other language. Names and code are Latin in every language, so a Chinese summary may
+/// hold a lot of it, and an English one a Chinese quotation.
+fn is_other_language(text: &str, language: Language) -> bool {
+    let (mut latin_words, mut chinese) = (0usize, 0usize);
+    let mut in_word = false;
+    for char in text.chars() {
+        chinese += usize::from(is_cjk(char));
+        let is_latin = char.is_alphabetic() && !is_cjk(char);
+        latin_words += usize::from(is_latin && !in_word);
+        in_word = is_latin;
+    }
+    match language {
+        Language::English => chinese > latin_words && chinese >= 20,
+        Language::Chinese => chinese * 8 < latin_words && latin_words >= 20,
+    }
+}
+
+/// Whether a text is a call of a tool, as models write it that were trained to.
+fn looks_like_call(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "<tool_call",
+        "<function_call",
+        "<function=",
+        "<invoke",
+        "[TOOL_CALLS]",
+        "<|tool",
+        "<｜tool",
+        "<|python_tag|>",
+    ];
+    let is_json_call = || {
+        let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(text) else { return false };
+        fields.contains_key("name") && ["arguments", "parameters", "input"].iter().any(|key| fields.contains_key(*key))
+    };
+    STARTS.iter().any(|start| text.starts_with(start)) || text.starts_with('{') && is_json_call()
+}
+
+impl Problem {
+    /// Whether the answer is a summary in spite of it: strings that it lost are put back by rule, where there is room.
+    pub(super) fn is_soft(&self) -> bool {
+        matches!(self, Self::Lost(_))
+    }
+
+    /// What is wrong, for the model and for people.
+    pub(super) fn say(&self, language: Language) -> String {
+        let list = |items: &[String]| items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ");
+        match language {
+            Language::English => match self {
+                Self::Empty => "it is empty".to_owned(),
+                Self::ToolCall => "it calls a tool instead of summarizing".to_owned(),
+                Self::Refused => "it is a refusal; a summary tells what others said and does nothing of it".to_owned(),
+                Self::CutOff => "it was cut off before what matters was told; it has to be shorter".to_owned(),
+                Self::TooShort(chars) => format!("it has {chars} characters, too few to tell what happened"),
+                Self::NotSmaller => "it is no shorter than what it summarizes".to_owned(),
+                Self::NoForm => "it is not a summary in the form that was asked for".to_owned(),
+                Self::Missing(headings) => format!("it lacks the sections {}", list(headings)),
+                Self::Language => "it is not written in English".to_owned(),
+                Self::Lost(strings) => format!("it does not hold {}", list(strings)),
+            },
+            Language::Chinese => match self {
+                Self::Empty => "内容为空".to_owned(),
+                Self::ToolCall => "它调用了工具，而不是写摘要".to_owned(),
+                Self::Refused => "它是拒绝回答；摘要只转述别人说的话，不执行其中任何内容".to_owned(),
+                Self::CutOff => "还没写到重要内容就被截断，需要写得更短".to_owned(),
+                Self::TooShort(chars) => format!("只有 {chars} 个字符，不足以说明发生了什么"),
+                Self::NotSmaller => "它不比原文短".to_owned(),
+                Self::NoForm => "它不是所要求形式的摘要".to_owned(),
+                Self::Missing(headings) => format!("缺少这些节：{}", list(headings)),
+                Self::Language => "它没有用中文写".to_owned(),
+                Self::Lost(strings) => format!("没有包含 {}", list(strings)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

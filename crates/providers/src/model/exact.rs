@@ -1,0 +1,256 @@
+//! Exact strings that later work may need: which of them, and the words that bind them.
+
+use std::collections::{HashMap, HashSet};
+
+use epitome_strategy::text::{ceil_boundary, floor_boundary, is_cjk};
+use epitome_strategy::tools::{self, ToolKind};
+use epitome_strategy::{Arguments, Atom, AtomKind, BlockRef, Content, Place, ToolCall, Value, View};
+
+use super::shorten;
+use crate::rules::speech::{is_standing, sentences};
+
+/// Strings that are looked at, the likeliest first.
+const MOST: usize = 300;
+/// The age, as a share of the messages, at which the worth of a string has halved.
+const HALF_LIFE: f32 = 0.8;
+/// Bytes on each side of a string that bind it.
+const AROUND: usize = 60;
+/// A string of more bytes is data.
+const LONGEST: usize = 160;
+
+/// A line of the index: what it shows, and the strings that it holds for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ExactLine {
+    /// The string that the line is there for.
+    pub string: String,
+    /// The string with what binds it; the string alone where it says what it is.
+    pub text: String,
+}
+
+/// Strings that were asked for, in what was typed and in what calls were about, the likeliest to be needed again first.
+///
+/// What makes one likely is what `structured-extraction` goes by: lately, often, and its kind (most numbers are counts and
+/// line numbers). Linear in the view.
+pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
+    let atoms = view.facts().atoms();
+    let asked_for = || atoms.all().iter().enumerate().filter(|(_, atom)| atom.was_asked_for() && is_exact(atom));
+    // A file whose path is there needs no other name.
+    let names: HashSet<&str> = asked_for()
+        .filter_map(|(_, atom)| Some(atom.text.rsplit_once('/')?.1))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let mut asked: Vec<(usize, f32)> = asked_for()
+        .filter(|(_, atom)| !names.contains(atom.text))
+        .filter_map(|(index, atom)| Some((index, worth(atom, atom.last_asked?, view.len()))))
+        .collect();
+    asked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    asked.truncate(MOST);
+    let wanted: HashSet<u32> = asked.iter().map(|(index, _)| *index as u32).collect();
+    // Of each string the newest place where it was asked for.
+    let mut places: Vec<Option<(BlockRef, usize)>> = vec![None; atoms.all().len()];
+    for occurrence in atoms.occurrences() {
+        if wanted.contains(&occurrence.atom) && matches!(occurrence.place, Place::Typed | Place::Arguments) {
+            places[occurrence.atom as usize] = Some((occurrence.at, occurrence.start as usize));
+        }
+    }
+    let mut calls = Calls::default();
+    let line = |(index, _): (usize, f32)| {
+        let atom = &atoms.all()[index];
+        let (at, start) = places[index]?;
+        Some(ExactLine { string: atom.text.to_owned(), text: bound(view, &mut calls, atom, at, start)? })
+    };
+    asked.into_iter().filter_map(line).collect()
+}
+
+/// Extensions of files, for names without a folder: `im.save` is none.
+const EXTENSIONS: &[&str] = &[
+    "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex", "exs", "gif", "go",
+    "gz", "h", "hpp", "hs", "html", "ini", "ipynb", "java", "jpeg", "jpg", "js", "json", "jsonl", "jsx", "kt", "lock",
+    "log", "lua", "md", "mdx", "mjs", "ml", "parquet", "patch", "pdf", "php", "pl", "png", "proto", "ps1", "py", "r",
+    "rb", "rs", "rst", "scala", "scss", "sh", "sql", "sqlite", "svg", "swift", "tar", "tex", "tf", "toml", "ts", "tsv",
+    "tsx", "txt", "vue", "wasm", "xlsx", "xml", "yaml", "yml", "zip",
+];
+
+/// Whether a string is one that has to be exact. The facts of a view take compound words (`self-portrait`), calls of
+/// methods (`im.save`) and alternatives (`and/or`) for identifiers and paths; here they would take the room of better ones.
+fn is_exact(atom: &Atom<'_>) -> bool {
+    let text = atom.text;
+    if text.len() > LONGEST {
+        return false;
+    }
+    match atom.kind {
+        AtomKind::Url | AtomKind::Number | AtomKind::Quoted => true,
+        AtomKind::Identifier => {
+            let is_camel = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+            let is_name = |byte: u8| !byte.is_ascii_alphabetic() && byte != b'-' && byte != b'.';
+            (text.bytes().any(is_name) || text.as_bytes().windows(2).any(is_camel)) && !is_counted(text)
+        }
+        AtomKind::Path => {
+            let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
+            if text == "/dev/null" {
+                return false;
+            }
+            let has_extension = EXTENSIONS.contains(&extension.split(':').next().unwrap_or_default());
+            has_extension || text.matches('/').count() > 1 || text.starts_with("~/") || text.starts_with("./")
+        }
+    }
+}
+
+/// Whether a word only counts something: `18th`, `10-day`, `1950s-era`; not `4421abcd`, which may be a hash.
+fn is_counted(text: &str) -> bool {
+    let rest = text.trim_start_matches(|char: char| char.is_ascii_digit());
+    let is_hash = text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    rest.len() < text.len() && !is_hash && rest.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+}
+
+fn worth(atom: &Atom<'_>, asked: u32, messages: usize) -> f32 {
+    let kind = match atom.kind {
+        AtomKind::Path => 1.0,
+        AtomKind::Identifier | AtomKind::Quoted => 0.8,
+        AtomKind::Url => 0.7,
+        AtomKind::Number => 0.2,
+    };
+    // What a person typed is rarer than what calls name, and nothing else holds it.
+    let typed = if atom.count(Place::Typed) > 0 { 2.0 } else { 1.0 };
+    let age = messages.saturating_sub(asked as usize) as f32 / messages.max(1) as f32;
+    let times = (atom.count(Place::Arguments) + atom.count(Place::Typed)).max(1);
+    kind * typed * 0.5f32.powf(age / HALF_LIFE) * (1.0 + 0.3 * (times as f32).log2())
+}
+
+/// A string with the words around it; paths and addresses say what they are. `None` for what is only the name of a tool's
+/// argument.
+fn bound(view: &View<'_>, calls: &mut Calls, atom: &Atom<'_>, at: BlockRef, start: usize) -> Option<String> {
+    let says_what_it_is = matches!(atom.kind, AtomKind::Path | AtomKind::Url);
+    match &view.block(at)?.content {
+        Content::ToolCall(call) => {
+            // What is written and what is planned is told by other means; the files are what is left.
+            let kind = tools::kind(&call.name);
+            if kind == ToolKind::Plan || matches!(kind, ToolKind::Edit | ToolKind::Write) && !says_what_it_is {
+                return None;
+            }
+            let (key, value) = calls.leaves(at, call).iter().find(|(_, value)| value.contains(atom.text))?;
+            if says_what_it_is {
+                return Some(atom.text.to_owned());
+            }
+            let around = surroundings(value, value.find(atom.text)?, atom.text.len());
+            let key = if key.is_empty() { String::new() } else { format!(" {}", shorten::one_line(key, 40)) };
+            Some(format!("{}{key}: {around}", shorten::one_line(&call.name, 60)))
+        }
+        Content::Text { text } if !says_what_it_is => Some(surroundings(text, start, atom.text.len())),
+        _ => Some(atom.text.to_owned()),
+    }
+}
+
+/// The strings and numbers in the arguments of calls, each with the key that it stands under, read once for each call.
+#[derive(Default)]
+struct Calls(HashMap<BlockRef, Vec<(String, String)>>);
+
+impl Calls {
+    fn leaves(&mut self, at: BlockRef, call: &ToolCall) -> &[(String, String)] {
+        self.0.entry(at).or_insert_with(|| {
+            let text = call.arguments.text();
+            let json = match &call.arguments {
+                Arguments::Json(json) => serde_json::from_str(json).ok(),
+                Arguments::Text(_) => None,
+            };
+            let mut leaves = Vec::new();
+            match json {
+                Some(json) => collect(&json, "", &mut leaves),
+                None => leaves.push((String::new(), text.to_string())),
+            }
+            leaves
+        })
+    }
+}
+
+fn collect(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => leaves.push((key.to_owned(), text.clone())),
+        Value::Number(number) => leaves.push((key.to_owned(), number.to_string())),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, key, leaves)),
+        Value::Object(fields) => fields.iter().for_each(|(key, item)| collect(item, key, leaves)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The words around `text[start..start + length]` on its line, cut between words.
+fn surroundings(text: &str, start: usize, length: usize) -> String {
+    let end = start + length;
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let is_gap = |char: char| char.is_whitespace() || is_cjk(char);
+    let mut left = ceil_boundary(text, start.saturating_sub(AROUND)).max(line_start);
+    if left > line_start {
+        left = text[left..start].find(is_gap).map_or(start, |at| left + at);
+    }
+    let mut right = floor_boundary(text, (end + AROUND).min(line_end)).max(end);
+    if right < line_end {
+        right = text[end..right].rfind(is_gap).map_or(end, |at| end + at);
+    }
+    shorten::one_line(&text[left..right], 2 * AROUND + LONGEST)
+}
+
+/// Strings without which a summary is useless: those in the standing instructions that were typed, then those in the newest
+/// typed message, the newest first; at most `most`. Linear in what was typed.
+pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
+    let atoms = view.facts().atoms();
+    let mut kept: Vec<String> = Vec::new();
+    let add = |text: &str, kept: &mut Vec<String>| {
+        for atom in atoms.in_text(text).into_iter().map(|atom| &atoms.all()[atom as usize]) {
+            // The file's name is in its path, a part is in the whole.
+            let is_known = kept.iter().any(|known| known.contains(atom.text));
+            if kept.len() < most && !is_known && atom.text.len() <= LONGEST / 2 && is_exact(atom) {
+                kept.push(atom.text.to_owned());
+            }
+        }
+    };
+    let typed: Vec<String> =
+        view.messages().filter(|message| message.is_typed()).map(|message| message.plain_text()).collect();
+    for text in typed.iter().rev() {
+        for sentence in sentences(text).into_iter().filter(|sentence| is_standing(sentence)) {
+            add(sentence, &mut kept);
+        }
+    }
+    // A pasted document is not an instruction: only the beginning and the end of a long message count.
+    if let Some(newest) = typed.last() {
+        const NEAR: usize = 600;
+        if newest.len() <= 2 * NEAR {
+            add(newest, &mut kept);
+        } else {
+            add(&newest[..floor_boundary(newest, NEAR)], &mut kept);
+            add(&newest[ceil_boundary(newest, newest.len() - NEAR)..], &mut kept);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_around_a_string() {
+        let check = |text: &str, string: &str, expect: &str| {
+            let start = text.find(string).unwrap_or_default();
+            assert_eq!(surroundings(text, start, string.len()), expect);
+        };
+        check("use port 48213 for it", "48213", "use port 48213 for it");
+        check("one\nuse  port 48213\ntwo", "48213", "use port 48213");
+        let long = format!("{}port 48213 and {}", "word ".repeat(30), "more ".repeat(30));
+        let expect = format!("{}port 48213 and {}", "word ".repeat(10), "more ".repeat(11));
+        check(&long, "48213", expect.trim());
+        check(&format!("{}48213{}", "x".repeat(100), "y".repeat(100)), "48213", "48213");
+        check("端口是48213，不要改动它", "48213", "端口是48213，不要改动它");
+    }
+
+    #[test]
+    fn words_that_count() {
+        let check = |text: &str, expect: bool| assert_eq!(is_counted(text), expect, "{text}");
+        for text in ["18th", "10-day", "1950s-era", "55-gallon"] {
+            check(text, true);
+        }
+        for text in ["4421abcd", "LEX-77", "2024-05-20", "1.2.3", "7e_x"] {
+            check(text, false);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Another summarizer where the model fails.
+
+use std::sync::Arc;
+
+use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+
+use super::ModelSummarizer;
+
+/// Asks `first`, and where that fails `second`, which is usually [`RuleSummarizer`](crate::RuleSummarizer).
+///
+/// The summary then says in [`Summary::fell_back`] why, and counts what the first one has cost. Where both fail the error
+/// names both reasons.
+#[derive(Debug, Clone)]
+pub struct FallbackSummarizer {
+    /// Who is asked first.
+    pub first: ModelSummarizer,
+    /// Who is asked where the first fails.
+    pub second: Arc<dyn Summarizer>,
+}
+
+impl Summarizer for FallbackSummarizer {
+    /// The first one's.
+    fn kind(&self) -> &str {
+        self.first.kind()
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        Box::pin(async move {
+            let failure = match self.first.write(task).await {
+                Ok(summary) => return Ok(summary),
+                Err(failure) => failure,
+            };
+            match self.second.summarize(task).await {
+                Ok(mut summary) => {
+                    summary.input_tokens += failure.input_tokens;
+                    summary.output_tokens += failure.output_tokens;
+                    summary.fell_back = Some(failure.error.message);
+                    Ok(summary)
+                }
+                Err(second) => Err(SummarizeError {
+                    message: format!("{}; {}: {}", failure.error.message, self.second.kind(), second.message),
+                    retryable: failure.error.retryable || second.retryable,
+                }),
+            }
+        })
+    }
+}

@@ -1,0 +1,316 @@
+//! What is added to the model's text by rule, and the cut to the budget.
+
+use std::collections::HashSet;
+
+use epitome_strategy::text::sentence_end;
+use epitome_strategy::{SummaryTask, TokenCounter, Tokens};
+
+use super::answer::{Body, Section};
+use super::exact::{self, ExactLine};
+use super::source::{self, Earlier};
+use super::state::{self, Task};
+use super::wording::{RuleSection, rank};
+
+/// The index of exact strings takes at most one part in so many of the summary.
+const EXACT_PART: Tokens = 5;
+/// The task list and what is remembered take one part in so many, each.
+const STATE_PART: Tokens = 8;
+/// The count of changes takes one in so many.
+const CHANGES_PART: Tokens = 16;
+/// Below this many tokens a summary has no sections, and nothing is added to it but exact strings.
+pub(super) const BRIEF_BELOW: Tokens = 160;
+/// Tokens that a section keeps before a more important one gives.
+const LEAST_SECTION: Tokens = 40;
+
+/// What is known of the messages by rule.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Earlier summaries without the sections that were written by rule.
+    pub earlier: Vec<Earlier>,
+    exact: Vec<ExactLine>,
+    tasks: Vec<Task>,
+    changes: Vec<String>,
+    /// Memories of the task, then those that earlier summaries hold and the task does not.
+    memories: Vec<String>,
+    /// Strings that the summary must hold.
+    pub strings: Vec<String>,
+}
+
+impl Known {
+    /// Reads the messages. Linear.
+    pub(super) fn of(task: &SummaryTask<'_>) -> Self {
+        // A small summary cannot hold many strings beside what it says.
+        let most = (task.request.max_tokens / 60).clamp(1, 16) as usize;
+        let mut known = source::with_view(task, |view| Self {
+            exact: exact::index(view),
+            tasks: state::task_list(view, task.language),
+            changes: state::changes(view),
+            memories: task.memories.iter().map(|memory| one_line(memory)).filter(|it| !it.is_empty()).collect(),
+            strings: exact::must_keep(view, most),
+            earlier: Vec::new(),
+        });
+        // Strings that must stand in it go into the index first.
+        let (mut first, rest): (Vec<ExactLine>, Vec<ExactLine>) =
+            std::mem::take(&mut known.exact).into_iter().partition(|line| known.strings.contains(&line.string));
+        first.extend(rest);
+        known.exact = first;
+        for earlier in source::earlier(task) {
+            known.carry(earlier);
+        }
+        known
+    }
+
+    /// Takes what holds on and is written by rule off an earlier summary: it is written anew. A task list and a count of
+    /// changes stay for the model to read: what became of them is in the messages.
+    fn carry(&mut self, earlier: Earlier) {
+        let mut body = Body::read(&earlier.text, &[]);
+        let carried = |section: &Section| {
+            let rule = section.heading.as_deref().and_then(RuleSection::of);
+            rule.filter(|rule| matches!(rule, RuleSection::Exact | RuleSection::Remembered))
+        };
+        if !body.sections.iter().any(|section| carried(section).is_some()) {
+            self.earlier.push(earlier);
+            return;
+        }
+        for section in &body.sections {
+            let lines = || section.lines.iter().filter_map(|line| line.strip_prefix("- "));
+            if carried(section) == Some(RuleSection::Exact) {
+                // Of a line that binds a string the whole counts.
+                let line = |text: &str| ExactLine { string: text.to_owned(), text: text.to_owned() };
+                self.exact.extend(lines().flat_map(|texts| texts.split(" · ")).map(line));
+            } else if carried(section) == Some(RuleSection::Remembered) {
+                let new: Vec<String> =
+                    lines().filter(|line| !self.memories.iter().any(|it| it == line)).map(str::to_owned).collect();
+                self.memories.extend(new);
+            }
+        }
+        body.sections.retain(|section| carried(section).is_none());
+        if !body.sections.is_empty() {
+            self.earlier.push(Earlier { text: body.write(), ..earlier });
+        }
+    }
+
+    /// Whether there is something to write by rule in that section.
+    fn has(&self, section: RuleSection) -> bool {
+        match section {
+            RuleSection::Tasks => !self.tasks.is_empty(),
+            RuleSection::Changes => !self.changes.is_empty(),
+            RuleSection::Remembered => !self.memories.is_empty(),
+            RuleSection::Exact => !self.exact.is_empty(),
+        }
+    }
+
+    /// Tokens that are left for the model's text of a summary of `limit` tokens, when everything is added that there is.
+    pub(super) fn room(&self, task: &SummaryTask<'_>, limit: Tokens) -> Tokens {
+        let added = self.sections(task, limit, "");
+        let tokens: Tokens = added.iter().map(|section| task.counter.count(&section.write()) + 2).sum();
+        limit.saturating_sub(tokens).max(limit / 2)
+    }
+
+    /// The summary: the model's text, cut where it is too long, and what is added, of at most `limit` tokens together.
+    pub(super) fn finish(&self, task: &SummaryTask<'_>, body: Body, limit: Tokens) -> String {
+        let count = |text: &str| task.counter.count(text);
+        let mut body = body;
+        // A model that copies such a section from the earlier summary has an older one.
+        let by_rule = |section: &Section| section.heading.as_deref().and_then(RuleSection::of);
+        body.sections.retain(|section| !by_rule(section).is_some_and(|rule| self.has(rule)));
+        let bare = cut(&mut body, limit, task.counter);
+        let mut room = self.room(task, limit);
+        loop {
+            let text = cut(&mut body.clone(), room, task.counter);
+            let added = self.sections(task, limit, &text);
+            let mut whole = text.clone();
+            for section in &added {
+                whole.push_str(if whole.is_empty() { "" } else { "\n\n" });
+                whole.push_str(&section.write());
+            }
+            if !text.is_empty() && count(&whole) <= limit {
+                return whole;
+            }
+            if room == 0 {
+                // What is added is too much for a tiny budget: it is left out.
+                return bare;
+            }
+            room -= room.min((room / 16).max(1));
+        }
+    }
+
+    /// The sections that are added to `text`, each within its part of `limit`.
+    fn sections(&self, task: &SummaryTask<'_>, limit: Tokens, text: &str) -> Vec<Section> {
+        let mut sections = Vec::new();
+        let mut add = |section: RuleSection, lines: Vec<String>, most: Tokens| {
+            let heading = section.heading(task.language);
+            let mut left = most.saturating_sub(task.counter.count(heading) + 3);
+            let mut kept = Vec::new();
+            for line in lines {
+                let tokens = task.counter.count(&line) + 1;
+                if tokens <= left {
+                    left -= tokens;
+                    kept.push(line);
+                }
+            }
+            if !kept.is_empty() {
+                sections.push(Section { heading: Some(heading.to_owned()), lines: kept });
+            }
+        };
+        if limit >= BRIEF_BELOW {
+            add(RuleSection::Tasks, self.task_lines(task, limit / STATE_PART, text), limit / STATE_PART);
+            add(RuleSection::Changes, self.changes.clone(), limit / CHANGES_PART);
+            let memories = self.memories.iter().filter(|memory| !text.contains(memory.as_str()));
+            add(RuleSection::Remembered, memories.map(|it| format!("- {it}")).collect(), limit / STATE_PART);
+        }
+        let held: Vec<String> = sections.iter().map(Section::write).collect();
+        let exact = self.exact_section(task, limit / EXACT_PART, &[text, &held.join("\n")]);
+        sections.extend(exact);
+        sections
+    }
+
+    /// The tasks that the text does not tell of; where they take more than `most` tokens only those that are open.
+    fn task_lines(&self, task: &SummaryTask<'_>, most: Tokens, text: &str) -> Vec<String> {
+        let untold = |is_open: bool| {
+            let tasks = self.tasks.iter().filter(|it| !(text.contains(&it.text) || is_open && it.is_done));
+            tasks.map(|it| it.line.clone()).collect::<Vec<_>>()
+        };
+        let all = untold(false);
+        // A list of which everything is done says nothing that `Done` does not.
+        let has_open = self.tasks.iter().any(|it| !it.is_done && !text.contains(&it.text));
+        let tokens: Tokens = all.iter().map(|line| task.counter.count(line) + 1).sum();
+        match has_open {
+            false => Vec::new(),
+            true if tokens <= most => all,
+            true => untold(true),
+        }
+    }
+
+    /// The index of exact strings that `texts` do not hold: those that say what they are on one line, then one line for
+    /// each that needs other words.
+    fn exact_section(&self, task: &SummaryTask<'_>, most: Tokens, texts: &[&str]) -> Option<Section> {
+        let heading = RuleSection::Exact.heading(task.language);
+        let mut left = most.checked_sub(task.counter.count(heading) + 4)?;
+        let (mut bare, mut bound): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut misses = 0;
+        for line in &self.exact {
+            let is_held = texts.iter().any(|text| text.contains(&line.string))
+                || bare.iter().chain(&bound).any(|held| held.contains(&line.string))
+                || !seen.insert(&line.string);
+            if is_held {
+                continue;
+            }
+            // One more token for the mark in front of it or between two of them.
+            let tokens = task.counter.count(&line.text) + 2;
+            if tokens > left {
+                misses += 1;
+                if misses > 20 {
+                    break;
+                }
+                continue;
+            }
+            left -= tokens;
+            let says_what_it_is = line.text == line.string && !line.text.contains(' ');
+            if says_what_it_is { bare.push(&line.text) } else { bound.push(&line.text) }
+        }
+        let mut lines: Vec<String> = Vec::new();
+        if !bare.is_empty() {
+            lines.push(format!("- {}", bare.join(" · ")));
+        }
+        lines.extend(bound.iter().map(|text| format!("- {text}")));
+        (!lines.is_empty()).then(|| Section { heading: Some(heading.to_owned()), lines })
+    }
+}
+
+fn one_line(text: &str) -> String {
+    super::shorten::one_line(text, 600)
+}
+
+/// The text of a body, cut to `limit` tokens: sections that matter least give first, at the ends of their lines and
+/// sentences. Linear in the body, for lines that are far too long in the budget.
+fn cut(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) -> String {
+    // What is far beyond the budget is not worth counting.
+    let mut bytes = 64 * (limit as usize + 1);
+    for section in by_rank(body) {
+        let lines = &mut body.sections[section].lines;
+        for line in lines.iter_mut() {
+            if line.len() > bytes {
+                let end = sentence_end(line, bytes);
+                line.truncate(end);
+            }
+            bytes -= line.len().min(bytes);
+        }
+        lines.retain(|line| !line.trim().is_empty());
+    }
+    body.sections.retain(|section| !section.lines.is_empty());
+    // Counts of parts add up to no less than the count of the whole, or nearly so: the whole is counted at the end.
+    let mut most = limit;
+    loop {
+        shrink(body, most, counter);
+        let text = body.write();
+        if counter.count(&text) <= limit || most == 0 {
+            return if most == 0 { String::new() } else { text };
+        }
+        most -= most.min((most / 20).max(1));
+    }
+}
+
+/// Positions of the sections, the most important first; of equals the first.
+fn by_rank(body: &Body) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..body.sections.len()).collect();
+    order.sort_by_key(|index| body.sections[*index].heading.as_deref().map_or(0, rank));
+    order
+}
+
+/// Takes lines away until the sections' own counts are at or under `limit`.
+fn shrink(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) {
+    let size = |section: &Section| counter.count(&section.write()) + 2;
+    let mut sizes: Vec<Tokens> = body.sections.iter().map(size).collect();
+    let mut excess = sizes.iter().sum::<Tokens>().saturating_sub(limit);
+    let mut order = by_rank(body);
+    order.reverse();
+    // First each keeps its first lines, from the least important on; then they go whole.
+    for keep_some in [true, false] {
+        for index in &order {
+            if excess == 0 {
+                break;
+            }
+            let enough = sizes[*index].saturating_sub(excess);
+            let floor = if keep_some { enough.max(LEAST_SECTION) } else { enough };
+            if sizes[*index] <= floor {
+                continue;
+            }
+            shorten(&mut body.sections[*index], floor, counter);
+            let now = if body.sections[*index].lines.is_empty() { 0 } else { size(&body.sections[*index]) };
+            excess = excess.saturating_sub(sizes[*index].saturating_sub(now));
+            sizes[*index] = now;
+        }
+    }
+    body.sections.retain(|section| !section.lines.is_empty());
+}
+
+/// The first lines of a section that fit, the last of them cut at the end of a sentence; none where nothing does.
+fn shorten(section: &mut Section, limit: Tokens, counter: &dyn TokenCounter) {
+    let heading = section.heading.as_ref().map_or(0, |heading| counter.count(heading) + 3);
+    let mut left = limit.saturating_sub(heading + 2);
+    let mut kept: Vec<String> = Vec::new();
+    for line in &section.lines {
+        let tokens = counter.count(line) + 1;
+        if tokens <= left {
+            left -= tokens;
+            kept.push(line.clone());
+            continue;
+        }
+        // A line of which less than a third stays says the wrong thing.
+        if left > 8 && left > tokens / 3 {
+            let mut bytes = line.len() * left as usize / tokens.max(1) as usize;
+            for _ in 0..8 {
+                let start = line[..sentence_end(line, bytes)].trim_end();
+                if counter.count(start) < left {
+                    kept.extend((!start.is_empty()).then(|| start.to_owned()));
+                    break;
+                }
+                bytes = bytes * 9 / 10;
+            }
+        }
+        break;
+    }
+    section.lines = kept;
+}

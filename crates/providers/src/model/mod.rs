@@ -1,0 +1,116 @@
+//! The model summarizer: a chat model writes, rules check what it wrote and add what must not be lost.
+
+mod answer;
+mod ask;
+mod cache;
+mod check;
+mod exact;
+mod fallback;
+mod fence;
+mod finish;
+mod gate;
+mod parts;
+mod progress;
+mod prompts;
+mod settings;
+mod shorten;
+mod source;
+mod state;
+mod transcript;
+mod wording;
+mod write;
+
+use std::fmt;
+use std::sync::Arc;
+
+use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+
+pub use fallback::FallbackSummarizer;
+pub use progress::{ModelProgress, ModelStep};
+pub use prompts::PromptError;
+pub use settings::{ModelSettings, SummaryForm};
+
+use crate::chat::ChatModel;
+use cache::Cache;
+use gate::Gate;
+use prompts::Prompts;
+
+/// Has summaries written by a chat model.
+///
+/// The model reads the messages as a transcript, long texts cut to their ends and to lines that tell of errors, fenced off
+/// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
+/// messages is brought up to date instead of being summarised again.
+///
+/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it. An answer
+/// that is no good is asked for once more, with the reason, and then is an error. By rule, and never left to the model,
+/// come behind it: the task list, git's count of the changes, the memories of the task, and an index of exact strings that
+/// were asked for and that the text does not hold. The result never exceeds the request's tokens by the task's counter.
+///
+/// Clones share the cache and the bound on requests that are under way at once. The future errs where the model fails, and
+/// where its answers cannot be used; nothing is retried that the model itself has retried.
+#[derive(Debug, Clone)]
+pub struct ModelSummarizer {
+    model: Arc<dyn ChatModel>,
+    settings: Arc<ModelSettings>,
+    prompts: Arc<Prompts>,
+    cache: Arc<Cache>,
+    gate: Arc<Gate>,
+    progress: Option<Progress>,
+}
+
+/// Who is told how far it is.
+#[derive(Clone)]
+struct Progress(Arc<dyn Fn(ModelProgress) + Send + Sync>);
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Progress")
+    }
+}
+
+/// Why there is no summary, and what was paid all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFailure {
+    /// What happened.
+    pub error: SummarizeError,
+    /// Tokens that the model read.
+    pub input_tokens: u64,
+    /// Tokens that it wrote.
+    pub output_tokens: u64,
+}
+
+impl ModelSummarizer {
+    /// A summarizer that asks `model`. Errors with everything that is wrong with the folder of prompts.
+    pub fn new(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
+        Ok(Self {
+            model,
+            prompts: Arc::new(Prompts::load(settings.prompts.as_deref())?),
+            cache: Arc::new(Cache::new(settings.cache_entries, settings.cache_folder.as_deref())),
+            gate: Arc::new(Gate::new(settings.parallel)),
+            settings: Arc::new(settings),
+            progress: None,
+        })
+    }
+
+    /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Arc<dyn Fn(ModelProgress) + Send + Sync>) -> Self {
+        self.progress = Some(Progress(progress));
+        self
+    }
+
+    /// The summary of `task`, or why there is none and what that has cost.
+    pub async fn write(&self, task: &SummaryTask<'_>) -> Result<Summary, ModelFailure> {
+        write::write(self, task).await
+    }
+}
+
+impl Summarizer for ModelSummarizer {
+    fn kind(&self) -> &str {
+        "llm"
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        Box::pin(async move { self.write(task).await.map_err(|failure| failure.error) })
+    }
+}

@@ -1,0 +1,48 @@
+//! How far a summary is.
+
+/// What happened while a summary is written, and what it cost so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelProgress {
+    /// What happened.
+    pub step: ModelStep,
+    /// Tokens that the model read for this summary so far.
+    pub input_tokens: u64,
+    /// Tokens that it wrote for it so far.
+    pub output_tokens: u64,
+}
+
+/// A step on the way to a summary.
+///
+/// A session that fits one request is one part. Otherwise its parts are summarised, and the summaries are merged by further
+/// requests, which count as parts as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelStep {
+    /// A request for a part was sent.
+    Started {
+        /// Which part, from 1.
+        part: u32,
+        /// How many there are, as far as is known now.
+        of: u32,
+    },
+    /// A part is done.
+    Done {
+        /// Which part, from 1.
+        part: u32,
+        /// How many there are, as far as is known now.
+        of: u32,
+        /// Whether nobody was asked: the same was answered before.
+        from_cache: bool,
+    },
+    /// The answer for a part could not be used; the model is asked again.
+    Retry {
+        /// Which part, from 1.
+        part: u32,
+        /// What was wrong.
+        reason: String,
+    },
+    /// The model's window is smaller than it said: all over again with half as much in each part.
+    Smaller {
+        /// Tokens of the session that a part holds at most from now on.
+        part_tokens: u32,
+    },
+}

@@ -1,0 +1,58 @@
+//! Settings of the model summarizer: plain data.
+
+use std::path::PathBuf;
+
+use epitome_strategy::Tokens;
+
+/// What a model's summary looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SummaryForm {
+    /// Sections under headings: goal, standing instructions, open, done, findings, files, errors.
+    #[default]
+    Sections,
+    /// A JSON object (topic, entities, actions, open), which becomes sections of those names: shorter, and easier for a
+    /// small model.
+    Json,
+}
+
+/// How a [`ModelSummarizer`](super::ModelSummarizer) works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// What the summary looks like.
+    pub form: SummaryForm,
+    /// A folder whose files `en/NAME.md` and `zh/NAME.md` take the place of the prompts of those names.
+    pub prompts: Option<PathBuf>,
+    /// Requests that are under way at once, of all clones and summaries together. At least 1.
+    pub parallel: usize,
+    /// Tokens of the session that one request holds at most, however large the model's window is.
+    pub part_tokens: Tokens,
+    /// Tokens to which a tool's result is cut before the model reads it; half of it for a string in a call's arguments,
+    /// three times as much for what was said. Less where the whole would not fit into one request.
+    pub result_tokens: Tokens,
+    /// Tokens that the model may think before it answers; 0 for a model that does not.
+    pub reasoning_tokens: Tokens,
+    /// Share of the window that is left free because the model counts with another tokenizer.
+    pub margin: f64,
+    /// Answers that are kept in memory, so that the same part of a session is not asked twice.
+    pub cache_entries: usize,
+    /// A folder in which answers are kept as well, as many as `cache_entries`. They hold what the sessions say.
+    pub cache_folder: Option<PathBuf>,
+}
+
+impl Default for ModelSettings {
+    /// Sections, the prompts that ship, 4 requests at once, 100,000 tokens a request, a margin of 0.2, 256 answers in memory
+    /// and none on disk.
+    fn default() -> Self {
+        Self {
+            form: SummaryForm::Sections,
+            prompts: None,
+            parallel: 4,
+            part_tokens: 100_000,
+            result_tokens: 1_200,
+            reasoning_tokens: 0,
+            margin: 0.2,
+            cache_entries: 256,
+            cache_folder: None,
+        }
+    }
+}

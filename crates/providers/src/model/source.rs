@@ -1,0 +1,105 @@
+//! What is to be summarised: the messages as a view, and the earlier summaries among them.
+
+use std::sync::Arc;
+
+use epitome_strategy::session::{Position, units};
+use epitome_strategy::{Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, SummaryTask, Tokens, View};
+
+/// An earlier summary among the messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Earlier {
+    /// How many of the other messages stand in front of it.
+    pub before: usize,
+    /// Its text, without the heading that the engine put over it.
+    pub text: String,
+}
+
+/// The summaries among the messages, in order. Empty ones are left out.
+pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
+    let mut found = Vec::new();
+    let mut before = 0;
+    for message in task.messages {
+        match message.origin {
+            Origin::Summary => {
+                let text = without_heading(&message.plain_text()).to_owned();
+                if !text.is_empty() {
+                    found.push(Earlier { before, text });
+                }
+            }
+            Origin::Notice => {}
+            _ => before += 1,
+        }
+    }
+    found
+}
+
+/// A summary without the engine's first line: `[Summary of 12 earlier messages · recall 0a1b]`.
+fn without_heading(text: &str) -> &str {
+    let text = text.trim();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let is_heading = first.starts_with('[')
+        && first.ends_with(']')
+        && [("[Summary of ", "· recall "), ("[此前 ", "· 可取回 ")]
+            .iter()
+            .any(|(start, recall)| first.starts_with(start) && first.contains(recall));
+    if is_heading { rest.trim() } else { text }
+}
+
+/// Calls `read` with a view of the messages that are neither summaries nor notices. Linear in the messages.
+pub(super) fn with_view<R>(task: &SummaryTask<'_>, read: impl FnOnce(&View<'_>) -> R) -> R {
+    let told = |message: &&Arc<Message>| !matches!(message.origin, Origin::Summary | Origin::Notice);
+    let entries: Vec<Entry> = task
+        .messages
+        .iter()
+        .filter(told)
+        .enumerate()
+        .map(|(index, message)| {
+            let index = index as u32;
+            Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
+        })
+        .collect();
+    let units = units(&entries);
+    let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+    let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
+    let protections = vec![Protection::Free; units.len()];
+    read(&View::new(&entries, &units, &tokens, &protections, task.counter, task.language))
+}
+
+/// How long what the summary replaces is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    /// Characters of what was said, called and answered.
+    pub chars: usize,
+    /// Tokens of it by the task's counter.
+    pub tokens: Tokens,
+}
+
+/// The size of the messages. Linear in them.
+pub(super) fn size(task: &SummaryTask<'_>) -> Size {
+    let mut size = Size { chars: 0, tokens: 0 };
+    for block in task.messages.iter().flat_map(|message| &message.blocks) {
+        let text: &str = match &block.content {
+            Content::Text { text } => text,
+            Content::ToolCall(call) => call.arguments.text(),
+            Content::ToolResult(result) => &result.text,
+            Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
+        };
+        size.chars += text.chars().count();
+        size.tokens = size.tokens.saturating_add(task.counter.count(text));
+    }
+    size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engines_heading_is_taken_off() {
+        let check = |text: &str, expect: &str| assert_eq!(without_heading(text), expect);
+        check("[Summary of 1,204 earlier messages · recall 0a1b]\n## Goal\n- x", "## Goal\n- x");
+        check("[此前 12 条消息的摘要 · 可取回 0a1b]\n## 目标", "## 目标");
+        check("[Summary]\nof another tool", "[Summary]\nof another tool");
+        check("[Summary of 2 earlier messages · recall 0a]", "");
+    }
+}

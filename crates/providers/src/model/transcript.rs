@@ -1,0 +1,180 @@
+//! The transcript: messages as a model reads them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use epitome_strategy::cut::Focus;
+use epitome_strategy::{BlockRef, Content, Message, Origin, Role, SummaryTask, Tokens, View};
+
+use super::shorten::{arguments, shortened};
+use super::source;
+
+/// Begins the line that says who speaks; a line of a text that begins so is moved by one space.
+const SPEAKER: &str = ">>> ";
+
+/// How long texts may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// Tokens of what a tool answered.
+    pub result: Tokens,
+    /// Tokens of a string in a call's arguments.
+    pub argument: Tokens,
+    /// Tokens of what a person or the model said.
+    pub said: Tokens,
+    /// Tokens of a whole piece.
+    pub piece: Tokens,
+}
+
+impl Limits {
+    /// For results of `result` tokens and pieces of `piece` tokens.
+    pub(super) fn new(result: Tokens, piece: Tokens) -> Self {
+        let result = result.max(16);
+        // What people say is what the summary is about: it gives way last.
+        let said = result.saturating_mul(3).max(600).min(piece);
+        Self { result: result.min(piece), argument: (result / 2).min(piece / 2), said, piece }
+    }
+}
+
+/// A part of the transcript that stays together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Its text, the last line without a line feed.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How many messages end with it, from the start of the transcript.
+    pub messages: usize,
+}
+
+/// The messages of the task that are no summaries, as pieces: a step with its results is one, unless it is too long.
+/// Linear in the messages.
+pub(super) fn pieces(task: &SummaryTask<'_>, limits: Limits) -> Vec<Piece> {
+    source::with_view(task, |view| {
+        let focus = Focus::new(task.request.focus.as_deref());
+        let tools: HashMap<BlockRef, &str> =
+            view.facts().outputs().iter().map(|output| (output.at, output.tool)).collect();
+        let writer = Writer { view, limits, focus, tools };
+        let mut pieces = Vec::new();
+        for unit in view.units() {
+            let texts: Vec<(usize, String)> =
+                unit.entries.clone().map(|at| (at, writer.message(at, view.message(at)))).collect();
+            writer.add(&texts, &mut pieces);
+        }
+        pieces
+    })
+}
+
+struct Writer<'v, 'a> {
+    view: &'v View<'a>,
+    limits: Limits,
+    focus: Focus,
+    tools: HashMap<BlockRef, &'v str>,
+}
+
+impl Writer<'_, '_> {
+    /// Adds messages as one piece, or as several where they are too long for one.
+    fn add(&self, messages: &[(usize, String)], pieces: &mut Vec<Piece>) {
+        let Some((last, _)) = messages.last() else { return };
+        let texts: Vec<&str> = messages.iter().map(|(_, text)| text.as_str()).filter(|text| !text.is_empty()).collect();
+        let text = texts.join("\n");
+        let tokens = self.view.count(&text);
+        if tokens <= self.limits.piece {
+            if !text.is_empty() {
+                pieces.push(Piece { text, tokens, messages: last + 1 });
+            }
+        } else if messages.len() == 1 {
+            let text = shortened(self.view, &text, self.limits.piece.saturating_sub(60), &self.focus).into_owned();
+            pieces.push(Piece { tokens: self.view.count(&text), text, messages: last + 1 });
+        } else {
+            let (first, second) = messages.split_at(messages.len() / 2);
+            self.add(first, pieces);
+            self.add(second, pieces);
+        }
+    }
+
+    /// A message; empty where it says nothing.
+    fn message(&self, at: usize, message: &Message) -> String {
+        let mut text = String::new();
+        for (index, block) in message.blocks.iter().enumerate() {
+            match &block.content {
+                Content::Text { text: said } if !said.trim().is_empty() => {
+                    // Instructions of the host are there again with every request; outputs are results.
+                    let is_said = matches!(message.origin, Origin::Typed | Origin::Model | Origin::Injected);
+                    let most = if is_said { self.limits.said } else { self.limits.result };
+                    push(&mut text, &speaker(message), &shortened(self.view, said.trim(), most, &self.focus), false);
+                }
+                Content::ToolCall(call) => {
+                    let given = arguments(self.view, &call.arguments, self.limits.argument, &self.focus);
+                    push(&mut text, &format!("call {}", name(&call.name)), &given, true);
+                }
+                Content::ToolResult(result) => {
+                    let at = BlockRef { message: at as u32, block: index as u32 };
+                    let tool = result.name.as_deref().or_else(|| self.tools.get(&at).copied()).unwrap_or_default();
+                    let failed = if result.is_error { ", failed" } else { "" };
+                    let images = attachments(result.attachments.len());
+                    let head = format!("result {}{failed}{images}", name(tool));
+                    let shown = shortened(self.view, result.text.trim(), self.limits.result, &self.focus);
+                    push(&mut text, &head, &shown, false);
+                }
+                Content::Media(media) => push(&mut text, &speaker(message), &format!("[{}]", name(&media.mime)), true),
+                // Reasoning leads to what is said and done, and that stands here.
+                Content::Text { .. } | Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
+            }
+        }
+        text
+    }
+}
+
+/// Adds a line that says who speaks, and what is said: behind it where it is one line and `inline`, else below.
+fn push(text: &mut String, speaker: &str, said: &str, inline: bool) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(SPEAKER);
+    text.push_str(speaker);
+    if !said.is_empty() {
+        text.push(if inline && !said.contains('\n') { ' ' } else { '\n' });
+        text.push_str(&quoted(said));
+    }
+}
+
+/// A text in which no line looks as if somebody else began to speak.
+fn quoted(text: &str) -> Cow<'_, str> {
+    let speaks = |line: &str| line.starts_with(SPEAKER.trim_end());
+    if !text.split(['\n', '\r']).any(speaks) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split_inclusive(['\n', '\r']);
+    Cow::Owned(lines.flat_map(|line| [if speaks(line) { " " } else { "" }, line]).collect())
+}
+
+fn speaker(message: &Message) -> String {
+    let who = match (message.role, message.origin) {
+        (_, Origin::ToolOutput) => "tool output",
+        (_, Origin::Injected) => "note of the runtime",
+        (Role::System, _) => "system",
+        (Role::Assistant, _) => "agent",
+        (Role::User | Role::Tool, _) => "user",
+    };
+    match &message.name {
+        Some(given) => format!("{who} {}", name(given)),
+        None => who.to_owned(),
+    }
+}
+
+/// A name that comes with the session: one line, not long.
+fn name(name: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 80;
+    if name.len() <= LONGEST && !name.contains(['\n', '\r']) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name[..name.floor_char_boundary(LONGEST)].replace(['\n', '\r'], " "))
+}
+
+fn attachments(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(", {count} images or files") }
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

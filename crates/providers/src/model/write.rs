@@ -1,0 +1,374 @@
+//! The way from messages to a summary: how much fits, in how many parts, how they become one.
+
+use std::sync::atomic::AtomicBool;
+
+use epitome_strategy::{Language, SummarizeError, Summary, SummaryTask, Tokens, text};
+use futures_util::future::join_all;
+
+use super::answer::Body;
+use super::ask::{Desk, Failure, Question, Spent};
+use super::check::{Expected, Layout};
+use super::fence::fenced;
+use super::finish::{BRIEF_BELOW, Known};
+use super::parts::{Part, groups, parts};
+use super::progress::ModelStep;
+use super::source::{self, Size};
+use super::transcript::{Limits, pieces};
+use super::{ModelFailure, ModelSettings, ModelSummarizer, SummaryForm};
+
+/// How often a request that is too long is made again with half as much.
+const MOST_HALVINGS: u32 = 3;
+/// Fewer tokens of a session in a request are not worth asking for.
+const LEAST_ROOM: Tokens = 200;
+/// Tokens of a part's summary, at least and at most.
+const PART_SUMMARY: std::ops::RangeInclusive<Tokens> = 300..=1_500;
+/// A summary takes at most one part in so many of the window.
+const LEAST_WINDOWS: Tokens = 10;
+/// What exact strings make of the tokens of plain words.
+const DENSITY: f64 = 1.3;
+/// Tokens that marks around data, and a retry's own words, take.
+const FRAME: Tokens = 250;
+
+/// The summary of `task`.
+pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) -> Result<Summary, ModelFailure> {
+    let desk = Desk {
+        model: &*summarizer.model,
+        cache: &summarizer.cache,
+        gate: &summarizer.gate,
+        progress: summarizer.progress.as_ref(),
+        task,
+        texts: summarizer.prompts.of(task.language),
+        spent: Spent::default(),
+        stopped: AtomicBool::new(false),
+    };
+    let outcome = Writer::new(&desk, &summarizer.settings).write().await;
+    let (input_tokens, output_tokens) = desk.spent.tokens();
+    match outcome {
+        Ok(text) => Ok(Summary { text, input_tokens, output_tokens, fell_back: None }),
+        Err(error) => Err(ModelFailure { error, input_tokens, output_tokens }),
+    }
+}
+
+struct Writer<'w, 's> {
+    desk: &'w Desk<'s>,
+    settings: &'w ModelSettings,
+    known: Known,
+    size: Size,
+    /// Tokens of the whole summary.
+    limit: Tokens,
+    /// Tokens of a word of prose by the task's counter; of a character for Chinese.
+    word_tokens: f64,
+}
+
+/// What a request asks for.
+struct Wanted {
+    words: u32,
+    layout: Layout,
+    answer_tokens: Tokens,
+    is_final: bool,
+}
+
+impl<'w, 's> Writer<'w, 's> {
+    fn new(desk: &'w Desk<'s>, settings: &'w ModelSettings) -> Self {
+        let task = desk.task;
+        let max_tokens = task.request.max_tokens;
+        let size = source::size(task);
+        // A summary that is not clearly smaller than what it replaces is of no use.
+        let limit = max_tokens.min(size.tokens - size.tokens.div_ceil(10));
+        let sample = desk.texts.get("system");
+        let words = match task.language {
+            Language::English => sample.split_whitespace().count(),
+            Language::Chinese => sample.chars().count(),
+        };
+        let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
+        Self { desk, settings, known: Known::of(task), size, limit, word_tokens }
+    }
+
+    async fn write(&self) -> Result<String, SummarizeError> {
+        let failed = |message: String, retryable: bool| SummarizeError { message, retryable };
+        if self.size.tokens == 0 {
+            return Err(failed(format!("{} messages say nothing", self.desk.task.messages.len()), false));
+        }
+        let mut halvings = 0;
+        let body = loop {
+            match self.attempt(halvings).await {
+                Ok(body) => break body,
+                Err(Failure::TooLong(_)) if halvings < MOST_HALVINGS => {
+                    halvings += 1;
+                    self.desk.stopped.store(false, std::sync::atomic::Ordering::Relaxed);
+                }
+                Err(Failure::TooLong(message)) => return Err(failed(message, false)),
+                Err(Failure::Failed { message, retryable }) => return Err(failed(message, retryable)),
+                Err(Failure::Stopped) => return Err(failed("another part failed".to_owned(), true)),
+            }
+        };
+        let text = self.known.finish(self.desk.task, body, self.limit);
+        if text.is_empty() {
+            return Err(failed(format!("nothing of the summary fits {} tokens", self.limit), false));
+        }
+        let lost: Vec<&str> =
+            self.known.strings.iter().map(String::as_str).filter(|string| !text.contains(string)).collect();
+        // The index holds what fits; where most of it does not, the summary has lost what it is for.
+        if lost.len() * 2 > self.known.strings.len() && self.limit >= BRIEF_BELOW {
+            return Err(failed(format!("the summary lost what the user named: {}", lost.join(", ")), true));
+        }
+        Ok(text)
+    }
+
+    /// All requests, with half the room for each halving.
+    async fn attempt(&self, halvings: u32) -> Result<Body, Failure> {
+        // A small window has to hold more of the session than of the summary.
+        let most = self.window() / LEAST_WINDOWS;
+        let last = self.wanted(self.known.room(self.desk.task, self.limit).min(most), true);
+        let part = self.wanted(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
+        let room = self.room(last.answer_tokens.max(part.answer_tokens))? >> halvings;
+        if room < LEAST_ROOM {
+            let message = format!("the window of `{}` holds {room} tokens of a session", self.desk.model.name());
+            return Err(Failure::Failed { message, retryable: false });
+        }
+        if halvings > 0 {
+            self.desk.tell(ModelStep::Smaller { part_tokens: room });
+        }
+        let parts = self.parts(room);
+        if let Some(question) = self.single(&parts, &last, room) {
+            return self.desk.ask(&question).await;
+        }
+        let summaries = self.summaries(parts, &part, room).await?;
+        self.merge(summaries, &part, &last, room).await
+    }
+
+    fn window(&self) -> Tokens {
+        match self.desk.model.window() {
+            0 => Tokens::MAX, // nobody knows: the service says when it is too long
+            window => window,
+        }
+    }
+
+    /// Tokens of the session that fit into a request.
+    fn room(&self, answer_tokens: Tokens) -> Result<Tokens, Failure> {
+        let texts = self.desk.texts;
+        let longest = ["summarize", "update", "merge"].map(|name| texts.get(name).len());
+        let longest = ["summarize", "update", "merge"][(0..3).max_by_key(|index| longest[*index]).unwrap_or(0)];
+        let count = |name: &str| self.desk.task.counter.count(texts.get(name));
+        let strings: Tokens = self.known.strings.iter().map(|it| self.desk.task.counter.count(it) + 4).sum();
+        let focus =
+            self.desk.task.request.focus.as_deref().map_or(0, |focus| self.desk.task.counter.count(short(focus)));
+        let fixed = count("system") + count(longest) + count("sections").max(count("json")) + count("rules");
+        let frame = fixed + count("keep") + count("focus") + count("retry") + strings + focus + FRAME;
+        let window = self.window();
+        // Where it has to be asked for again, the first answer stands in the window too, without what was thought.
+        let first = answer_tokens.saturating_sub(self.settings.reasoning_tokens);
+        let left = f64::from(window.saturating_sub(answer_tokens.saturating_add(first)));
+        let by_our_count = (left / (1.0 + self.settings.margin.max(0.0))) as Tokens;
+        let room = by_our_count.saturating_sub(frame).min(self.settings.part_tokens.max(LEAST_ROOM));
+        if room >= LEAST_ROOM {
+            return Ok(room);
+        }
+        let message = format!("the window of `{}` ({window} tokens) is too small to summarize", self.desk.model.name());
+        Err(Failure::Failed { message, retryable: false })
+    }
+
+    /// The session as parts of at most `room` tokens: cut a little where it then fits at once, cut as configured where it
+    /// does not.
+    fn parts(&self, room: Tokens) -> Vec<Part> {
+        let task = self.desk.task;
+        let earlier: Tokens = self.known.earlier.iter().map(|it| task.counter.count(&it.text) + 40).sum();
+        let most = self.settings.result_tokens;
+        let piece = (room / 2).max(LEAST_ROOM / 2);
+        for result in [most, most / 2, most / 4] {
+            let pieces = pieces(task, Limits::new(result, piece));
+            let tokens: u64 = pieces.iter().map(|piece| u64::from(piece.tokens) + 1).sum();
+            if tokens + u64::from(earlier) <= u64::from(room) {
+                return parts(&pieces, &self.known.earlier, room);
+            }
+        }
+        parts(&pieces(task, Limits::new(most / 2, piece)), &self.known.earlier, room)
+    }
+
+    /// The one request that does it all, where one does.
+    fn single(&self, parts: &[Part], last: &Wanted, room: Tokens) -> Option<Question> {
+        let count = |part: &Part| self.desk.task.counter.count(part.text()) + 40;
+        let fits = parts.len() == 1 || parts.iter().map(count).sum::<Tokens>() <= room;
+        match parts {
+            _ if !fits => None,
+            [Part::Messages(messages)] => Some(self.summarize(messages, last, 1, 1)),
+            [Part::Summary(summary), Part::Messages(messages)] => Some(self.update(summary, messages, last)),
+            [] => None,
+            several => Some(self.merged(several, last, 1, 1)),
+        }
+    }
+
+    /// Every part as a summary; the same part is asked for once.
+    async fn summaries(&self, parts: Vec<Part>, wanted: &Wanted, room: Tokens) -> Result<Vec<String>, Failure> {
+        let mut asked: Vec<&str> = Vec::new();
+        for part in &parts {
+            if let Part::Messages(text) = part
+                && !asked.contains(&text.as_str())
+            {
+                asked.push(text);
+            }
+        }
+        // One more for the last merge; how many others there are depends on how long the summaries get.
+        let of = asked.len() as u32 + 1;
+        let questions: Vec<Question> =
+            asked.iter().zip(1..).map(|(text, number)| self.summarize(text, wanted, number, of)).collect();
+        let bodies = all(join_all(questions.iter().map(|question| self.desk.ask(question))).await)?;
+        let written: Vec<String> = bodies.iter().map(Body::write).collect();
+        let summary = |part: &Part| match part {
+            Part::Summary(text) => self.cut(text, room / 2),
+            Part::Messages(text) => {
+                let index = asked.iter().position(|asked| asked == text).unwrap_or_default();
+                self.cut(written.get(index).map_or("", String::as_str), room / 2)
+            }
+        };
+        Ok(parts.iter().map(summary).collect())
+    }
+
+    /// One summary of many, by levels where they do not fit into one request.
+    async fn merge(
+        &self,
+        mut summaries: Vec<String>,
+        part: &Wanted,
+        last: &Wanted,
+        room: Tokens,
+    ) -> Result<Body, Failure> {
+        let count = |text: &String| self.desk.task.counter.count(text) + 40;
+        let mut done = summaries.len() as u32;
+        loop {
+            let sizes: Vec<Tokens> = summaries.iter().map(count).collect();
+            if sizes.iter().sum::<Tokens>() <= room || sizes.len() <= 2 {
+                break;
+            }
+            let groups = groups(&sizes, room);
+            let merges = groups.iter().filter(|group| group.len() > 1).count() as u32;
+            let of = done + merges + 1;
+            let mut questions = Vec::new();
+            for group in groups.iter().filter(|group| group.len() > 1) {
+                let texts = group.clone().map(|index| self.cut(&summaries[index], room / group.len() as Tokens));
+                let texts: Vec<Part> = texts.map(Part::Summary).collect();
+                questions.push(self.merged(&texts, part, done + 1 + questions.len() as u32, of));
+            }
+            let bodies = all(join_all(questions.iter().map(|question| self.desk.ask(question))).await)?;
+            let mut merged = bodies.iter().map(|body| self.cut(&body.write(), room / 2));
+            let next = groups.iter().map(|group| match group.len() {
+                1 => summaries[group.start].clone(),
+                _ => merged.next().unwrap_or_default(),
+            });
+            let next: Vec<String> = next.collect();
+            drop(merged);
+            summaries = next;
+            done += merges;
+        }
+        let share = room / (summaries.len().max(1) as Tokens);
+        let parts: Vec<Part> = match summaries.iter().map(count).sum::<Tokens>() <= room {
+            true => summaries.into_iter().map(Part::Summary).collect(),
+            false => summaries.iter().map(|text| Part::Summary(self.cut(text, share.saturating_sub(40)))).collect(),
+        };
+        self.desk.ask(&self.merged(&parts, last, done + 1, done + 1)).await
+    }
+
+    /// A text of at most `limit` tokens, its end cut off at a sentence.
+    fn cut(&self, text: &str, limit: Tokens) -> String {
+        let mut end = text.floor_char_boundary(64 * limit.max(1) as usize);
+        loop {
+            let tokens = self.desk.task.counter.count(&text[..end]);
+            if tokens <= limit || end == 0 {
+                return text[..end].to_owned();
+            }
+            let bytes = (end as u64 * u64::from(limit) / u64::from(tokens)) as usize;
+            end = text::sentence_end(text, bytes.min(end - 1));
+        }
+    }
+
+    fn summarize(&self, messages: &str, wanted: &Wanted, part: u32, of: u32) -> Question {
+        let transcript = fenced("messages", messages);
+        self.question("summarize", &[("transcript", &transcript)], wanted, part, of)
+    }
+
+    fn update(&self, summary: &str, messages: &str, wanted: &Wanted) -> Question {
+        let (summary, transcript) = (fenced("summary", summary), fenced("messages", messages));
+        self.question("update", &[("summary", &summary), ("transcript", &transcript)], wanted, 1, 1)
+    }
+
+    fn merged(&self, parts: &[Part], wanted: &Wanted, part: u32, of: u32) -> Question {
+        let fenced = parts.iter().map(|part| match part {
+            Part::Summary(text) => fenced("summary", text),
+            Part::Messages(text) => fenced("messages", text),
+        });
+        let parts = fenced.collect::<Vec<_>>().join("\n\n");
+        self.question("merge", &[("parts", &parts)], wanted, part, of)
+    }
+
+    fn question(&self, prompt: &str, data: &[(&str, &str)], wanted: &Wanted, part: u32, of: u32) -> Question {
+        let texts = self.desk.texts;
+        let task = self.desk.task;
+        let layout = texts.get(match wanted.layout {
+            Layout::Sections(_) => "sections",
+            Layout::Brief => "brief",
+            Layout::Json => "json",
+        });
+        let focus =
+            task.request.focus.as_deref().map(short).filter(|focus| wanted.is_final && !focus.trim().is_empty());
+        let focus = focus.map(|focus| texts.fill("focus", &[("question", &fenced("question", focus))]));
+        let strings = if wanted.is_final { self.known.strings.as_slice() } else { &[] };
+        let keep = match strings {
+            [] => None,
+            strings => Some(texts.fill("keep", &[("strings", &fenced("strings", &strings.join("\n")))])),
+        };
+        let own_line = |text: Option<String>| text.map_or(String::new(), |text| format!("\n{text}"));
+        let words = wanted.words.to_string();
+        let rules = [("words", words.as_str()), ("focus", &own_line(focus)), ("keep", &own_line(keep))];
+        let rules = texts.fill("rules", &rules);
+        let mut values = data.to_vec();
+        values.extend([("layout", layout), ("rules", &rules)]);
+        let expected = Expected {
+            layout: wanted.layout.clone(),
+            language: task.language,
+            max_tokens: self.limit,
+            source: wanted.is_final.then_some(self.size),
+            strings: strings.to_vec(),
+        };
+        let user = texts.fill(prompt, &values);
+        Question { part, of, user, words: wanted.words, answer_tokens: wanted.answer_tokens, expected }
+    }
+
+    /// What to ask for so that the answer takes about `tokens` tokens.
+    fn wanted(&self, tokens: Tokens, is_final: bool) -> Wanted {
+        let layout = match self.settings.form {
+            _ if tokens < BRIEF_BELOW => Layout::Brief,
+            SummaryForm::Sections => Layout::Sections(self.desk.texts.headings.clone()),
+            SummaryForm::Json => Layout::Json,
+        };
+        // Rounded, so that a budget that differs by little asks for the same and finds it in the cache.
+        let exact = (f64::from(tokens) / (self.word_tokens * DENSITY)) as u32;
+        let step = if exact < 200 { 10 } else { 50 };
+        let words = (exact / step * step).max(15);
+        let expected = f64::from(words) * self.word_tokens * DENSITY * (1.0 + self.settings.margin.max(0.0));
+        // Models count words badly; what is too long is cut by rule.
+        let answer_tokens = (expected * 1.4) as Tokens + 120 + self.settings.reasoning_tokens;
+        Wanted { words, layout, answer_tokens, is_final }
+    }
+}
+
+/// All of them, or the failure that says most: that of a request that was made.
+fn all(outcomes: Vec<Result<Body, Failure>>) -> Result<Vec<Body>, Failure> {
+    let mut bodies = Vec::with_capacity(outcomes.len());
+    let mut failure = None;
+    for outcome in outcomes {
+        match outcome {
+            Ok(body) => bodies.push(body),
+            Err(Failure::Stopped) if failure.is_some() => {}
+            Err(other) => {
+                if failure.is_none() || failure == Some(Failure::Stopped) {
+                    failure = Some(other);
+                }
+            }
+        }
+    }
+    failure.map_or(Ok(bodies), Err)
+}
+
+/// A question without what nobody reads as one.
+fn short(focus: &str) -> &str {
+    &focus[..text::floor_boundary(focus, 2_000)]
+}

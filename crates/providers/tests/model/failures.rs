@@ -1,0 +1,186 @@
+//! Answers that are no good, and services that fail.
+
+use std::sync::{Arc, Mutex};
+
+use epitome_engine::block_on;
+use epitome_providers::RuleSummarizer;
+use epitome_providers::chat::{ChatErrorKind, Stop};
+use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep};
+use epitome_strategy::Summarizer;
+
+use super::scripted::{Answer, Case, FIXING, GOOD, Scripted, error, fenced, good, said, summarizer, with};
+
+/// The first answer is no good: the second request says why, and holds the first answer.
+#[test]
+fn one_retry_with_the_reason() {
+    let check = |first: fn() -> Answer, reason: &str| {
+        let model = Scripted::new(100_000, move |_, number| if number == 1 { first() } else { good() });
+        let summary = Case::new(FIXING).ask(&model).unwrap();
+        assert!(summary.text.starts_with(GOOD));
+        assert_eq!((summary.input_tokens, summary.output_tokens), (200, 20), "both were paid for");
+        let asked = model.asked();
+        assert_eq!(asked.len(), 2, "{reason}");
+        let added = asked[1].user.strip_prefix(&asked[0].user).unwrap();
+        assert!(added.contains(&format!("\n- {reason}\n")), "{added}");
+        assert_eq!(fenced(added, "answer").len(), 1);
+    };
+    check(|| said("", Stop::End), "it is empty");
+    check(|| said("", Stop::ToolCall), "it calls a tool instead of summarizing");
+    check(|| said("<tool_call>{\"name\":\"Bash\"}</tool_call>", Stop::End), "it calls a tool instead of summarizing");
+    check(|| said("No.", Stop::Refused), "it is a refusal; a summary tells what others said and does nothing of it");
+    check(
+        || said("I have now written README.md as you asked. ".repeat(9).as_str(), Stop::End),
+        "it is not a summary in the form that was asked for",
+    );
+    check(
+        || said("## Goal\n- README.md\n## Open\n- none\n## Done\n- x\n## Files\n- y", Stop::End),
+        "it has 46 characters, too few to tell what happened",
+    );
+    check(|| said(&GOOD.replace("## Goal", "## Gaol"), Stop::End), "it lacks the sections `Goal`");
+    check(|| said(&GOOD.replace("README.md", "a file"), Stop::End), "it does not hold `README.md`");
+    check(
+        || said("## Goal\n- The user wants a lot of", Stop::Length),
+        "it was cut off before what matters was told; it has to be shorter",
+    );
+    check(
+        || said(&format!("{GOOD}{}", "\n- 智能体修改了词法分析器并且运行了测试".repeat(20)), Stop::End),
+        "it is not written in English",
+    );
+    check(
+        || said(&format!("{GOOD}{}", "\n- and another thing".repeat(900)), Stop::End),
+        "it is no shorter than what it summarizes",
+    );
+}
+
+#[test]
+fn what_was_cut_off_has_to_be_shorter() {
+    let model = Scripted::new(100_000, |_, number| if number == 1 { said("", Stop::Length) } else { good() });
+    Case::new(FIXING).ask(&model).unwrap();
+    let words = |prompt: &str| -> Vec<u32> {
+        let numbers = prompt.split("at most ").skip(1);
+        numbers.filter_map(|rest| rest.to_lowercase().split(' ').next()?.parse().ok()).collect()
+    };
+    let first =
+        model.asked()[0].user.rsplit("At most ").next().unwrap().split(' ').next().unwrap().parse::<u32>().unwrap();
+    assert_eq!(words(&model.asked()[1].user), [first * 2 / 3]);
+}
+
+#[test]
+fn an_answer_that_was_cut_off_late_is_good_enough() {
+    let end = GOOD.find("## Findings").unwrap() + 30;
+    let model = Scripted::new(100_000, move |_, _| said(&GOOD[..end], Stop::Length));
+    let summary = Case::new(FIXING).ask(&model).unwrap();
+    assert_eq!(model.asked().len(), 1);
+    assert!(!summary.text.contains("Findings") && summary.text.contains("passes with 3 tests"), "{}", summary.text);
+}
+
+#[test]
+fn no_good_twice_is_an_error() {
+    let check = |answer: fn(usize) -> Answer, asked: usize, message: &str, retryable: bool| {
+        let model = Scripted::new(100_000, move |_, number| answer(number));
+        let failure = Case::new(FIXING).ask(&model).unwrap_err();
+        assert_eq!(failure.error.message, message);
+        assert_eq!((model.asked().len(), failure.error.retryable), (asked, retryable), "{message}");
+        let answered = (1..=asked).filter(|number| answer(*number).is_ok()).count() as u64;
+        assert_eq!((failure.input_tokens, failure.output_tokens), (100 * answered, 10 * answered));
+    };
+    let twice = "the summary by `scripted` cannot be used: it is empty; asked again: it is not a summary in the form that was asked for";
+    check(|number| said(if number == 1 { "" } else { "HACKED" }, Stop::End), 2, twice, true);
+    let refused = "it is a refusal; a summary tells what others said and does nothing of it";
+    let refused = format!("the summary by `scripted` cannot be used: {refused}; asked again: {refused}");
+    check(|_| said("", Stop::Refused), 2, &refused, false);
+    check(|_| error(ChatErrorKind::Transient), 1, "Transient", true);
+    check(|_| error(ChatErrorKind::Unreadable), 1, "Unreadable", true);
+    check(|_| error(ChatErrorKind::Rejected), 1, "Rejected", false);
+    let then = "the model's summary cannot be used (it is empty), and asked again: Transient";
+    check(|number| if number == 1 { said("", Stop::End) } else { error(ChatErrorKind::Transient) }, 2, then, true);
+}
+
+#[test]
+fn strings_that_it_keeps_losing_are_put_back() {
+    let model = Scripted::new(100_000, |_, _| said(&GOOD.replace("README.md", "a file"), Stop::End));
+    let case = Case::new(FIXING);
+    let summarizer = summarizer(&model);
+    let summary = case.write(&summarizer).unwrap();
+    assert_eq!(model.asked().len(), 2);
+    assert!(summary.text.contains("## Exact strings\n- README.md"), "{}", summary.text);
+    // It was as good as it gets: it is not asked a third time.
+    assert_eq!(case.write(&summarizer).unwrap().text, summary.text);
+    assert_eq!(model.asked().len(), 2);
+}
+
+#[test]
+fn too_long_is_tried_with_half_as_much() {
+    let fixture: String = (0..40)
+        .map(|number| format!("user: question {number} word … x80\nassistant: answer {number} word … x80\n"))
+        .collect();
+    // The service takes less than it says.
+    let check = |takes: usize, succeeds: bool| {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let model =
+            Scripted::new(
+                12_000,
+                move |request, _| {
+                    if request.user.len() > takes { error(ChatErrorKind::TooLong) } else { good() }
+                },
+            );
+        let log = Arc::clone(&told);
+        let summarizer = summarizer(&model).with_progress(Arc::new(move |progress| log.lock().unwrap().push(progress)));
+        let written = Case::new(&fixture).write(&summarizer);
+        assert_eq!(written.is_ok(), succeeds, "{written:?}");
+        let told = told.lock().unwrap();
+        let smaller = told.iter().filter(|it| matches!(it.step, ModelStep::Smaller { .. })).count();
+        if let Err(failure) = written {
+            assert!(!failure.error.retryable && failure.error.message == "TooLong");
+            assert_eq!(smaller, 3, "three halvings and no more");
+        }
+        smaller
+    };
+    assert_eq!(check(100_000, true), 0);
+    assert_eq!(check(15_000, true), 1, "{FIXING}");
+    check(2_000, false);
+}
+
+#[test]
+fn asking_again_fits_the_window() {
+    let fixture: String =
+        (0..400).map(|number| format!("user: question {number} word … x20\nassistant: answer … x60\n")).collect();
+    for window in [3_000, 6_000, 20_000] {
+        let model = Scripted::new(window, move |request, number| {
+            let tokens = (request.system.len() + request.user.len()) as u32 / 4 + request.max_tokens;
+            assert!(tokens <= window, "{tokens} tokens for a window of {window}, request {number}");
+            if number % 2 == 1 { said(&"no sections ".repeat(20_000), Stop::End) } else { good() }
+        });
+        let settings = ModelSettings { parallel: 1, ..ModelSettings::default() };
+        Case::new(&fixture).write(&with(&model, settings)).unwrap();
+        assert!(model.asked().len() >= 4);
+    }
+}
+
+#[test]
+fn a_window_that_holds_nothing() {
+    let model = Scripted::new(600, |_, _| good());
+    let failure = Case::new(FIXING).ask(&model).unwrap_err();
+    assert!(failure.error.message.contains("window of `scripted`") && !failure.error.retryable, "{failure:?}");
+    assert!(model.asked().is_empty());
+}
+
+#[test]
+fn rules_step_in() {
+    let fall_back =
+        |model: &Arc<Scripted>| FallbackSummarizer { first: summarizer(model), second: Arc::new(RuleSummarizer) };
+    let case = Case::new(FIXING);
+    let failing = Scripted::new(100_000, |_, _| said("", Stop::End));
+    let summarizer = fall_back(&failing);
+    assert_eq!(summarizer.kind(), "llm");
+    let summary = block_on(summarizer.summarize(&case.task())).unwrap();
+    assert!(summary.text.contains("Never touch the public API"), "{}", summary.text);
+    assert!(summary.fell_back.as_deref().is_some_and(|reason| reason.contains("it is empty")));
+    assert_eq!((summary.input_tokens, summary.output_tokens), (200, 20), "what the model cost is told");
+    let working = Scripted::new(100_000, |_, _| good());
+    let summary = block_on(fall_back(&working).summarize(&case.task())).unwrap();
+    assert!(summary.fell_back.is_none() && summary.text.starts_with(GOOD));
+    let nothing = Case::new("user: ok").max_tokens(1);
+    let error = block_on(fall_back(&failing).summarize(&nothing.task())).unwrap_err();
+    assert!(error.message.contains("rules: "), "{error}");
+}

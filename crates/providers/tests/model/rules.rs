@@ -1,0 +1,113 @@
+//! What is added by rule.
+
+use epitome_providers::chat::Stop;
+
+use super::scripted::{Case, FIXING, GOOD, Scripted, good, said, summarizer};
+
+/// What stands behind the model's text.
+fn added(case: &Case, answer: &'static str) -> String {
+    let model = Scripted::new(100_000, move |_, _| said(answer, Stop::End));
+    let summary = case.ask(&model).unwrap();
+    summary.text.strip_prefix(answer).unwrap_or_else(|| unreachable!("{}", summary.text)).trim().to_owned()
+}
+
+#[test]
+fn exact_strings_that_the_text_does_not_hold() {
+    let fixture = FIXING
+        .replace("cargo test\"", "cargo test --features ab_12\"")
+        .replace("Report", "Use port 48213 and ticket LEX-77. See docs/grammar.md. Report");
+    let case = Case::new(&fixture);
+    let expect = "## Exact strings
+- docs/grammar.md
+- Never touch the public API. Use port 48213 and ticket LEX-77. See docs/grammar.md. Report the time it takes in
+- Bash command: cargo test --features ab_12
+- Bash command: cd /repo && cargo test --test deep_nesting";
+    assert_eq!(added(&case, GOOD), expect);
+}
+
+#[test]
+fn the_state_of_the_work() {
+    let fixture = format!(
+        "{FIXING}call TodoWrite t1 {{\"todos\":[{{\"content\":\"fix the lexer\",\"status\":\"completed\"}},{{\"content\":\"measure the time\",\"status\":\"in_progress\"}},{{\"content\":\"write README.md\",\"status\":\"pending\"}}]}}\nresult t1: ok\ncall Bash g1 {{\"command\":\"git diff --stat\"}}\nresult g1:\n   src/lexer.rs | 12 ++--\n   1 file changed, 8 insertions(+), 4 deletions(-)\n"
+    );
+    let mut case = Case::new(&fixture);
+    case.memories = vec!["Ann prefers tabs.".to_owned(), "The public API must never be touched.".to_owned()];
+    let added = added(&case, GOOD);
+    let expect = "## Task list at the end of this part
+- [x] fix the lexer
+- [ ] measure the time (in progress)
+- [ ] write README.md
+
+## Changes as git counted them
+- src/lexer.rs | 12 ++--
+- 1 file changed, 8 insertions(+), 4 deletions(-)
+
+## Remembered
+- Ann prefers tabs.";
+    assert!(added.starts_with(expect), "{added}");
+}
+
+#[test]
+fn what_was_added_before_is_carried_and_not_told_twice() {
+    let earlier = format!(
+        "{GOOD}\n\n## Task list at the end of this part\n- [ ] write README.md\n\n## Remembered\n- Ann prefers tabs.\n\n## Exact strings\n- docs/old.md · src/lexer.rs\n- Bash: --port 48213 of it"
+    );
+    let fixture = format!(
+        "user(summary):\n{}user: go on word … x60\nassistant: more word … x60\ncall Read c9 {{\"file_path\":\"src/new.rs\"}}\nresult c9: x\n",
+        earlier.lines().map(|line| format!("  {line}\n")).collect::<String>()
+    );
+    let mut case = Case::new(&fixture);
+    case.memories = vec!["The user is Ann.".to_owned()];
+    let model = Scripted::new(100_000, |_, _| good());
+    let summary = case.ask(&model).unwrap();
+    let prompt = &model.asked()[0].user;
+    assert!(
+        prompt.contains("\n- [ ] write README.md") && !summary.text.contains("[ ]"),
+        "the model knows what became of it"
+    );
+    assert!(!prompt.contains("Exact strings") && !prompt.contains("Ann prefers"), "rules carry it, {prompt}");
+    let expect = "## Remembered\n- The user is Ann.\n- Ann prefers tabs.\n\n## Exact strings\n- src/new.rs · docs/old.md\n- Bash: --port 48213 of it";
+    assert!(summary.text.ends_with(expect), "{}", summary.text);
+}
+
+#[test]
+fn too_long_a_text_is_cut_at_what_matters_least() {
+    let case = Case::new(&format!("{FIXING}assistant: word … x4000\n"));
+    let text: &'static str = Box::leak(
+        GOOD.replace(
+            "- error[E0308]",
+            &format!("{}- error[E0308]", "- a small error that was fixed at once. \n".repeat(60)),
+        )
+        .replace("- src/lexer.rs: edited", &"- src/lexer.rs: edited\n".repeat(40))
+        .into_boxed_str(),
+    );
+    for max_tokens in [160, 200, 300, 500, 900] {
+        let model = Scripted::new(100_000, move |_, _| said(text, Stop::End));
+        let written = Case {
+            request: epitome_strategy::SummaryRequest { max_tokens, focus: None },
+            ..Case::of(case.messages.clone())
+        }
+        .write(&summarizer(&model))
+        .unwrap()
+        .text;
+        assert!(written.contains("The user wants the lexer to accept nested brackets"), "{max_tokens}\n{written}");
+        assert!(written.contains("The public API must never be touched."), "{max_tokens}\n{written}");
+        assert!(written.contains("The agent has to write the time to README.md."), "{max_tokens}\n{written}");
+        let errors = written.matches("a small error").count();
+        let files = written.matches("src/lexer.rs: edited").count();
+        assert!(errors < 60 && (max_tokens > 200 || files + errors < 12), "{max_tokens}\n{written}");
+    }
+}
+
+#[test]
+fn a_section_that_the_model_copies_is_not_there_twice() {
+    let answer = format!("{GOOD}\n\n## Remembered\n- Something else.\n\n## Mood\n- fine");
+    let mut case = Case::new(FIXING);
+    case.memories = vec!["Ann prefers tabs.".to_owned()];
+    let model = Scripted::new(100_000, move |_, _| said(&answer, Stop::End));
+    let text = case.ask(&model).unwrap().text;
+    assert!(
+        text.contains("## Mood\n- fine\n\n## Remembered\n- Ann prefers tabs.") && !text.contains("Something"),
+        "{text}"
+    );
+}

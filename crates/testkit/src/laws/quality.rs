@@ -1,0 +1,79 @@
+//! Is what was lost told, and is too much of it never taken silently?
+
+use epitome_engine::{Chain, Kept, OnLoss, Part, Quality, Status, Try};
+use epitome_session::{Content, Entry, Role};
+use epitome_strategy::TaskKind;
+
+use super::Laws;
+
+const PARTS: [Part; 3] = [Part::Strings, Part::Instructions, Part::Files];
+
+impl Laws<'_> {
+    /// There are figures where something changed; every part below its threshold is named; what is told to be lost is;
+    /// and a result below a threshold was taken only after the other chains were tried, where that is asked for.
+    pub(super) fn quality(&mut self) {
+        let report = self.report;
+        let expected = matches!(report.status, Status::Compacted | Status::RolledBack);
+        let told = || format!("{:?} with {:?}", report.status, report.quality);
+        self.law("quality", report.quality.is_some() == expected, told);
+        let Some(quality) = &report.quality else { return };
+        let least = self.engine.quality;
+        for part in PARTS {
+            let kept = quality.of(part);
+            self.law("quality", is_sound(kept), || format!("{}: {kept:?}", part.as_str()));
+            let missed = kept.held > 0 && kept.share < least.of(part);
+            let named = quality.below.iter().any(|below| below.part == part);
+            self.law("quality", missed == named, || {
+                format!("{} of {:?} were kept, and below are {:?}", part.as_str(), kept.share, quality.below)
+            });
+        }
+        if !quality.passes() && least.on_loss != OnLoss::Report {
+            self.law("quality", self.tried_all(quality), || format!("taken without a look at others: {quality:?}"));
+        }
+        let rolls_back = !quality.passes() && least.on_loss == OnLoss::RollBack;
+        self.law("quality", report.status != Status::RolledBack || rolls_back, told);
+        if report.status == Status::Compacted {
+            for (part, lost) in
+                PARTS.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
+            {
+                let stands = self.after.view().iter().any(|entry| has_word(entry, lost));
+                self.law("quality", !stands, || format!("{} are told to be lost, and stand: {lost}", part.as_str()));
+            }
+        }
+    }
+
+    /// Whether every chain that there is was tried, and none did better than the one that was taken.
+    fn tried_all(&self, quality: &Quality) -> bool {
+        let chains = &self.engine.chains;
+        let mut ids: Vec<Vec<String>> = TaskKind::ALL.iter().map(|kind| chains.of(*kind).ids()).collect();
+        ids.extend(self.request.chain.iter().map(Chain::ids));
+        ids.sort();
+        ids.dedup();
+        let all = if ids.len() == 1 { quality.tried.is_empty() } else { quality.tried.len() == ids.len() };
+        let better = |it: &Try| {
+            it.problem.is_none() && (it.below.is_empty() || it.share.is_some_and(|share| share > quality.share))
+        };
+        // Later chains stand in for the first ones of some kinds only.
+        (all || !chains.later.is_empty()) && !quality.tried.iter().any(better)
+    }
+}
+
+fn is_sound(kept: &Kept) -> bool {
+    let whole = kept.kept == kept.held;
+    kept.kept <= kept.held
+        && (0.0..=1.0).contains(&kept.share)
+        && (kept.share == 1.0) == whole
+        && kept.lost.is_empty() == whole
+        && kept.lost.len() <= 5
+}
+
+/// Whether a text of a message outside the system prompt has `lost` between white space, or as a whole.
+fn has_word(entry: &Entry, lost: &str) -> bool {
+    let message = &entry.message;
+    message.role != Role::System
+        && message.blocks.iter().any(|block| match &block.content {
+            Content::Text { text } => &**text == lost || text.split_whitespace().any(|word| word == lost),
+            Content::ToolResult(result) => result.text.split_whitespace().any(|word| word == lost),
+            _ => false,
+        })
+}
