@@ -3,15 +3,25 @@
 use epitome_engine::Mode;
 use epitome_strategy::Registry;
 
+use crate::agents::{self, NEVER};
+use crate::channels;
 use crate::config::{Config, describe};
 use crate::embeddings;
 use crate::error::{Problem, suggestion};
 use crate::external::{self, COMMAND};
 use crate::lexicon;
 
-/// Every problem of `config` beyond types and bounds of single values.
+/// Every problem of `config` beyond types and bounds of single values, those of its agents included.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
+    let mut problems = of_one(config, registry);
+    problems.extend(agents::problems(config, registry, &problems));
+    problems
+}
+
+/// The same without the agents.
+pub(crate) fn of_one(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = budget(config);
+    problems.extend(channels::problems(config));
     problems.extend(select(config));
     problems.extend(embeddings::unread(config));
     problems.extend(lexicon::problems(config));
@@ -23,6 +33,15 @@ pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
 }
 
 fn budget(config: &Config) -> Vec<Problem> {
+    if let Err(unknown) = config.model_limits() {
+        let problem = Problem::new(config.place("budget.model"), unknown.to_string());
+        // What the file says of the window for all does not hold for an agent that runs on another model.
+        let help = match config.agent() {
+            Some(_) => unknown.help,
+            None => format!("{}; or set `[budget] window`", unknown.help),
+        };
+        return vec![problem.with_help(help)];
+    }
     let budget = config.budget();
     let usable = budget.usable();
     // The place of the key that is most likely the wrong one: the first of these that the file sets.
@@ -31,6 +50,9 @@ fn budget(config: &Config) -> Vec<Problem> {
         let message = format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
         let problem = Problem::new(place(["reserve_output", "window"]), message);
         return vec![problem.with_help("lower `reserve_output` or raise `window`")];
+    }
+    if budget.soft == NEVER {
+        return Vec::new();
     }
     let thresholds = [("target", budget.target), ("soft", budget.soft), ("hard", budget.hard)];
     let mut problems = Vec::new();

@@ -4,14 +4,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use epitome_engine::{Budget, Threshold};
-use epitome_strategy::{Registration, Registry, SettingType, SettingsTable, TaskKind, Value};
+use epitome_strategy::{Field, Registration, Registry, SettingType, SettingsTable, TaskKind, Value};
 
+use crate::agents::{AgentTable, NEVER};
+use crate::channels::ChannelTable;
 use crate::check;
 use crate::error::{ConfigErrors, Place};
 use crate::keys::keys;
+use crate::live::{LiveTable, TriggersTable};
+use crate::models::{ModelLimits, ModelTable, Models, UnknownModel};
 use crate::preset::Preset;
 use crate::read;
-use crate::tables::{BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, SelectTable, SummaryTable};
+use crate::tables::{
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, QualityTable, SelectTable, SummaryTable,
+};
+use crate::values::Limit;
 
 /// The setting by which strategies bound their summaries.
 pub(crate) const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
@@ -27,6 +34,10 @@ pub enum Source {
     File(Place),
     /// The program did, by [`Config::set`].
     Host,
+    /// It is what is known of the model that `[budget] model` names.
+    Model(String),
+    /// The preset asks for a model to write summaries, and no channel may be used for it.
+    NoChannel(Preset),
 }
 
 impl fmt::Display for Source {
@@ -36,6 +47,8 @@ impl fmt::Display for Source {
             Self::Preset(preset) => write!(formatter, "preset {preset}"),
             Self::File(place) => place.fmt(formatter),
             Self::Host => formatter.write_str("set by the program"),
+            Self::Model(name) => write!(formatter, "model {name}"),
+            Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
         }
     }
 }
@@ -56,15 +69,25 @@ pub struct Effective {
 pub struct Config {
     pub(crate) presets: Vec<Preset>,
     pub(crate) budget: BudgetTable,
+    pub(crate) triggers: TriggersTable,
+    pub(crate) live: LiveTable,
     pub(crate) counter: CounterTable,
     pub(crate) pins: PinsTable,
     pub(crate) select: SelectTable,
+    pub(crate) quality: QualityTable,
     pub(crate) summary: SummaryTable,
     pub(crate) embeddings: EmbeddingsTable,
     pub(crate) lexicon: LexiconTable,
     pub(crate) chains: BTreeMap<String, Vec<String>>,
     /// Settings that differ from the strategies' own defaults.
     pub(crate) strategies: BTreeMap<String, BTreeMap<String, Value>>,
+    pub(crate) models: BTreeMap<String, ModelTable>,
+    pub(crate) channels: BTreeMap<String, ChannelTable>,
+    pub(crate) agents: BTreeMap<String, AgentTable>,
+    /// Whether no threshold calls for a compaction.
+    pub(crate) never_compacts: bool,
+    /// The agent that this is the configuration of.
+    pub(crate) agent: Option<String>,
     sources: BTreeMap<String, Source>,
 }
 
@@ -73,9 +96,12 @@ impl Default for Config {
         Self {
             presets: Vec::new(),
             budget: BudgetTable::default(),
+            triggers: TriggersTable::default(),
+            live: LiveTable::default(),
             counter: CounterTable::default(),
             pins: PinsTable::default(),
             select: SelectTable::default(),
+            quality: QualityTable::default(),
             summary: SummaryTable::default(),
             embeddings: EmbeddingsTable::default(),
             lexicon: LexiconTable::default(),
@@ -84,6 +110,11 @@ impl Default for Config {
                 .map(|kind| (kind.as_str().to_owned(), default_chain(kind).iter().map(ToString::to_string).collect()))
                 .collect(),
             strategies: BTreeMap::new(),
+            models: BTreeMap::new(),
+            channels: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            never_compacts: false,
+            agent: None,
             sources: BTreeMap::new(),
         }
     }
@@ -140,9 +171,12 @@ impl Config {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         match section {
             "budget" => set_in(&mut self.budget, name, value)?,
+            "triggers" => set_in(&mut self.triggers, name, value)?,
+            "live" => set_in(&mut self.live, name, value)?,
             "counter" => set_in(&mut self.counter, name, value)?,
             "pins" => set_in(&mut self.pins, name, value)?,
             "select" => set_in(&mut self.select, name, value)?,
+            "quality" => set_in(&mut self.quality, name, value)?,
             "summary" => set_in(&mut self.summary, name, value)?,
             "embeddings" => set_in(&mut self.embeddings, name, value)?,
             "lexicon" => set_in(&mut self.lexicon, name, value)?,
@@ -155,10 +189,23 @@ impl Config {
                     name.split_once('.').ok_or("takes a table of settings, such as [strategies.sliding-window]")?;
                 self.strategies.entry(strategy.to_owned()).or_default().insert(setting.to_owned(), value.clone());
             }
+            "models" => set_in_named(&mut self.models, name, value)?,
+            "channels" => set_in_named(&mut self.channels, name, value)?,
+            "agents" => set_in_named(&mut self.agents, name, value)?,
             _ => return Err("is no key".to_owned()),
         }
         self.sources.insert(key.to_owned(), source);
         Ok(())
+    }
+
+    /// Adds a table of a kind, with nothing set in it.
+    pub(crate) fn add_named(&mut self, section: &str, name: &str) {
+        match section {
+            "models" => drop(self.models.entry(name.to_owned()).or_default()),
+            "channels" => drop(self.channels.entry(name.to_owned()).or_default()),
+            "agents" => drop(self.agents.entry(name.to_owned()).or_default()),
+            _ => {}
+        }
     }
 
     /// Notes where a file names something that is no key of its own, such as an element of a list.
@@ -166,9 +213,83 @@ impl Config {
         self.sources.insert(key, Source::File(place));
     }
 
-    /// Where a value comes from; `key` is spelt with its section.
+    /// Where an effective value comes from; `key` is spelt with its section.
     pub fn source(&self, key: &str) -> Source {
+        let set = self.set_by(key);
+        match (key, set) {
+            ("budget.window", _) if self.window_of_model().is_some() => Source::Model(self.budget.model.clone()),
+            ("budget.reserve_output", set) => match self.window_of_model() {
+                Some(limits) if limits.reserve_output.is_some() || set == Source::Default => {
+                    Source::Model(self.budget.model.clone())
+                }
+                Some(_) | None => set,
+            },
+            ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.summary.summarizer => {
+                Source::NoChannel(preset)
+            }
+            (_, set) => set,
+        }
+    }
+
+    /// Who set a value.
+    pub(crate) fn set_by(&self, key: &str) -> Source {
         self.sources.get(key).cloned().unwrap_or(Source::Default)
+    }
+
+    /// Notes who set a value.
+    pub(crate) fn note_source(&mut self, key: &str, source: Source) {
+        self.sources.insert(key.to_owned(), source);
+    }
+
+    /// The agent that this is the configuration of, see [`for_agent`](Self::for_agent).
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// What is known of models: the table that ships, and `[models]` over it.
+    pub fn models(&self) -> Models {
+        Models::with(&self.models)
+    }
+
+    /// What is known of the model that `[budget] model` names, where one is named. Errors where that is nothing, and the
+    /// window is not set beside it either.
+    pub(crate) fn model_limits(&self) -> Result<Option<ModelLimits>, UnknownModel> {
+        if self.budget.model.is_empty() {
+            return Ok(None);
+        }
+        match self.models().limits(&self.budget.model) {
+            Err(_) if !self.model_decides("budget.window") => Ok(None),
+            known => known.map(Some),
+        }
+    }
+
+    /// What is known of the model, where that decides about the window.
+    fn window_of_model(&self) -> Option<ModelLimits> {
+        let limits = self.model_limits().ok().flatten()?;
+        self.model_decides("budget.window").then_some(limits)
+    }
+
+    /// Whether what is known of the model stands over what set a key: the later layer wins, and the key in one layer.
+    fn model_decides(&self, key: &str) -> bool {
+        let layer = |source: Source| match source {
+            Source::Default => 0,
+            Source::Preset(_) | Source::NoChannel(_) => 1,
+            Source::Model(_) | Source::File(_) => 2,
+            Source::Host => 3,
+        };
+        layer(self.set_by(key)) < layer(self.set_by("budget.model"))
+    }
+
+    /// Takes back what the file says of window and reserve.
+    pub(crate) fn forget_window(&mut self) {
+        let default = BudgetTable::default();
+        for (key, value) in [("window", default.window), ("reserve_output", default.reserve_output)] {
+            if matches!(self.set_by(&format!("budget.{key}")), Source::File(_)) {
+                self.sources.remove(&format!("budget.{key}"));
+                let reset = self.budget.set(key, &value.into());
+                debug_assert_eq!(reset, Ok(()), "{key}");
+            }
+        }
     }
 
     /// The place of an item of a list in the file, or that of the whole list.
@@ -180,7 +301,7 @@ impl Config {
     pub(crate) fn place(&self, key: &str) -> Option<Place> {
         match self.sources.get(key) {
             Some(Source::File(place)) => Some(place.clone()),
-            Some(Source::Default | Source::Preset(_) | Source::Host) | None => None,
+            Some(_) | None => None,
         }
     }
 
@@ -191,23 +312,37 @@ impl Config {
 
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
-        let BudgetTable { window, reserve_output: _, soft, hard, target } = self.budget.clone();
+        let BudgetTable { model: _, window: _, reserve_output: _, soft, hard, target } = self.budget.clone();
+        let threshold = |limit: Limit| if self.never_compacts { NEVER } else { limit.0 };
         Budget {
-            window,
+            window: self.window(),
             reserve_output: self.reserve_output(),
             tool_definitions: 0,
-            soft: soft.0,
-            hard: hard.0,
+            soft: threshold(soft),
+            hard: threshold(hard),
             target: target.0,
         }
     }
 
+    fn window(&self) -> u32 {
+        self.window_of_model().map_or(self.budget.window, |limits| limits.window)
+    }
+
+    /// The reserve that file, preset or program set.
+    pub(crate) fn configured_reserve(&self) -> Option<u32> {
+        (self.set_by("budget.reserve_output") != Source::Default).then_some(self.budget.reserve_output)
+    }
+
     /// The reserve for the answer. The default is made for large windows: in a small one it is a quarter.
     fn reserve_output(&self) -> u32 {
-        match self.source("budget.reserve_output") {
-            Source::Default => self.budget.reserve_output.min(self.budget.window / 4),
-            Source::Preset(_) | Source::File(_) | Source::Host => self.budget.reserve_output,
-        }
+        let configured = self.configured_reserve();
+        let limits = match self.window_of_model() {
+            // A reserve that is set in the file stands over what the model's table says.
+            Some(limits) if self.model_decides("budget.reserve_output") => limits,
+            Some(limits) => ModelLimits { reserve_output: None, ..limits },
+            None => ModelLimits { window: self.budget.window, ..ModelLimits::default() },
+        };
+        limits.reserve(configured)
     }
 
     /// Every effective value, in the order of the template: what is really in force, for a person to see.
@@ -233,7 +368,24 @@ impl Config {
                 }
             })
         });
-        fixed.chain(chains).chain(settings).collect()
+        fixed.chain(chains).chain(settings).chain(self.effective_named()).collect()
+    }
+
+    /// What is set of models, channels and agents.
+    fn effective_named(&self) -> Vec<Effective> {
+        fn tables<'a, T: SettingsTable>(section: &str, tables: &'a BTreeMap<String, T>) -> Vec<(String, Value)> {
+            let keys = |(name, table): (&'a String, &'a T)| {
+                let key = |field: &Field| Some((format!("{section}.{name}.{}", field.name), table.get(field.name)?));
+                T::FIELDS.iter().filter_map(key).collect::<Vec<_>>()
+            };
+            tables.iter().flat_map(keys).collect()
+        }
+        let all = tables("models", &self.models)
+            .into_iter()
+            .chain(tables("channels", &self.channels))
+            .chain(tables("agents", &self.agents));
+        let entry = |(key, value): (String, Value)| Effective { source: self.source(&key), key, value };
+        all.map(entry).filter(|entry| entry.source != Source::Default).collect()
     }
 
     /// The settings of a strategy that differ from its own defaults; `[summary] max_tokens` among them, where the
@@ -249,10 +401,15 @@ impl Config {
     fn value(&self, section: &str, name: &str) -> Option<Value> {
         match section {
             "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
+            "budget" if name == "window" => Some(self.window().into()),
+            "summary" if name == "summarizer" => Some(self.summarizer().to_value()),
             "budget" => self.budget.get(name),
+            "triggers" => self.triggers.get(name),
+            "live" => self.live.get(name),
             "counter" => self.counter.get(name),
             "pins" => self.pins.get(name),
             "select" => self.select.get(name),
+            "quality" => self.quality.get(name),
             "summary" => self.summary.get(name),
             "embeddings" => self.embeddings.get(name),
             "lexicon" => self.lexicon.get(name),
@@ -263,6 +420,12 @@ impl Config {
 
 fn set_in(table: &mut impl SettingsTable, name: &str, value: &Value) -> Result<(), String> {
     table.set(name, value).map_err(|error| error.problem)
+}
+
+/// Sets a value of one of several tables of a kind; `name` is the table's name and the key.
+fn set_in_named<T: SettingsTable>(tables: &mut BTreeMap<String, T>, name: &str, value: &Value) -> Result<(), String> {
+    let (table, key) = name.rsplit_once('.').ok_or("takes a table of settings with a name of its own")?;
+    set_in(tables.entry(table.to_owned()).or_default(), key, value)
 }
 
 /// A threshold in words: a share with its tokens, or tokens.

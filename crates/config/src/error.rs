@@ -63,17 +63,14 @@ pub struct ConfigErrors(Vec<Problem>);
 
 impl ConfigErrors {
     /// `Err` where there are problems.
-    pub(crate) fn check(mut problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() {
-            return Ok(());
-        }
-        problems.sort_by(|one, other| one.place.cmp(&other.place));
-        Err(Self(problems))
+    pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self::of(problems)) }
     }
 
-    /// One problem.
-    pub(crate) fn of(problem: Problem) -> Self {
-        Self(vec![problem])
+    /// These problems, of which there is at least one.
+    pub(crate) fn of(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by(|one, other| one.place.cmp(&other.place));
+        Self(problems)
     }
 
     /// The problems, in the order of the file.
@@ -99,7 +96,7 @@ pub(crate) fn suggestion<'a>(given: &str, known: impl IntoIterator<Item = &'a st
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&given.to_lowercase(), name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4 && *distance < name.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }

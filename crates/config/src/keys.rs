@@ -2,7 +2,13 @@
 
 use epitome_strategy::{Field, SettingsTable};
 
-use crate::tables::{BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, SelectTable, SummaryTable};
+use crate::agents::AgentTable;
+use crate::channels::ChannelTable;
+use crate::live::{LiveTable, TriggersTable};
+use crate::models::ModelTable;
+use crate::tables::{
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, QualityTable, SelectTable, SummaryTable,
+};
 
 /// A section with fixed keys.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +25,16 @@ pub(crate) const SECTIONS: &[Section] = &[
         doc: "How much context there is, and when and how far to compact.",
         fields: BudgetTable::FIELDS,
     },
+    Section {
+        name: "triggers",
+        doc: "What starts a compaction beside the thresholds. All of these suggest one; `hard` alone forces it.",
+        fields: TriggersTable::FIELDS,
+    },
+    Section {
+        name: "live",
+        doc: "What a host that keeps sessions running does around a compaction.",
+        fields: LiveTable::FIELDS,
+    },
     Section { name: "counter", doc: "How tokens are counted.", fields: CounterTable::FIELDS },
     Section {
         name: "pins",
@@ -26,6 +42,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         fields: PinsTable::FIELDS,
     },
     Section { name: "select", doc: "How the chain of strategies is chosen.", fields: SelectTable::FIELDS },
+    Section {
+        name: "quality",
+        doc: "The least that a compaction must keep of what the session held, and what follows where it does not.",
+        fields: QualityTable::FIELDS,
+    },
     Section {
         name: "summary",
         doc: "Who writes the summaries that strategies ask for, and how long they may be.",
@@ -44,8 +65,44 @@ pub(crate) const SECTIONS: &[Section] = &[
 ];
 
 /// Everything that may stand at the top level of a file.
-pub(crate) const TOP_LEVEL: &[&str] =
-    &["preset", "budget", "counter", "pins", "select", "summary", "embeddings", "lexicon", "chains", "strategies"];
+pub(crate) const TOP_LEVEL: &[&str] = &[
+    "preset",
+    "budget",
+    "triggers",
+    "live",
+    "counter",
+    "pins",
+    "select",
+    "quality",
+    "summary",
+    "embeddings",
+    "lexicon",
+    "chains",
+    "strategies",
+    "models",
+    "channels",
+    "agents",
+];
+
+/// The sections that hold tables by names of the user's, in the order of the template.
+pub(crate) const NAMED: &[Section] = &[
+    Section {
+        name: "models",
+        doc: "What is known of a model, over what ships. The name is the beginning of the model's own.",
+        fields: ModelTable::FIELDS,
+    },
+    Section {
+        name: "channels",
+        doc: "How a service with models is reached, under a name of yours. Keys stand in the environment or in a file of \
+              their own, never here.",
+        fields: ChannelTable::FIELDS,
+    },
+    Section {
+        name: "agents",
+        doc: "What one agent does differently, under a name of yours, for `--agent`. What is not set is as for all.",
+        fields: AgentTable::FIELDS,
+    },
+];
 
 /// A second name of a key, which other tools use.
 #[derive(Debug, Clone, Copy)]
@@ -54,15 +111,31 @@ pub(crate) struct Alias {
     pub(crate) name: &'static str,
     /// The key that it stands for.
     pub(crate) key: &'static str,
+    /// What it takes.
+    pub(crate) value: AliasValue,
+}
+
+/// What a second name takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AliasValue {
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Flag,
+    /// `true` for a model, `false` for the rules.
+    UseLlm,
 }
 
 /// The second names. Both of a pair in one file are refused.
 pub(crate) const ALIASES: &[Alias] = &[
-    Alias { name: "soft_threshold_tokens", key: "budget.soft" },
-    Alias { name: "hard_threshold_tokens", key: "budget.hard" },
-    Alias { name: "reserve_tokens", key: "budget.reserve_output" },
-    Alias { name: "keep_recent_messages", key: "strategies.sliding-window.window" },
-    Alias { name: "summary_max_tokens", key: "summary.max_tokens" },
+    Alias { name: "soft_threshold_tokens", key: "budget.soft", value: AliasValue::Integer },
+    Alias { name: "hard_threshold_tokens", key: "budget.hard", value: AliasValue::Integer },
+    Alias { name: "reserve_tokens", key: "budget.reserve_output", value: AliasValue::Integer },
+    Alias { name: "keep_recent_messages", key: "strategies.sliding-window.window", value: AliasValue::Integer },
+    Alias { name: "summary_max_tokens", key: "summary.max_tokens", value: AliasValue::Integer },
+    Alias { name: "memory_flush_enabled", key: "live.memory_flush", value: AliasValue::Flag },
+    Alias { name: "use_llm", key: "summary.summarizer", value: AliasValue::UseLlm },
+    Alias { name: "llm_fallback_to_rules", key: "summary.fall_back_to_rules", value: AliasValue::Flag },
 ];
 
 /// A key with its declaration.

@@ -19,7 +19,9 @@
 //! # Ok::<(), epitome_config::ConfigErrors>(())
 //! ```
 
+mod agents;
 mod calibrate;
+mod channels;
 mod check;
 mod config;
 mod embeddings;
@@ -27,20 +29,31 @@ mod error;
 mod external;
 mod keys;
 mod lexicon;
+mod live;
+mod models;
 mod preset;
 mod read;
 mod runtime;
+mod summarizer;
 mod tables;
 mod template;
 mod values;
 
+pub use agents::AgentTable;
 pub use calibrate::calibrated;
+pub use channels::ChannelTable;
 pub use check::unknown_strategy;
 pub use config::{Config, Effective, Source};
 pub use error::{ConfigErrors, Place, Problem};
 pub use keys::{Key, keys};
+pub use live::{Arrivals, LiveSettings, LiveTable, Refusal, TriggersTable};
+pub use models::{ModelLimits, ModelTable, Models, UnknownModel};
 pub use preset::Preset;
 pub use runtime::Runtime;
+pub use summarizer::{OnProgress, SummaryModel};
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
 pub use template::{key_table, template};
-pub use values::{CounterName, EmbedderName, Limit, PoolingName, SelectMode, SummarizerChoice};
+pub use values::{
+    ChannelKindName, CounterName, EmbedderName, FormName, Limit, OnFailure, Parameters, PoolingName, PresetNames,
+    SelectMode, SummarizerChoice,
+};

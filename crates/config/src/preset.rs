@@ -66,7 +66,11 @@ impl Preset {
         match self {
             Self::Development => thresholds(5_000, 8_000, 2_000, 4, 400),
             Self::Production => thresholds(15_000, 20_000, 4_000, 6, 800),
-            Self::LargeContext => thresholds(25_000, 30_000, 6_000, 10, 1_200),
+            Self::LargeContext => {
+                let mut values = thresholds(25_000, 30_000, 6_000, 10, 1_200);
+                values.push(("summary.summarizer".to_owned(), "llm".into()));
+                values
+            }
             Self::Classic => {
                 let mut values = chains(|kind| match kind {
                     TaskKind::Code => &["sliding-window", "key-events", "incremental-summary"],
@@ -182,6 +186,9 @@ mod tests {
         let registry = epitome_builtin::registry();
         for (preset, name, _) in Preset::ALL {
             let mut config = Config::default();
+            // For the preset that asks for a model.
+            config.set("channels.local.base_url", &"http://127.0.0.1:1/v1".into()).unwrap();
+            config.set("channels.local.models", &vec!["m"].into()).unwrap();
             let effective = |config: &Config, key: &str| {
                 config.effective(&registry).into_iter().find(|entry| entry.key == key).map(|entry| entry.value)
             };

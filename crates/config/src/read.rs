@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::Value;
+use epitome_strategy::{SettingType, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::{Config, Source};
 use crate::error::{Place, Problem, suggestion};
-use crate::keys::{ALIASES, SECTIONS, TOP_LEVEL, keys};
+use crate::keys::{ALIASES, Alias, AliasValue, NAMED, SECTIONS, TOP_LEVEL, keys};
 use crate::preset::Preset;
+use crate::values::SummarizerChoice;
 
 type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
@@ -61,6 +62,7 @@ impl Reader<'_, '_> {
             match name {
                 "chains" => entries.iter().for_each(|entry| self.chain(entry)),
                 "strategies" => entries.iter().for_each(|entry| self.strategy(entry)),
+                "models" | "channels" | "agents" => entries.iter().for_each(|entry| self.named(name, entry)),
                 section => self.section(section, entries),
             }
         }
@@ -107,7 +109,7 @@ impl Reader<'_, '_> {
                 self.note_items(&path, value);
                 self.assign(&path, name, (key, value));
             } else if let Some(alias) = ALIASES.iter().find(|alias| section == "budget" && alias.name == name) {
-                self.alias(alias.key, (key, value));
+                self.alias(alias, (key, value));
             } else {
                 let aliases = ALIASES.iter().filter(|_| section == "budget").map(|alias| alias.name);
                 let help = match keys().find(|key| key.field.name == name) {
@@ -121,16 +123,31 @@ impl Reader<'_, '_> {
     }
 
     /// A second name of a key: the same value, unless both names are there.
-    fn alias(&mut self, target: &str, (key, value): Entry<'_, '_>) {
-        let name = key.get_ref().as_ref();
+    fn alias(&mut self, alias: &Alias, (key, value): Entry<'_, '_>) {
+        let (name, target) = (key.get_ref().as_ref(), alias.key);
         if self.is_set(target) {
             let problem = format!("`{name}` is a second name of `{target}`, which is set too");
             self.problem(key.span().start, problem, Some("keep one of them".to_owned()));
-        } else if value.get_ref().is_integer() {
-            self.assign(target, name, (key, value));
-        } else {
-            let problem = format!("`{name}` takes whole tokens or messages, not {}", value.get_ref().type_str());
-            self.problem(value.span().start, problem, None);
+            return;
+        }
+        let found = value.get_ref();
+        match (alias.value, found.as_bool()) {
+            (AliasValue::Integer, _) if found.is_integer() => self.assign(target, name, (key, value)),
+            (AliasValue::Integer, _) => {
+                let problem = format!("`{name}` takes whole tokens or messages, not {}", found.type_str());
+                self.problem(value.span().start, problem, None);
+            }
+            (AliasValue::Flag, Some(_)) => self.assign(target, name, (key, value)),
+            (AliasValue::UseLlm, Some(flag)) => {
+                let source = Source::File(self.place(key.span().start));
+                let choice = if flag { SummarizerChoice::Llm } else { SummarizerChoice::Rules };
+                let assigned = self.config.assign(target, &choice.to_value(), source);
+                debug_assert_eq!(assigned, Ok(()), "{name}");
+            }
+            (AliasValue::Flag | AliasValue::UseLlm, None) => {
+                let problem = format!("`{name}` takes true or false, not {}", found.type_str());
+                self.problem(value.span().start, problem, None);
+            }
         }
     }
 
@@ -167,6 +184,31 @@ impl Reader<'_, '_> {
         self.config.strategies.entry(id.to_owned()).or_default();
         for (key, value) in settings {
             self.assign(&format!("strategies.{id}.{}", key.get_ref()), key.get_ref(), (key, value));
+        }
+    }
+
+    /// One of several tables of a kind, such as a channel.
+    fn named(&mut self, section: &str, (key, value): Entry<'_, '_>) {
+        let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else { return };
+        let name = key.get_ref().as_ref();
+        let Some(settings) = value.get_ref().as_table() else {
+            let problem = format!("`{section}.{name}` takes a table of settings, not {}", value.get_ref().type_str());
+            self.problem(key.span().start, problem, Some(format!("write [{section}.{name}] and settings below it")));
+            return;
+        };
+        let place = self.place(key.span().start);
+        self.config.note(format!("{section}.{name}"), place);
+        self.config.add_named(section, name);
+        for (key, value) in settings {
+            let setting = key.get_ref().as_ref();
+            let known = declared.fields.iter().map(|field| field.name);
+            if known.clone().any(|known| known == setting) {
+                self.assign(&format!("{section}.{name}.{setting}"), setting, (key, value));
+            } else {
+                let help = nearest(setting, known.clone())
+                    .unwrap_or_else(|| format!("there are {}", known.collect::<Vec<_>>().join(", ")));
+                self.problem(key.span().start, format!("`{setting}` is no key of [{section}.{name}]"), Some(help));
+            }
         }
     }
 
@@ -215,6 +257,11 @@ fn plain(value: &DeValue<'_>) -> Result<Value, String> {
         }
         DeValue::Datetime(_) => return Err("takes no date".to_owned()),
         DeValue::Array(items) => items.iter().map(|item| plain(item.get_ref())).collect::<Result<_, _>>()?,
-        DeValue::Table(_) => return Err("takes no table".to_owned()),
+        DeValue::Table(entries) => Value::Object(
+            entries
+                .iter()
+                .map(|(key, value)| Ok((key.get_ref().as_ref().to_owned(), plain(value.get_ref())?)))
+                .collect::<Result<_, String>>()?,
+        ),
     })
 }

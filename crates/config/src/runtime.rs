@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_engine::{Budget, Chain, Chains, Engine, Mode, Pins, Select, SignalDetector};
-use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter};
+use epitome_engine::{
+    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, Select, SignalDetector, Triggers, WithoutSummary,
+};
+use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter, Tokens};
 
-use crate::check::{check, unknown_strategy};
+use crate::check::{of_one, unknown_strategy};
 use crate::config::Config;
 use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
 use crate::lexicon;
-use crate::values::SummarizerChoice;
+use crate::live::LiveSettings;
+use crate::models::{Models, UnknownModel, fitted};
+use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
+use crate::values::{OnFailure, SummarizerChoice};
 
 /// What the name of a kind's chain for later compactions ends in.
 const LATER: &str = "-later";
@@ -21,6 +26,10 @@ const LATER: &str = "-later";
 pub struct Runtime {
     /// The budget; the tool definitions of a session are not counted in yet.
     pub budget: Budget,
+    /// What starts a compaction beside the budget's thresholds.
+    pub triggers: Triggers,
+    /// What a host that keeps sessions running does around a compaction.
+    pub live: LiveSettings,
     /// The token counter.
     pub counter: Arc<dyn TokenCounter>,
     /// Whether [`counter`](Self::counter) is to be corrected by a session's usage records, see
@@ -32,14 +41,24 @@ pub struct Runtime {
     pub mode: Mode,
     /// How a verdict becomes a choice of a chain.
     pub select: Select,
+    /// The least that a compaction must keep, and what follows where it does not.
+    pub quality: MinQuality,
     /// The chain of `mode = "fixed"`.
     pub fixed: Option<Chain>,
     /// Turns texts into vectors; `None` where it is switched off.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// The cue words.
     pub lexicon: Arc<Lexicon>,
-    /// Who writes summaries.
+    /// Who writes summaries, see [`make_summarizer`](Self::make_summarizer).
     pub summarizer: SummarizerChoice,
+    /// What becomes of a compaction whose summary nobody gives.
+    pub without_summary: WithoutSummary,
+    /// The agent that these are the parts of, where it is one of `[agents]`.
+    pub agent: Option<String>,
+    writer: Writer,
+    models: Models,
+    /// The reserve for an answer, where something sets it beside the model.
+    configured_reserve: Option<Tokens>,
     /// Every chain by name, those of the kinds of task included.
     named: BTreeMap<String, Chain>,
     /// Every strategy with its settings.
@@ -47,15 +66,22 @@ pub struct Runtime {
 }
 
 impl Config {
-    /// Builds what the configuration describes. Every problem at once; for a configuration that [`parse`](Self::parse)
-    /// gave for the same registry only what this machine lacks for the embedder: a file, a key, a feature of the build.
+    /// Builds what the configuration describes, for all agents or for the one that it is of. Every problem at once; for a configuration that [`parse`](Self::parse)
+    /// gave for the same registry only what this machine lacks for the embedder and for the model that writes summaries: a
+    /// file, a key, a feature of the build. Asks no service.
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
-        ConfigErrors::check(check(self, registry))?;
+        ConfigErrors::check(of_one(self, registry))?;
         let registry = &self.registry(registry);
         let counter = epitome_tokens::by_name(&self.counter.name.0)
-            .map_err(|error| ConfigErrors::of(Problem::new(self.place("counter.name"), error.to_string())))?;
-        let embedder = embeddings::embedder(self).map_err(ConfigErrors::of)?;
-        let lexicon = lexicon::lexicon(self).map_err(ConfigErrors::of)?;
+            .map_err(|error| ConfigErrors::of(vec![Problem::new(self.place("counter.name"), error.to_string())]))?;
+        let (embedder, writer) = match (embeddings::embedder(self), summarizer::writer(self)) {
+            (Ok(embedder), Ok(writer)) => (embedder, writer),
+            (embedder, writer) => {
+                let problems = embedder.err().into_iter().chain(writer.err().into_iter().flatten());
+                return Err(ConfigErrors::of(problems.collect()));
+            }
+        };
+        let lexicon = lexicon::lexicon(self).map_err(|problem| ConfigErrors::of(vec![problem]))?;
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {
             let id = registration.meta.id;
@@ -72,6 +98,8 @@ impl Config {
         let mode = self.select.mode.0;
         Ok(Runtime {
             budget: self.budget(),
+            triggers: Triggers::from(&self.triggers),
+            live: LiveSettings::from(&self.live),
             counter,
             calibrate: self.counter.calibrate,
             pins: Pins {
@@ -86,10 +114,24 @@ impl Config {
                 min_confidence: self.select.min_confidence,
                 later_from: self.select.later_from,
             },
+            quality: MinQuality {
+                strings: self.quality.min_strings,
+                instructions: self.quality.min_instructions,
+                files: self.quality.min_files,
+                on_loss: self.quality.on_loss.0,
+            },
             fixed: (mode == Mode::Fixed).then(|| named.get(&self.select.chain).cloned()).flatten(),
             embedder,
             lexicon,
-            summarizer: self.summary.summarizer,
+            summarizer: self.summarizer(),
+            without_summary: match self.summary.on_failure {
+                OnFailure::GoOn => WithoutSummary::GoOn,
+                OnFailure::Stop => WithoutSummary::Stop,
+            },
+            agent: self.agent().map(str::to_owned),
+            writer,
+            models: self.models(),
+            configured_reserve: self.configured_reserve(),
             named,
             strategies,
         })
@@ -124,6 +166,32 @@ impl Runtime {
         Ok(chain)
     }
 
+    /// The summarizer that the configuration asks for, or `None` where it is switched off. `progress` is told how far a
+    /// model is; all summarizers that one runtime makes share their cache and their bound on requests.
+    pub fn make_summarizer(&self, progress: Option<OnProgress>) -> Option<Arc<dyn Summarizer>> {
+        self.writer.summarizer(progress)
+    }
+
+    /// The model that writes summaries; `None` where the rules do, or nobody.
+    pub fn summary_model(&self) -> Option<&SummaryModel> {
+        match &self.writer {
+            Writer::Model { about, .. } => Some(about),
+            Writer::Off | Writer::Rules => None,
+        }
+    }
+
+    /// The budget for another model, for a session that goes on with it: its window and reserve, the same thresholds.
+    /// Those in tokens come down where the window has no room for them. Linear in the table of models.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is known of the model; the error says what to write.
+    pub fn budget_for(&self, model: &str) -> Result<Budget, UnknownModel> {
+        let limits = self.models.limits(model)?;
+        let reserve = limits.reserve(self.configured_reserve).min(limits.window / 2);
+        Ok(fitted(&self.budget, limits.window, reserve))
+    }
+
     /// The chains by kind of task.
     pub fn chains(&self) -> Chains {
         let of = |kind: TaskKind| self.named.get(kind.as_str()).cloned().unwrap_or_default();
@@ -146,8 +214,10 @@ impl Runtime {
             summarizer,
             embedder: self.embedder.clone(),
             lexicon: Arc::clone(&self.lexicon),
+            without_summary: self.without_summary,
             chains: self.chains(),
             select: self.select,
+            quality: self.quality,
             pins: self.pins.clone(),
             ..Engine::new(counter, Arc::new(SignalDetector))
         }

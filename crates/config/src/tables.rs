@@ -1,13 +1,18 @@
 //! The tables of the file: one declaration carries key, type, default, bounds, unit and documentation.
 
-use epitome_engine::{Mode, Threshold};
+use epitome_engine::{Mode, OnLoss, Threshold};
 use epitome_strategy::settings;
 
-use crate::values::{CounterName, EmbedderName, Limit, PoolingName, SelectMode, SummarizerChoice};
+use crate::values::{
+    CounterName, EmbedderName, FormName, Limit, OnFailure, OnLossName, PoolingName, SelectMode, SummarizerChoice,
+};
 
 settings! {
     /// `[budget]`: how much context there is, and when and how far to compact.
     pub struct BudgetTable {
+        /// The model that the session is for: sets `window` and `reserve_output` where the file does not, from the table
+        /// of known models and `[models]`; empty for none.
+        model: String = String::new();
         /// The model's context window.
         window: u32 = 200_000, in 100..=1_000_000_000, unit "tokens";
         /// Kept free for the model's answer; without this key at most a quarter of the window. What is left of the window
@@ -69,11 +74,49 @@ settings! {
 }
 
 settings! {
+    /// `[quality]`: the least that a compaction must keep, and what follows where it does not.
+    pub struct QualityTable {
+        /// The least share of the exact strings that somebody asked for (in typed messages and in what calls name; later
+        /// ones weigh more); 0 asks for nothing.
+        min_strings: f64 = 0.0, in 0..=1;
+        /// The least share of the sentences of typed messages that say what must, must not or always be done.
+        min_instructions: f64 = 0.0, in 0..=1;
+        /// The least share of the files that calls wrote or edited (which weigh twice) or read.
+        min_files: f64 = 0.0, in 0..=1;
+        /// `retry` tries the chains of the other kinds of task and takes the first result that keeps enough, or the best;
+        /// `roll-back` does so too, and leaves the session as it was where none keeps enough; `report` takes the first
+        /// result and says so.
+        on_loss: OnLossName = OnLossName(OnLoss::Retry);
+    }
+}
+
+settings! {
     /// `[summary]`: who writes the summaries that strategies ask for.
     pub struct SummaryTable {
-        /// `rules` writes them without a model; with `off` a strategy that asks for one is refused, and the chain goes
-        /// on.
+        /// `rules` writes them without a model, `llm` has a model of one of `[channels]` write them; with `off` a strategy
+        /// that asks for one is refused, and the chain goes on.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
+        /// The channel of `summarizer = "llm"`, by its name; empty for the only one that may be used for compaction.
+        channel: String = String::new();
+        /// The model; empty for the first one of the channel.
+        model: String = String::new();
+        /// Whether rules write a summary that the model does not give.
+        fall_back_to_rules: bool = true;
+        /// What follows where nobody gives a summary: `go-on` with the next strategy, or `stop` and leave the session as
+        /// it is.
+        on_failure: OnFailure = OnFailure::GoOn;
+        /// What a model's summary looks like: `sections` under headings, or `json`, which is shorter and easier for a
+        /// small model.
+        form: FormName = FormName::Sections;
+        /// A folder with prompts of yours, `en/NAME.md` and `zh/NAME.md`; empty for those that ship.
+        prompts: String = String::new();
+        /// Requests to a model that are under way at once.
+        parallel: u32 = 4, in 1..=1_000, unit "requests";
+        /// Tokens that the model may think before it answers; 0 for a model that does not.
+        reasoning_tokens: u32 = 0, in 0..=1_000_000, unit "tokens";
+        /// A folder in which a model's answers are kept from run to run, so that the same part of a session is not paid
+        /// for twice. They hold what the sessions say. Empty to keep them in memory only.
+        cache: String = String::new();
         /// Tokens that one summary may take at most: the default of every strategy's `max_summary_tokens`.
         max_tokens: u32 = 4_000, in 1..=1_000_000, unit "tokens";
     }

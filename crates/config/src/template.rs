@@ -6,7 +6,7 @@ use epitome_providers::process::ProcessStrategy;
 use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
 
 use crate::config::default_chain;
-use crate::keys::SECTIONS;
+use crate::keys::{NAMED, SECTIONS, Section};
 use crate::preset::Preset;
 
 /// Columns of the template's explanations.
@@ -71,15 +71,36 @@ pub fn template(registry: &Registry) -> String {
         }
         let _ = writeln!(out, "#   {} = {example}", field.name);
     }
+    NAMED.iter().for_each(|section| named(&mut out, section));
     out
 }
 
-fn setting(out: &mut String, field: &Field) {
-    let mut doc = field.doc.trim().to_owned();
-    if !field.unit.is_empty() {
-        let _ = write!(doc, " Unit: {}.", field.unit);
+/// An example of a table with a name of the user's, every key in it.
+fn named(out: &mut String, section: &Section) {
+    let (name, examples): (&str, &[(&str, &str)]) = match section.name {
+        "models" => ("my-model", &[("window", "32_768"), ("reserve_output", "4_000")]),
+        "channels" => ("local", &[("base_url", "\"http://localhost:11434/v1\""), ("models", "[\"qwen3:8b\"]")]),
+        _ => ("reviewer", &[("summarizer", "\"llm\""), ("channel", "\"local\""), ("model", "\"qwen3:8b\"")]),
+    };
+    out.push('\n');
+    comment(out, section.doc);
+    let _ = writeln!(out, "#   [{}.{name}]", section.name);
+    for field in section.fields {
+        comment(out, &documented(field));
+        let example = examples.iter().find(|(known, _)| *known == field.name);
+        let example = example.map_or_else(|| toml_value(&(field.default)()), |(_, value)| (*value).to_owned());
+        let _ = writeln!(out, "#   {} = {example}", field.name);
     }
-    comment(out, &doc);
+}
+
+/// What a setting does, with its unit.
+fn documented(field: &Field) -> String {
+    let doc = field.doc.trim();
+    if field.unit.is_empty() { doc.to_owned() } else { format!("{doc} Unit: {}.", field.unit) }
+}
+
+fn setting(out: &mut String, field: &Field) {
+    comment(out, &documented(field));
     let _ = writeln!(out, "#{} = {}", field.name, toml_value(&(field.default)()));
 }
 
@@ -109,7 +130,12 @@ fn toml_value(value: &Value) -> String {
         Value::Array(items) => format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", ")),
         Value::String(text) => toml::Value::from(text.as_str()).to_string(),
         Value::Bool(flag) => flag.to_string(),
-        Value::Null | Value::Object(_) => String::from("\"\""),
+        Value::Object(entries) if entries.is_empty() => String::from("{}"),
+        Value::Object(entries) => {
+            let entry = |(key, value): (&String, &Value)| format!("{key} = {}", toml_value(value));
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Value::Null => String::from("\"\""),
     }
 }
 
@@ -139,6 +165,10 @@ pub fn key_table(registry: &Registry) -> String {
     out.push_str("### `[strategies.ID]` of a program of yours\n\n");
     out.push_str("A table with a `command` and an id that no strategy has: a strategy in another process.\n\n");
     rows(&mut out, ProcessStrategy::FIELDS);
+    for section in NAMED {
+        let _ = writeln!(out, "### `[{}.NAME]`\n\n{}\n", section.name, section.doc);
+        rows(&mut out, section.fields);
+    }
     out.truncate(out.trim_end().len());
     out.push('\n');
     out

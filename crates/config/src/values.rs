@@ -1,7 +1,9 @@
 //! Types of values that only the configuration has.
 
-use epitome_engine::{Mode, Threshold};
+use epitome_engine::{Mode, OnLoss, Threshold};
 use epitome_strategy::{FieldKind, SettingType, Value};
+
+use crate::preset::Preset;
 
 /// A threshold as a file spells it: a share of the usable window with a decimal point (`0.8`), or whole tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,18 +60,41 @@ impl SettingType for SelectMode {
     }
 }
 
+/// What follows where a compaction keeps too little, as `[quality] on_loss` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OnLossName(pub(crate) OnLoss);
+
+impl OnLossName {
+    const ALL: &[(&str, OnLoss)] =
+        &[("retry", OnLoss::Retry), ("roll-back", OnLoss::RollBack), ("report", OnLoss::Report)];
+}
+
+impl SettingType for OnLossName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL).map(Self)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(self.0, Self::ALL)
+    }
+}
+
 /// Who writes summaries, as `[summary] summarizer` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummarizerChoice {
     /// Rules, without a model.
     Rules,
+    /// A model.
+    Llm,
     /// No one: a strategy that asks for a summary is refused, and the chain goes on.
     Off,
 }
 
 impl SummarizerChoice {
     /// The choices by name.
-    pub const ALL: &[(&str, Self)] = &[("rules", Self::Rules), ("off", Self::Off)];
+    pub const ALL: &[(&str, Self)] = &[("rules", Self::Rules), ("llm", Self::Llm), ("off", Self::Off)];
 }
 
 impl SettingType for SummarizerChoice {
@@ -81,6 +106,126 @@ impl SettingType for SummarizerChoice {
 
     fn to_value(&self) -> Value {
         name_of(*self, Self::ALL)
+    }
+}
+
+/// What follows where nobody gives a summary, as `[summary] on_failure` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The chain goes on.
+    GoOn,
+    /// The session stays as it was.
+    Stop,
+}
+
+impl OnFailure {
+    const ALL: &[(&str, Self)] = &[("go-on", Self::GoOn), ("stop", Self::Stop)];
+}
+
+impl SettingType for OnFailure {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
+/// What a model's summary looks like, as `[summary] form` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormName {
+    /// Sections under headings.
+    Sections,
+    /// A JSON object, made into sections.
+    Json,
+}
+
+impl FormName {
+    const ALL: &[(&str, Self)] = &[("sections", Self::Sections), ("json", Self::Json)];
+}
+
+impl SettingType for FormName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
+/// The wire format of a channel, as `[channels.NAME] kind` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKindName {
+    /// OpenAI's chat completions, which most servers speak.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl ChannelKindName {
+    /// The kinds by name.
+    pub const ALL: &[(&str, Self)] = &[("openai", Self::OpenAi), ("anthropic", Self::Anthropic)];
+
+    /// The address of the service that the kind is named after, and the environment variable that usually holds its key.
+    pub(crate) fn own_service(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+            Self::Anthropic => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        }
+    }
+}
+
+impl SettingType for ChannelKindName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
+/// Parameters as a table, which go into a request as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Parameters(pub serde_json::Map<String, Value>);
+
+impl SettingType for Parameters {
+    const KIND: FieldKind = FieldKind::Number; // for want of a kind of its own: the unit says what it is
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let table = value.as_object().ok_or_else(|| format!("takes a table such as {{ top_p = 0.9 }}, not {value}"))?;
+        Ok(Self(table.clone()))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+}
+
+/// Names of presets: one, or a list of which later ones stand over earlier ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PresetNames(pub Vec<Preset>);
+
+impl SettingType for PresetNames {
+    const KIND: FieldKind = FieldKind::List;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let known: Vec<(&str, Preset)> = Preset::ALL.iter().map(|(preset, name, _)| (*name, *preset)).collect();
+        let one = std::slice::from_ref(value);
+        let items = value.as_array().map_or(one, Vec::as_slice);
+        items.iter().map(|item| choose(item, &known)).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.iter().map(|preset| Value::from(preset.as_str())).collect()
     }
 }
 
@@ -156,13 +301,13 @@ impl SettingType for CounterName {
     }
 }
 
-fn choose<T: Copy>(value: &Value, known: &[(&str, T)]) -> Result<T, String> {
+pub(crate) fn choose<T: Copy>(value: &Value, known: &[(&str, T)]) -> Result<T, String> {
     known.iter().find(|(name, _)| value.as_str() == Some(name)).map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         format!("takes one of {}, not {value}", names.join(", "))
     })
 }
 
-fn name_of<T: Copy + PartialEq>(choice: T, known: &[(&str, T)]) -> Value {
+pub(crate) fn name_of<T: Copy + PartialEq>(choice: T, known: &[(&str, T)]) -> Value {
     known.iter().find(|(_, other)| *other == choice).map_or(Value::Null, |(name, _)| (*name).into())
 }

@@ -244,7 +244,7 @@ summarizer = 2024-01-01
 ";
     insta::assert_snapshot!(refused(wrong), @r#"
     epitome.toml:1:10: there is no preset `prodution`; did you mean `production`?
-    epitome.toml:2:1: `windwo` is no section and no key; there are preset, budget, counter, pins, select, summary, embeddings, lexicon, chains, strategies
+    epitome.toml:2:1: `windwo` is no section and no key; there are preset, budget, triggers, live, counter, pins, select, quality, summary, embeddings, lexicon, chains, strategies, models, channels, agents
     epitome.toml:3:1: `window` is no section and no key; it belongs below [budget]
     epitome.toml:5:1: `windwo` is no key of [budget]; did you mean `window`?
     epitome.toml:6:10: `window` takes a whole number, not "much"
@@ -487,4 +487,19 @@ fn a_cue_word_of_the_file_is_one_for_detectors_and_strategies() {
     assert_eq!(seen("[lexicon]\ntask_start = [\"oompa-loompas\"]\n", said), "task-start");
     assert_eq!(seen("[lexicon]\nerror = [\"/PX-[0-9]+/\"]\nfix = [\"oompa\"]\n", said), "error fix");
     assert_eq!(seen("[lexicon]\nerror = [\"oom\"]\n", said), "", "a word is a whole one");
+}
+
+#[test]
+fn the_quality_guard_is_configured() {
+    use epitome_engine::{MinQuality, OnLoss};
+
+    let of = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().quality;
+    assert_eq!(of(""), MinQuality::default(), "the defaults are the engine's: nothing is asked for");
+    let text = "[quality]\nmin_strings = 0.5\nmin_instructions = 1.0\nmin_files = 0.25\non_loss = \"roll-back\"\n";
+    let expect = MinQuality { strings: 0.5, instructions: 1.0, files: 0.25, on_loss: OnLoss::RollBack };
+    assert_eq!(of(text), expect);
+    assert_eq!(of("[quality]\non_loss = \"report\"\n").on_loss, OnLoss::Report);
+    assert!(refused("[quality]\nmin_files = 1.5\n").contains("min_files"));
+    let refusal = refused("[quality]\non_loss = \"forget\"\n");
+    assert!(refusal.contains("takes one of \"retry\", \"roll-back\", \"report\""), "{refusal}");
 }

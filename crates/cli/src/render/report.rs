@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anstyle::Style;
-use epitome::engine::{EditReport, Floor, Outcome, Report, Status};
+use epitome::config::SummaryModel;
+use epitome::engine::{EditReport, Floor, Kept, Mode, Outcome, Part, Quality, Report, Status, SummarizerReport};
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 
 use crate::chain::Choice;
@@ -16,6 +17,9 @@ use crate::render::text::{columns, duration, first_words, number, percent, plura
 
 /// How many of the largest savings are listed.
 const SAVINGS: usize = 8;
+
+/// How many examples of what was lost are shown of each part.
+const LOST: usize = 3;
 
 /// Columns of the labels on the left.
 const LABEL: usize = 9;
@@ -29,6 +33,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) session: &'a Session,
     /// What the chain was chosen by.
     pub(crate) choice: Choice,
+    /// The model that writes summaries, where one does.
+    pub(crate) model: Option<&'a SummaryModel>,
     /// Whether nothing is written.
     pub(crate) preview: bool,
     /// How long it took.
@@ -44,14 +50,21 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
         return out;
     }
     out.push('\n');
-    circumstances(&mut out, report, &subject.choice, width);
+    circumstances(&mut out, report, subject, width);
     steps(&mut out, report, width);
     if let Some(floor) = report.floor.as_ref().filter(|_| report.status == Status::Infeasible) {
         infeasible(&mut out, report, floor, width);
         return out;
     }
+    if let Some(quality) = report.quality.as_ref().filter(|_| report.status == Status::RolledBack) {
+        rolled_back(&mut out, quality, width);
+        return out;
+    }
     savings(&mut out, report, subject.session, width);
     receipts(&mut out, report, width);
+    if let Some(quality) = &report.quality {
+        kept(&mut out, quality, width);
+    }
     out
 }
 
@@ -61,6 +74,7 @@ pub(crate) fn line(report: &Report, name: &str) -> Vec<Cell> {
         Status::NoChange => ("fits", FAINT),
         Status::Compacted => ("compacted", GOOD),
         Status::Infeasible => ("cannot fit", BAD),
+        Status::RolledBack => ("rolled back", BAD),
     };
     vec![
         name.into(),
@@ -78,6 +92,7 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
         (Status::Compacted, false) => ("compacted", GOOD),
         (Status::Compacted, true) => ("would be compacted", GOOD),
         (Status::Infeasible, _) => ("cannot fit", BAD),
+        (Status::RolledBack, _) => ("rolled back, too much would be lost", BAD),
     };
     let took = duration(subject.elapsed);
     let _ = writeln!(out, "{STRONG}{}{STRONG:#}: {style}{words}{style:#} {FAINT}· {took}{FAINT:#}", subject.name);
@@ -127,11 +142,16 @@ fn bars(out: &mut String, report: &Report, width: usize) {
     }
 }
 
-fn circumstances(out: &mut String, report: &Report, choice: &Choice, width: usize) {
+fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width: usize) {
+    let choice = &subject.choice;
     let task = &report.task;
     let evidence = if task.evidence.is_empty() { String::new() } else { format!(": {}", task.evidence.join("; ")) };
     labelled(out, "task", &format!("{} ({:.2}){evidence}", task.kind, task.confidence), width);
-    labelled(out, "chain", &format!("{} ({})", report.chain.join(" → "), choice.why(task)), width);
+    let first = report.quality.as_ref().and_then(|quality| quality.tried.first());
+    let is_retry = report.mode != Mode::Tournament && first.is_some_and(|first| first.chain != report.chain);
+    let why = choice.why(task);
+    let why = if is_retry { format!("tried after the one {why}, which kept too little") } else { why };
+    labelled(out, "chain", &format!("{} ({why})", report.chain.join(" → ")), width);
     let cycle = if report.cycle > 1 { format!(", compaction {} of this session", report.cycle) } else { String::new() };
     labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
     if let Some(first) = report.first_changed_message {
@@ -142,11 +162,33 @@ fn circumstances(out: &mut String, report: &Report, choice: &Choice, width: usiz
         labelled(out, "cache", &loss, width);
     }
     if let Some(summary) = &report.summary {
-        let fell_back = if report.summarizer.fell_back { ", in place of the model" } else { "" };
         let words = first_words(summary, width.saturating_sub(LABEL + 30));
-        let author = report.summary_by.as_ref().unwrap_or(&report.summarizer.kind);
-        labelled(out, "summary", &format!("by {author}{fell_back}: {words}"), width);
+        let author = match &report.summary_by {
+            Some(strategy) => strategy.as_str(),
+            None if report.summarizer.fell_back => "rules, in place of the model",
+            None => &report.summarizer.kind,
+        };
+        labelled(out, "summary", &format!("by {author}: {words}"), width);
     }
+    if let Some(model) = subject.model {
+        labelled(out, "model", &asked(&report.summarizer, model), width);
+    }
+}
+
+/// What the model that writes summaries was asked for, what it cost, and why it did not do.
+fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
+    let (read, written) = (summarizer.input_tokens, summarizer.output_tokens);
+    let cost = match (read + written, &summarizer.problem) {
+        (0, None) => "no summary was asked for, or its answers were known".to_owned(),
+        (0, Some(_)) => "no tokens".to_owned(),
+        _ => format!("{} tokens read, {} written", number(read), number(written)),
+    };
+    let problem = match &summarizer.problem {
+        Some(problem) if summarizer.fell_back => format!("; the rules stepped in: {problem}"),
+        Some(problem) => format!("; no summary: {problem}"),
+        None => String::new(),
+    };
+    format!("{model}: {cost}{problem}")
 }
 
 fn labelled(out: &mut String, label: &str, text: &str, width: usize) {
@@ -325,5 +367,89 @@ fn way_out(part: &str) -> &'static str {
         "open" => "a call without a result always stays",
         "newest-step" => "the newest step can be cut, not left out",
         _ => "",
+    }
+}
+
+/// The parts of the figures that the session has something of.
+fn parts(quality: &Quality) -> impl Iterator<Item = (Part, &Kept)> {
+    let parts = [Part::Strings, Part::Instructions, Part::Files].map(|part| (part, quality.of(part)));
+    parts.into_iter().filter(|(_, kept)| kept.held > 0)
+}
+
+fn kept(out: &mut String, quality: &Quality, width: usize) {
+    figures(out, quality, width);
+    if !quality.below.is_empty() {
+        labelled(out, "too few", &shortfalls(quality), width);
+    }
+    tried(out, quality, width);
+}
+
+/// How much of what matters still stands, and examples of what does not.
+fn figures(out: &mut String, quality: &Quality, width: usize) {
+    let figures: Vec<String> = parts(quality)
+        .map(|(part, kept)| {
+            let share = percent((kept.share * 10_000.0) as u64, 10_000);
+            format!("{} {share} ({} of {})", part.as_str(), number(kept.kept), number(kept.held))
+        })
+        .collect();
+    if figures.is_empty() {
+        return;
+    }
+    labelled(out, "retained", &figures.join(" · "), width);
+    let room = width.saturating_sub(LABEL + 2) / 2;
+    let lost: Vec<String> =
+        parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
+    if !lost.is_empty() {
+        labelled(out, "lost", &lost.join(" · "), width);
+    }
+}
+
+/// `strings 0.41, asked for is 0.6`.
+fn shortfalls(quality: &Quality) -> String {
+    let below = quality.below.iter();
+    let below: Vec<String> = below
+        .map(|below| {
+            format!(
+                "{} {}, [quality] min_{} asks for {}",
+                below.part.as_str(),
+                below.share,
+                below.part.as_str(),
+                below.least
+            )
+        })
+        .collect();
+    below.join("; ")
+}
+
+fn tried(out: &mut String, quality: &Quality, width: usize) {
+    for (index, it) in quality.tried.iter().enumerate() {
+        let came_to = match (&it.problem, it.share) {
+            (Some(problem), _) => problem.clone(),
+            (None, Some(share)) if it.below.is_empty() => format!("keeps {share} of all"),
+            (None, Some(share)) => format!("keeps {share} of all: too little"),
+            (None, None) => String::new(),
+        };
+        let label = if index == 0 { "tried" } else { "" };
+        let chain = if it.chain.is_empty() { "the floor alone".to_owned() } else { it.chain.join(" → ") };
+        labelled(out, label, &format!("{chain}: {came_to}"), width);
+    }
+}
+
+fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
+    out.push('\n');
+    for line in wrap(&format!("too little would be kept: {}", shortfalls(quality)), width.saturating_sub(2)) {
+        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
+    }
+    figures(out, quality, width);
+    tried(out, quality, width);
+    let least = quality.below.iter().map(|below| format!("min_{}", below.part.as_str())).collect::<Vec<_>>().join(", ");
+    let help = format!(
+        "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \
+         of what was tried; no session was written"
+    );
+    let mut lines = wrap(&help, width.saturating_sub(8)).into_iter();
+    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(out, "        {line}");
     }
 }

@@ -33,13 +33,13 @@ fn what_was_sent_and_is_changed_is_lost_to_the_cache() {
 fn the_tournament_takes_the_chain_that_keeps_most() {
     let fixture = "
 user: task
-call Read c1 {}
+call Read c1 {\"file_path\":\"src/main.rs\"}
 result c1: src/main.rs:{n} value_{n} … x60
 call Read c2 {}
 result c2: plain words only … x100
 user: newest
 ";
-    // One chain takes out the paths and values, the other the plain words.
+    // One chain takes out the file that was asked for, the other plain words.
     let drop = |unit| vec![Edit::Drop { units: vec![unit], reason: reason() }];
     let check = |code: Vec<Edit>, other: Vec<Edit>, expect: &str| {
         let mut engine = engine();

@@ -1,0 +1,159 @@
+//! Agents of one system, each with what it does differently.
+
+use epitome_engine::{Budget, Mode, Threshold};
+use epitome_strategy::{Registry, SettingType, SettingsTable, Value, settings};
+
+use crate::check;
+use crate::config::{Config, Source};
+use crate::error::{Problem, suggestion};
+use crate::values::{Limit, PresetNames, SelectMode, SummarizerChoice};
+
+settings! {
+    /// `[agents.NAME]`: what one agent does differently. What it does not set is as for all.
+    pub struct AgentTable {
+        /// Presets, over the values for all.
+        preset: PresetNames = PresetNames::default();
+        /// The model that the agent talks to, as `[budget] model`.
+        runs_on: String = String::new();
+        /// A compaction is suggested from this share of the usable window on, as `[budget] soft`; at 0 the agent is never
+        /// compacted by thresholds.
+        threshold_percent: u32 = 70, in 0..=100, unit "percent";
+        /// The newest messages that stay whole, as `[strategies.sliding-window] window`.
+        keep_recent: u32 = 9, in 1..=1_000, unit "messages";
+        /// The chain that is always used, by its name in `[chains]`; empty to go by the kind of task.
+        chain: String = String::new();
+        /// Who writes its summaries, as `[summary] summarizer`.
+        summarizer: SummarizerChoice = SummarizerChoice::Rules;
+        /// The channel to the model that writes them, as `[summary] channel`.
+        channel: String = String::new();
+        /// The model that writes them, as `[summary] model`.
+        model: String = String::new();
+    }
+}
+
+/// A threshold that is never reached.
+pub(crate) const NEVER: Threshold = Threshold::Tokens(u32::MAX);
+
+/// By how much the default target lies below the default threshold.
+pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
+
+impl Config {
+    /// The names of the agents that have settings of their own.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        self.agents.keys().map(String::as_str)
+    }
+
+    /// The names of the channels.
+    pub fn channels(&self) -> impl Iterator<Item = &str> {
+        self.channels.keys().map(String::as_str)
+    }
+
+    /// The configuration for one agent: that for all with the agent's own settings over it. The error names the agents
+    /// that there are. What only shows in combination is found by [`build`](Self::build), and was by
+    /// [`parse`](Self::parse).
+    pub fn for_agent(&self, name: &str) -> Result<Self, Problem> {
+        let Some(table) = self.agents.get(name) else {
+            let help = match suggestion(name, self.agents()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
+                None => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Problem::new(None, format!("there is no agent `{name}`")).with_help(help));
+        };
+        let mut config = self.clone();
+        let source = |key: &str| self.source(&format!("agents.{name}.{key}"));
+        let is_set = |key: &str| source(key) != Source::Default;
+        if is_set("preset") {
+            table.preset.0.iter().for_each(|preset| config.apply_preset(*preset));
+        }
+        let mut take = |key: &str, target: &str, value: Value| {
+            let taken = if is_set(key) { config.assign(target, &value, source(key)) } else { Ok(()) };
+            // The value was checked as one of the agent's.
+            debug_assert_eq!(taken, Ok(()), "{key}");
+        };
+        take("runs_on", "budget.model", table.runs_on.to_value());
+        take("keep_recent", "strategies.sliding-window.window", table.keep_recent.into());
+        take("summarizer", "summary.summarizer", table.summarizer.to_value());
+        take("channel", "summary.channel", table.channel.to_value());
+        take("model", "summary.model", table.model.to_value());
+        let mode = if table.chain.is_empty() { Mode::Adaptive } else { Mode::Fixed };
+        take("chain", "select.chain", table.chain.to_value());
+        take("chain", "select.mode", SelectMode(mode).to_value());
+        if is_set("channel") && !is_set("model") {
+            // The model for all is one of another channel.
+            config.summary.model.clear();
+        }
+        if (is_set("channel") || is_set("model")) && !is_set("summarizer") {
+            // Who names a model wants it asked.
+            config.summary.summarizer = SummarizerChoice::Llm;
+            config.note_source("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
+        }
+        if is_set("runs_on") {
+            // What the file says of the model for all does not hold for this one.
+            config.forget_window();
+        }
+        if is_set("threshold_percent") {
+            config.set_percent(table.threshold_percent, &source("threshold_percent"));
+        }
+        config.agent = Some(name.to_owned());
+        Ok(config)
+    }
+
+    /// The soft threshold as a percentage of the usable window. The target gives way to one below it, the hard threshold to
+    /// one above it, so that every percentage goes with every file.
+    fn set_percent(&mut self, percent: u32, source: &Source) {
+        self.never_compacts = percent == 0;
+        if percent == 0 {
+            return;
+        }
+        let share = f64::from(percent) / 100.0;
+        let budget = self.budget();
+        let usable = budget.usable();
+        let soft = Threshold::Share(share);
+        let mut thresholds = vec![("budget.soft", soft)];
+        if budget.target.tokens(usable) >= soft.tokens(usable) {
+            let target = match share * TARGET_OF_SOFT {
+                target if target >= 0.01 => Threshold::Share(target),
+                // Less than a share can say.
+                target => Threshold::Tokens(((f64::from(usable) * target) as u32).max(2)),
+            };
+            thresholds.push(("budget.target", target));
+        }
+        if budget.hard.tokens(usable) < soft.tokens(usable) {
+            let default = match Budget::default().hard {
+                Threshold::Share(share) => share,
+                Threshold::Tokens(_) => 1.0,
+            };
+            thresholds.push(("budget.hard", Threshold::Share(share.max(default))));
+        }
+        for (key, threshold) in thresholds {
+            let assigned = self.assign(key, &Limit(threshold).to_value(), source.clone());
+            debug_assert_eq!(assigned, Ok(()), "{key}");
+        }
+    }
+}
+
+/// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
+pub(crate) fn problems(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for name in config.agents() {
+        let Ok(agent) = config.for_agent(name) else { continue };
+        for mut problem in check::of_one(&agent, registry) {
+            if known.contains(&problem) {
+                continue;
+            }
+            problem.message = format!("agent `{name}`: {}", problem.message);
+            let key = format!("agents.{name}");
+            let is_its_own = |place: &crate::error::Place| {
+                AgentTable::FIELDS
+                    .iter()
+                    .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
+            };
+            if !problem.place.as_ref().is_some_and(is_its_own) {
+                problem.place = config.place(&key);
+            }
+            problems.push(problem);
+        }
+    }
+    problems
+}

@@ -1,0 +1,173 @@
+//! Channels to models, and which of them writes summaries.
+
+use epitome_strategy::settings;
+
+use crate::config::{Config, Source};
+use crate::error::{Problem, suggestion};
+use crate::values::{ChannelKindName, Parameters, SummarizerChoice};
+
+settings! {
+    /// `[channels.NAME]`: how a service with models is reached.
+    pub struct ChannelTable {
+        /// What the service speaks: `openai` for `/chat/completions`, as most servers do, or `anthropic` for its messages.
+        kind: ChannelKindName = ChannelKindName::OpenAi;
+        /// What the service's addresses begin with, such as `http://localhost:11434/v1`; empty for OpenAI's or Anthropic's
+        /// own.
+        base_url: String = String::new();
+        /// The environment variable that holds the key; empty for a service that wants none, and at OpenAI and Anthropic
+        /// themselves for `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
+        key_variable: String = String::new();
+        /// A file that holds the key and nothing else, in place of `key_variable`.
+        key_file: String = String::new();
+        /// The models that may be asked for, the usual one first; empty for any.
+        models: Vec<String> = Vec::new();
+        /// Whether the channel may be used for compaction.
+        compaction: bool = true;
+        /// The longest wait for one try.
+        timeout_seconds: u32 = 120, in 1..=3_600, unit "seconds";
+        /// How often a request is tried, the first time included, where the service is busy or cannot be reached.
+        tries: u32 = 3, in 1..=20, unit "tries";
+        /// Tokens that request and answer may take together; 0 for what is known of the model, and 32,768 where nothing
+        /// is. Set it for a server that was started with a smaller context than its model has.
+        window: u32 = 0, in 0..=1_000_000_000, unit "tokens";
+        /// Parameters that every request carries beside its own, or in their place, such as `{ top_p = 0.9 }`.
+        extra: Parameters = Parameters::default(), unit "table of parameters";
+    }
+}
+
+impl ChannelTable {
+    /// The environment variable that the key is read from, the usual one of the service included.
+    pub(crate) fn variable(&self) -> &str {
+        let is_own = self.base_url.is_empty() && self.key_file.is_empty();
+        if self.key_variable.is_empty() && is_own { self.kind.own_service().1 } else { &self.key_variable }
+    }
+
+    /// What the service's addresses begin with.
+    pub(crate) fn address(&self) -> &str {
+        if self.base_url.is_empty() { self.kind.own_service().0 } else { &self.base_url }
+    }
+}
+
+/// The channel and the model that write summaries.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Chosen<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) channel: &'a ChannelTable,
+    pub(crate) model: &'a str,
+}
+
+/// A block that makes a channel, for those who have none.
+const EXAMPLE: &str = "write [channels.local] with `base_url = \"http://localhost:11434/v1\"` and `models = [\"…\"]`; docs/models.md has more";
+
+impl Config {
+    /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
+    pub fn summarizer(&self) -> SummarizerChoice {
+        let by_preset = matches!(self.set_by("summary.summarizer"), Source::Preset(_));
+        let has_channel = self.channels.values().any(|channel| channel.compaction);
+        match self.summary.summarizer {
+            SummarizerChoice::Llm if by_preset && !has_channel => SummarizerChoice::Rules,
+            choice => choice,
+        }
+    }
+
+    /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
+    pub(crate) fn chosen(&self) -> Result<Chosen<'_>, Problem> {
+        let (channel, model) = (self.summary.channel.as_str(), self.summary.model.as_str());
+        let (name, table) = if channel.is_empty() { self.only_channel(model)? } else { self.named_channel(channel)? };
+        let model = match (model, table.models.first()) {
+            ("", Some(first)) => first.as_str(),
+            ("", None) => {
+                let place = self.place(&format!("channels.{name}")).or_else(|| self.summary_place("channel"));
+                let problem = Problem::new(place, format!("the channel `{name}` lists no models, and none is named"));
+                return Err(problem.with_help("list them with `models = [\"…\"]`, or name one with `[summary] model`"));
+            }
+            (model, Some(_)) if !table.models.iter().any(|known| known == model) => {
+                let message = format!("the channel `{name}` does not list the model `{model}`");
+                let help = match suggestion(model, table.models.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("it lists {}", table.models.join(", ")),
+                };
+                return Err(Problem::new(self.summary_place("model"), message).with_help(help));
+            }
+            (model, _) => model,
+        };
+        Ok(Chosen { name, channel: table, model })
+    }
+
+    fn named_channel(&self, name: &str) -> Result<(&str, &ChannelTable), Problem> {
+        let place = self.summary_place("channel");
+        let Some((name, table)) = self.channels.get_key_value(name) else {
+            let known: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+            let help = match suggestion(name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if known.is_empty() => EXAMPLE.to_owned(),
+                None => format!("there are {}", known.join(", ")),
+            };
+            return Err(Problem::new(place, format!("there is no channel `{name}`")).with_help(help));
+        };
+        if !table.compaction {
+            let problem = Problem::new(place, format!("the channel `{name}` may not be used for compaction"));
+            return Err(problem.with_help(format!("name another one, or set `compaction = true` in [channels.{name}]")));
+        }
+        Ok((name, table))
+    }
+
+    /// The one channel for compaction that has `model`, where none is named.
+    fn only_channel(&self, model: &str) -> Result<(&str, &ChannelTable), Problem> {
+        let has = |table: &ChannelTable| table.models.is_empty() || table.models.iter().any(|known| known == model);
+        let usable: Vec<(&str, &ChannelTable)> = self
+            .channels
+            .iter()
+            .filter(|(_, table)| table.compaction)
+            .map(|(name, table)| (name.as_str(), table))
+            .collect();
+        let fitting: Vec<_> = usable.iter().copied().filter(|(_, table)| model.is_empty() || has(table)).collect();
+        let (place, names) = (self.summary_place("summarizer"), |channels: &[(&str, &ChannelTable)]| {
+            channels.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        });
+        match (fitting.as_slice(), usable.as_slice()) {
+            ([one], _) | ([], [one]) => Ok(*one),
+            ([], []) if self.channels.is_empty() => {
+                let problem =
+                    Problem::new(place, "`summarizer = \"llm\"` needs a channel to a model, and there is none");
+                Err(problem.with_help(EXAMPLE))
+            }
+            ([], []) => {
+                let names: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+                let message = format!("none of the channels may be used for compaction: {}", names.join(", "));
+                Err(Problem::new(place, message).with_help("set `compaction = true` in one of them"))
+            }
+            ([], _) => {
+                let message = format!("no channel lists the model `{model}`");
+                let help = format!("add it to the `models` of one of {}", names(&usable));
+                Err(Problem::new(self.summary_place("model"), message).with_help(help))
+            }
+            _ => {
+                let message = format!("which channel writes summaries is not said: there are {}", names(&usable));
+                Err(Problem::new(place, message).with_help("name it with `[summary] channel`"))
+            }
+        }
+    }
+
+    /// Where the file names who writes summaries: at the key `name`, else at one of the others.
+    fn summary_place(&self, name: &str) -> Option<crate::error::Place> {
+        [name, "summarizer", "channel", "model"].iter().find_map(|key| self.place(&format!("summary.{key}")))
+    }
+}
+
+/// What is wrong with channels, and with the choice among them.
+pub(crate) fn problems(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, table) in &config.channels {
+        if !table.key_variable.is_empty() && !table.key_file.is_empty() {
+            let place = config.place(&format!("channels.{name}.key_file"));
+            let problem = Problem::new(place, format!("the channel `{name}` has a `key_variable` and a `key_file`"));
+            problems.push(problem.with_help("keep one of them"));
+        }
+    }
+    let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
+    if config.summarizer() == SummarizerChoice::Llm || is_named {
+        problems.extend(config.chosen().err());
+    }
+    problems
+}

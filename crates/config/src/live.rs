@@ -1,0 +1,139 @@
+//! What a live session needs beside the engine: when it compacts by itself, and what happens around it.
+
+use std::path::PathBuf;
+
+use epitome_engine::{Threshold, Triggers};
+use epitome_strategy::{FieldKind, SettingType, Value, settings};
+
+use crate::values::{Limit, choose, name_of};
+
+settings! {
+    /// `[triggers]`: what starts a compaction beside the thresholds of `[budget]`.
+    pub struct TriggersTable {
+        /// A compaction is suggested where less than this share of the usable window is left; 0 switches it off.
+        remaining_share: f64 = 0.0, in 0..=1, unit "share of the usable window";
+        /// A compaction is suggested from so many tokens on, whatever the window is; 0 switches it off.
+        tokens: u32 = 0, in 0..=1_000_000_000, unit "tokens";
+        /// A compaction is suggested when so many rounds have begun since the last one; 0 switches it off.
+        rounds: u32 = 0, in 0..=1_000_000, unit "rounds";
+        /// A compaction is suggested when the model writes this text; empty switches it off.
+        marker: String = "!!!SUMMARY!!!".to_owned();
+    }
+}
+
+settings! {
+    /// `[live]`: what a host that keeps sessions running does around a compaction.
+    pub struct LiveTable {
+        /// Whether somebody is asked before a compaction is made.
+        require_confirmation: bool = false;
+        /// What follows where it is refused and the session has no room left: `error` says so and changes nothing,
+        /// `drop-oldest` lets the oldest messages go without a summary, `new-session` begins one.
+        on_refusal: Refusal = Refusal::Error;
+        /// A tool's result of more is cut to its telling lines before it is sent for the first time, which costs no prompt
+        /// cache; 0 switches it off. A result of a tenth of the window takes a third of the room between `target` and
+        /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.
+        arrival_tokens: Arrivals = Arrivals(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens";
+        /// Whether decisions, preferences and identifiers are kept as memories before a compaction.
+        memory_flush: bool = false;
+        /// The file that memories are kept in; empty for the host's own store.
+        memory_file: String = String::new();
+        /// How many of the newest memories go into a summary.
+        recent_memories: u32 = 5, in 0..=1_000, unit "memories";
+    }
+}
+
+/// What a live session needs beside the engine: the values of `[live]`, for a host to act on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveSettings {
+    /// Whether somebody is asked before a compaction is made.
+    pub require_confirmation: bool,
+    /// What follows a refusal.
+    pub on_refusal: Refusal,
+    /// Results of tools of more than this are cut on arrival; of the usable window. `None` for never.
+    pub arrival_tokens: Option<Threshold>,
+    /// Whether memories are kept before a compaction.
+    pub memory_flush: bool,
+    /// The file that they are kept in; `None` for the host's own store.
+    pub memory_file: Option<PathBuf>,
+    /// How many of the newest memories go into a summary.
+    pub recent_memories: u32,
+}
+
+impl Default for LiveSettings {
+    /// What an empty file gives.
+    fn default() -> Self {
+        Self::from(&LiveTable::default())
+    }
+}
+
+impl From<&LiveTable> for LiveSettings {
+    fn from(table: &LiveTable) -> Self {
+        Self {
+            require_confirmation: table.require_confirmation,
+            on_refusal: table.on_refusal,
+            arrival_tokens: table.arrival_tokens.0,
+            memory_flush: table.memory_flush,
+            memory_file: (!table.memory_file.is_empty()).then(|| PathBuf::from(&table.memory_file)),
+            recent_memories: table.recent_memories,
+        }
+    }
+}
+
+impl From<&TriggersTable> for Triggers {
+    fn from(table: &TriggersTable) -> Self {
+        Self {
+            remaining_share: table.remaining_share,
+            tokens: table.tokens,
+            rounds: table.rounds,
+            marker: table.marker.clone(),
+        }
+    }
+}
+
+/// What follows where a compaction is refused and the session has no room left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is an error, and nothing changes.
+    Error,
+    /// The oldest messages leave without a summary.
+    DropOldest,
+    /// A new session begins.
+    NewSession,
+}
+
+impl Refusal {
+    /// The choices by name.
+    pub const ALL: &[(&str, Self)] =
+        &[("error", Self::Error), ("drop-oldest", Self::DropOldest), ("new-session", Self::NewSession)];
+}
+
+impl SettingType for Refusal {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
+/// A threshold, or 0 for none, as `[live] arrival_tokens` spells it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrivals(pub Option<Threshold>);
+
+impl SettingType for Arrivals {
+    const KIND: FieldKind = FieldKind::Number;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        if value.as_f64() == Some(0.0) {
+            return Ok(Self(None));
+        }
+        Limit::from_value(value).map(|limit| Self(Some(limit.0))).map_err(|problem| format!("{problem}; 0 for never"))
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.map_or_else(|| 0.into(), |threshold| Limit(threshold).to_value())
+    }
+}

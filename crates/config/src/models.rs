@@ -1,0 +1,251 @@
+//! What is known of models: the table that ships, and what a configuration says over it.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use epitome_engine::{Budget, Threshold};
+use epitome_strategy::{Tokens, settings};
+use thiserror::Error;
+use toml::Value;
+
+use crate::agents::TARGET_OF_SOFT;
+use crate::error::suggestion;
+use crate::tables::BudgetTable;
+
+/// The table that ships.
+const SHIPPED: &str = include_str!("models.toml");
+
+settings! {
+    /// `[models.NAME]`: what is known of a model.
+    pub struct ModelTable {
+        /// The model's context window; 0 for the one that ships for its name.
+        window: u32 = 0, in 0..=1_000_000_000, unit "tokens";
+        /// Kept free for the model's answer; 0 for what ships for its name, else for `[budget] reserve_output`'s default.
+        reserve_output: u32 = 0, in 0..=1_000_000_000, unit "tokens";
+    }
+}
+
+/// What is known of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ModelLimits {
+    /// What a request and its answer may take together.
+    pub window: Tokens,
+    /// The longest answer, where the model has such a limit.
+    pub largest_output: Option<Tokens>,
+    /// What must be kept free for an answer, however short it is.
+    pub reserve_output: Option<Tokens>,
+}
+
+/// No model of this name is known, or not its window.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the window of the model `{name}` is not known")]
+pub struct UnknownModel {
+    /// The name.
+    pub name: String,
+    /// What to write.
+    pub help: String,
+}
+
+/// What is known of models by their names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Models {
+    /// By the beginning of the name, in small letters.
+    entries: BTreeMap<String, ModelLimits>,
+}
+
+impl Default for Models {
+    /// The table that ships.
+    fn default() -> Self {
+        static ENTRIES: LazyLock<BTreeMap<String, ModelLimits>> =
+            LazyLock::new(|| shipped(SHIPPED).unwrap_or_default());
+        Self { entries: ENTRIES.clone() }
+    }
+}
+
+/// The entries of a table in TOML; `None` where it is none.
+fn shipped(text: &str) -> Option<BTreeMap<String, ModelLimits>> {
+    let file: toml::Table = text.parse().ok()?;
+    let models = file.get("models")?.as_table()?;
+    let limits = |(name, entry): (&String, &Value)| {
+        let tokens = |key: &str| entry.get(key).and_then(Value::as_integer).and_then(|it| Tokens::try_from(it).ok());
+        let (largest_output, reserve_output) = (tokens("largest_output"), tokens("reserve_output"));
+        Some((name.to_lowercase(), ModelLimits { window: tokens("window")?, largest_output, reserve_output }))
+    };
+    models.iter().map(limits).collect()
+}
+
+impl Models {
+    /// The table that ships with `own` over it.
+    pub(crate) fn with(own: &BTreeMap<String, ModelTable>) -> Self {
+        let mut models = Self::default();
+        for (name, table) in own {
+            let mut limits = models.find(name).unwrap_or_default();
+            if table.window > 0 {
+                limits.window = table.window;
+            }
+            if table.reserve_output > 0 {
+                limits.reserve_output = Some(table.reserve_output);
+            }
+            models.entries.insert(name.to_lowercase(), limits);
+        }
+        models
+    }
+
+    /// What is known of the model `name`. Linear in the table.
+    ///
+    /// # Errors
+    ///
+    /// No entry's name is the beginning of it, or the entry has no window.
+    pub fn limits(&self, name: &str) -> Result<ModelLimits, UnknownModel> {
+        self.find(name).filter(|limits| limits.window > 0).ok_or_else(|| {
+            let near = suggestion(name, self.entries.keys().map(String::as_str));
+            let near = near.map(|near| format!("did you mean `{near}`? Else ")).unwrap_or_default();
+            let key = toml::Value::from(name).to_string();
+            let help = format!("{near}write it into the configuration: [models.{key}] with `window = …`");
+            UnknownModel { name: name.to_owned(), help }
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<ModelLimits> {
+        let name = name.to_lowercase();
+        let tails = name.char_indices().filter(|(_, letter)| matches!(letter, '/' | '.')).map(|(at, _)| at + 1);
+        let tails: Vec<&str> = std::iter::once(0).chain(tails).map(|at| &name[at..]).collect();
+        let fits = |known: &str| tails.iter().any(|tail| tail.strip_prefix(known).is_some_and(ends_a_word));
+        let fitting = self.entries.iter().filter(|(known, _)| fits(known));
+        fitting.max_by_key(|(known, _)| known.len()).map(|(_, limits)| *limits)
+    }
+}
+
+/// Whether a name may go on like this behind the name of an entry: `-mini` may, `.1` and `o` make another model of it.
+fn ends_a_word(rest: &str) -> bool {
+    !rest.starts_with(|next: char| next.is_alphanumeric() || next == '.')
+}
+
+impl ModelLimits {
+    /// What is kept free for an answer: what the model asks for; else what the configuration says; else a reserve for an
+    /// answer of usual length, no more than the model can write and than a quarter of its window.
+    pub(crate) fn reserve(&self, configured: Option<Tokens>) -> Tokens {
+        let usual = BudgetTable::default().reserve_output.min(self.largest_output.unwrap_or(Tokens::MAX));
+        self.reserve_output.or(configured).unwrap_or(usual.min(self.window / 4))
+    }
+}
+
+/// `budget` for a window of `window` tokens of which `reserve_output` are kept free. Shares stay; thresholds in tokens that
+/// the window has no room for come down in proportion, so that `target < soft <= hard <= usable` holds as before.
+pub(crate) fn fitted(budget: &Budget, window: Tokens, reserve_output: Tokens) -> Budget {
+    let mut fitted = Budget { window, reserve_output, ..budget.clone() };
+    let usable = fitted.usable();
+    let in_tokens = |threshold: Threshold| match threshold {
+        Threshold::Tokens(tokens) if tokens != Tokens::MAX => Some(tokens),
+        Threshold::Tokens(_) | Threshold::Share(_) => None,
+    };
+    let highest = [fitted.target, fitted.soft, fitted.hard].into_iter().filter_map(in_tokens).max().unwrap_or(0);
+    let factor = if highest > usable { f64::from(usable) / f64::from(highest) } else { 1.0 };
+    let share = |tokens: Tokens| (f64::from(tokens) * factor) as Tokens;
+    for threshold in [&mut fitted.target, &mut fitted.soft, &mut fitted.hard] {
+        if let Some(tokens) = in_tokens(*threshold) {
+            *threshold = Threshold::Tokens(share(tokens));
+        }
+    }
+    // Beside a share, a threshold in tokens may now stand on the wrong side of it.
+    let (soft, hard) = (fitted.soft.tokens(usable), fitted.hard.tokens(usable));
+    if soft > hard {
+        fitted.soft = fitted.hard;
+    }
+    if fitted.target.tokens(usable) >= soft.min(hard) {
+        fitted.target = Threshold::Tokens((f64::from(soft.min(hard)) * TARGET_OF_SOFT) as Tokens);
+    }
+    fitted
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_read_and_makes_sense() {
+        let n_entries = SHIPPED.lines().filter(|line| line.starts_with("[models.")).count();
+        let entries = shipped(SHIPPED).unwrap();
+        assert_eq!(entries.len(), n_entries, "an entry without a window, or one that stands there twice");
+        for (name, limits) in entries {
+            let reserve = limits.reserve(None);
+            assert!(limits.window >= 4_000 && reserve > 0 && reserve <= limits.window / 2, "{name}: {limits:?}");
+            assert!(limits.largest_output.is_none_or(|output| output <= limits.window), "{name}: {limits:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_matched_word_by_word_and_the_longest_wins() {
+        let models = Models::default();
+        let window = |name: &str| models.limits(name).map(|limits| limits.window).unwrap_or(0);
+        let check = |name: &str, expect: Tokens| assert_eq!(window(name), expect, "{name}");
+        check("gpt-4", 8_192);
+        check("gpt-4-0613", 8_192);
+        check("gpt-4-turbo-2024-04-09", 128_000);
+        check("gpt-4o-mini", 128_000);
+        check("openai/gpt-4.1-nano", 1_047_576);
+        check("GPT-5-mini", 400_000);
+        check("claude-3-opus-20240229", 200_000);
+        check("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000);
+        check("claude-sonnet-5-5", 1_000_000);
+        check("qwen3:8b", 32_768);
+        check("Qwen/Qwen3-Coder-30B-A3B-Instruct", 262_144);
+        check("meta-llama/Llama-3.1-8B-Instruct", 131_072);
+        check("llama3:latest", 8_192);
+        check("gpt-5.9", 0);
+        check("gpt-4x", 0);
+        check("my-model", 0);
+        check("", 0);
+    }
+
+    #[test]
+    fn the_users_entries_stand_over_those_that_ship() {
+        let table = |window, reserve_output| ModelTable { window, reserve_output };
+        let own = BTreeMap::from([
+            ("gpt-4o".to_owned(), table(64_000, 0)),
+            ("Qwen3".to_owned(), table(0, 9_000)),
+            ("mine".to_owned(), table(5_000, 0)),
+            ("empty".to_owned(), table(0, 3)),
+        ]);
+        let models = Models::with(&own);
+        assert_eq!(models.limits("gpt-4o-mini").unwrap().window, 64_000);
+        let qwen = models.limits("qwen3:8b").unwrap();
+        assert_eq!((qwen.window, qwen.reserve_output), (32_768, Some(9_000)), "one key, the other as it ships");
+        assert_eq!(models.limits("qwen3-coder:30b").unwrap().reserve_output, None, "a longer name");
+        assert_eq!(models.limits("mine").unwrap().window, 5_000);
+        assert!(models.limits("empty").is_err());
+        let unknown = models.limits("gpt4o").unwrap_err();
+        assert_eq!(unknown.to_string(), "the window of the model `gpt4o` is not known");
+        assert!(unknown.help.starts_with("did you mean `gpt-4o`? Else write it"), "{}", unknown.help);
+    }
+
+    #[test]
+    fn reserves() {
+        let models = Models::default();
+        let check = |name: &str, configured, expect: Tokens| {
+            assert_eq!(models.limits(name).unwrap().reserve(configured), expect, "{name} {configured:?}");
+        };
+        check("gpt-4.1", None, 16_000);
+        check("gpt-4-turbo", None, 4_096);
+        check("gpt-4", None, 2_048);
+        check("gpt-4.1", Some(30_000), 30_000);
+        check("gpt-5", Some(4_000), 128_000);
+    }
+
+    #[test]
+    fn thresholds_in_tokens_come_down_where_the_window_has_no_room() {
+        let tokens = Threshold::Tokens;
+        let budget = Budget { target: tokens(7_500), soft: tokens(15_000), hard: tokens(20_000), ..Budget::default() };
+        let thresholds = |budget: Budget| (budget.target, budget.soft, budget.hard);
+        let large = fitted(&budget, 100_000, 4_000);
+        assert_eq!((large.window, large.usable(), thresholds(large)), (100_000, 96_000, thresholds(budget.clone())));
+        let small = fitted(&budget, 12_000, 2_000);
+        assert_eq!(thresholds(small), (tokens(3_750), tokens(7_500), tokens(10_000)));
+        let mixed = fitted(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
+        assert_eq!(mixed.target, tokens(3_000), "below the soft threshold of 4,800");
+        let shares = fitted(&Budget::default(), 8_000, 2_000);
+        assert_eq!(thresholds(shares), thresholds(Budget::default()));
+    }
+}

@@ -1,0 +1,168 @@
+//! The summarizer that a configuration describes.
+
+use std::error::Error;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome_providers::RuleSummarizer;
+use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, KeySource};
+use epitome_providers::http::{HttpError, RetryPolicy};
+use epitome_providers::model::{FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, SummaryForm};
+use epitome_strategy::{Summarizer, Tokens};
+
+use crate::channels::{ChannelTable, Chosen};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::values::{ChannelKindName, FormName, SummarizerChoice};
+
+/// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
+/// request without a word.
+const ASSUMED_WINDOW: Tokens = 32_768;
+
+/// Is told how far a summary of a model is; called in between requests, and must not wait.
+pub type OnProgress = Arc<dyn Fn(ModelProgress) + Send + Sync>;
+
+/// The model that writes summaries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryModel {
+    /// The channel's name.
+    pub channel: String,
+    /// The model as the service calls it.
+    pub model: String,
+    /// What the service's addresses begin with.
+    pub base_url: String,
+    /// Tokens that request and answer may take together.
+    pub window: Tokens,
+}
+
+impl fmt::Display for SummaryModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at {}", self.model, self.base_url)
+    }
+}
+
+/// Who writes summaries, ready to be asked.
+#[derive(Debug, Clone)]
+pub(crate) enum Writer {
+    /// No one.
+    Off,
+    /// The rules.
+    Rules,
+    /// A model, and the rules behind it where they may step in.
+    Model { summarizer: ModelSummarizer, about: SummaryModel, falls_back: bool },
+}
+
+impl Writer {
+    /// The summarizer, which tells `progress` how far a model is.
+    pub(crate) fn summarizer(&self, progress: Option<OnProgress>) -> Option<Arc<dyn Summarizer>> {
+        match self {
+            Self::Off => None,
+            Self::Rules => Some(Arc::new(RuleSummarizer)),
+            Self::Model { summarizer, falls_back, .. } => {
+                let first = match progress {
+                    Some(progress) => summarizer.clone().with_progress(progress),
+                    None => summarizer.clone(),
+                };
+                match falls_back {
+                    true => Some(Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) })),
+                    false => Some(Arc::new(first)),
+                }
+            }
+        }
+    }
+}
+
+/// Who writes summaries. Reads the key and the prompts; asks nobody.
+pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
+    match config.summarizer() {
+        SummarizerChoice::Off => return Ok(Writer::Off),
+        SummarizerChoice::Rules => return Ok(Writer::Rules),
+        SummarizerChoice::Llm => {}
+    }
+    let chosen = config.chosen().map_err(|problem| vec![problem])?;
+    let settings = channel_settings(config, &chosen);
+    let model = settings.open().map_err(|error| vec![not_opened(config, &chosen, &error)])?;
+    let table = &config.summary;
+    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
+    let summarizer = ModelSummarizer::new(
+        model,
+        ModelSettings {
+            form: match table.form {
+                FormName::Sections => SummaryForm::Sections,
+                FormName::Json => SummaryForm::Json,
+            },
+            prompts: path(&table.prompts),
+            parallel: table.parallel as usize,
+            reasoning_tokens: table.reasoning_tokens,
+            cache_folder: path(&table.cache),
+            ..ModelSettings::default()
+        },
+    );
+    let summarizer = summarizer.map_err(|errors| {
+        let told = |error: &dyn Error| match error.source() {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        };
+        errors
+            .iter()
+            .map(|error| Problem::new(config.place("summary.prompts"), format!("`prompts`: {}", told(error))))
+            .collect::<Vec<_>>()
+    })?;
+    let about = SummaryModel {
+        channel: chosen.name.to_owned(),
+        model: settings.model,
+        base_url: settings.base_url,
+        window: settings.window,
+    };
+    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules })
+}
+
+fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
+    let ChannelTable { kind, key_file, timeout_seconds, tries, window, extra, .. } = chosen.channel;
+    let key = match (chosen.channel.variable(), key_file.as_str()) {
+        ("", "") => KeySource::None,
+        ("", file) => KeySource::File(PathBuf::from(file)),
+        (variable, _) => KeySource::Environment(variable.to_owned()),
+    };
+    let known = || config.models().limits(chosen.model).map_or(ASSUMED_WINDOW, |limits| limits.window);
+    ChannelSettings {
+        kind: match kind {
+            ChannelKindName::OpenAi => ChannelKind::OpenAi,
+            ChannelKindName::Anthropic => ChannelKind::Anthropic,
+        },
+        base_url: chosen.channel.address().to_owned(),
+        key,
+        model: chosen.model.to_owned(),
+        window: if *window > 0 { *window } else { known() },
+        timeout: Duration::from_secs((*timeout_seconds).into()),
+        retry: RetryPolicy { tries: *tries, ..RetryPolicy::default() },
+        extra: extra.0.clone(),
+    }
+}
+
+/// Why a channel cannot be opened, at the key that is most likely the wrong one.
+fn not_opened(config: &Config, chosen: &Chosen<'_>, error: &ChannelError) -> Problem {
+    let name = chosen.name;
+    let (key, help) = match error {
+        ChannelError::NotBuilt { feature, .. } => (
+            "kind",
+            format!("build with `--features {feature}`, or write `summarizer = \"rules\"`, which need no model"),
+        ),
+        ChannelError::Setting { setting, .. } => (*setting, String::new()),
+        ChannelError::Http(HttpError::NoKey { .. } | HttpError::BadKey { .. }) => {
+            let help = "or name another one with `key_variable`, or a file with `key_file`; the key itself never stands in \
+                        the configuration";
+            ("key_variable", help.to_owned())
+        }
+        ChannelError::Http(HttpError::BadUrl { .. }) => {
+            ("base_url", "an address is such as \"http://localhost:11434/v1\"".to_owned())
+        }
+        ChannelError::Http(_) if !chosen.channel.key_file.is_empty() => ("key_file", String::new()),
+        ChannelError::Http(_) => ("kind", String::new()),
+    };
+    let place = config.place(&format!("channels.{name}.{key}")).or_else(|| config.place(&format!("channels.{name}")));
+    let problem = Problem::new(place, format!("the channel `{name}`: {error}"));
+    if help.is_empty() { problem } else { problem.with_help(help) }
+}
