@@ -1,11 +1,15 @@
 //! Evidence recall: chats with questions whose evidence turns are recorded.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use epitome::Session;
 use epitome::formats::{Format, Loaded};
-use epitome::session::Message;
+use epitome::session::{Entry, Message};
 use serde_json::Value;
+
+use crate::case::Case;
+use crate::score::{Kept, Scores};
+use crate::text::{conversation, shown};
 
 /// A question about a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,4 +106,25 @@ fn longmemeval(document: &Value, session: &Session) -> Vec<Question> {
         Question { text: text.to_owned(), turns: turns.clone(), answer: expected.map(|(answer, _)| answer.to_owned()) }
     };
     steps.iter().filter(|step| step["step_type"] == "query").map(of).collect()
+}
+
+impl Case {
+    /// The scores of a chat's result, with the evidence turns and the answers of `questions` that it holds verbatim.
+    /// Linear in the result for each of them.
+    pub(crate) fn score_evidence(&self, result: &[Entry], budget: u32, questions: &[&Question]) -> Scores {
+        let text = conversation(shown(result));
+        let turns: HashMap<&str, String> =
+            shown(self.prefix.view()).map(|message| (message.id.as_str(), message.plain_text())).collect();
+        let mut evidence: Vec<bool> = Vec::new();
+        for question in questions {
+            let held = question.turns.iter().filter_map(|turn| turns.get(turn.as_str()));
+            evidence.extend(held.map(|turn| text.contains(turn.trim())));
+        }
+        let whole = conversation(shown(self.prefix.view()));
+        let answers = questions.iter().filter_map(|question| question.answer.as_deref());
+        // An answer that the chat does not hold word for word cannot survive.
+        let answers: Vec<bool> =
+            answers.filter(|answer| whole.contains(*answer)).map(|answer| text.contains(answer)).collect();
+        Scores { evidence: Kept::count(&evidence), answers: Kept::count(&answers), ..self.score(result, budget) }
+    }
 }

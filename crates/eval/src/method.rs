@@ -11,14 +11,26 @@ use epitome::{Config, MemoryArchive, Registry, Request, Runtime, Status};
 use crate::EvalError;
 use crate::baselines::Baseline;
 use crate::case::Case;
+use crate::resume::digest;
 
-/// How long an outside method may take for one case.
-const TIMEOUT: Duration = Duration::from_secs(120);
+/// What methods are held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodOptions {
+    /// How long an outside method may take for one case at one budget.
+    pub command_timeout: Duration,
+}
+
+impl Default for MethodOptions {
+    fn default() -> Self {
+        Self { command_timeout: Duration::from_secs(120) }
+    }
+}
 
 /// A way to compact.
 #[derive(Debug)]
 pub struct Method {
     name: String,
+    digest: String,
     how: How,
 }
 
@@ -26,7 +38,7 @@ pub struct Method {
 enum How {
     Engine(Box<EngineMethod>),
     Baseline(Baseline),
-    Outside(String),
+    Outside { command: String, timeout: Duration },
 }
 
 /// This engine under a configuration.
@@ -50,23 +62,44 @@ pub struct Outcome {
 
 impl Method {
     /// The method that `spec` names: `default`, `tournament`, a preset, a chain of the default configuration, a strategy,
-    /// `chain:a+b+c`, `config:FILE`, `baseline:newest|tail|cleared|identifiers`, or `command:…` for an outside one. The error says what would be right.
-    pub fn parse(spec: &str, registry: &Registry) -> Result<Self, EvalError> {
+    /// `chain:a+b+c`, `set:KEY=VALUE+KEY=VALUE` for the default with other settings, `config:FILE`, `baseline:newest|tail|cleared|identifiers`, or `command:…` for an outside one. The
+    /// error says what would be right.
+    pub fn parse(spec: &str, options: &MethodOptions, registry: &Registry) -> Result<Self, EvalError> {
+        // What a name stands for besides the name itself.
+        let mut meant = String::new();
         let how = match spec.split_once(':') {
             Some(("baseline", name)) => How::Baseline(Baseline::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = Baseline::ALL.iter().map(|baseline| baseline.as_str()).collect();
                 EvalError::Method(format!("`{name}` is no baseline; there are {}", known.join(", ")))
             })?),
-            Some(("command", command)) => How::Outside(command.to_owned()),
+            Some(("command", command)) => {
+                meant = format!("{:?}", options.command_timeout);
+                How::Outside { command: command.to_owned(), timeout: options.command_timeout }
+            }
             Some(("chain", chain)) => named_chain(&chain.split('+').map(str::trim).collect::<Vec<_>>(), registry)?,
-            Some(("config", file)) => of_config(&read_config(file, registry)?, registry)?,
+            Some(("config", file)) => {
+                let text = read_text(file)?;
+                let config = parse_config(&text, file, registry)?;
+                meant = text + &settled(&config, registry);
+                of_config(&config, registry)?
+            }
+            Some(("set", settings)) => {
+                let config = with_settings(settings, registry)?;
+                meant = settled(&config, registry);
+                of_config(&config, registry)?
+            }
             Some((kind, _)) => {
-                let known = "chain:a+b+c, config:FILE, command:…, baseline:NAME";
+                let known = "chain:a+b+c, set:KEY=VALUE+KEY=VALUE, config:FILE, command:…, baseline:NAME";
                 return Err(EvalError::Method(format!("`{kind}:` is no kind of method; there are {known}")));
             }
             None => bare(spec, registry)?,
         };
-        Ok(Self { name: spec.to_owned(), how })
+        if meant.is_empty() && matches!(how, How::Engine(_)) {
+            let preset = Preset::by_name(spec).map(Config::with_preset);
+            meant = settled(&preset.unwrap_or_default(), registry);
+        }
+        let digest = digest(format!("{spec}\0{meant}").as_bytes());
+        Ok(Self { name: spec.to_owned(), digest, how })
     }
 
     /// A configuration as a method, with a chain of its own where one is given.
@@ -80,12 +113,19 @@ impl Method {
         let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
         let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
         let engine = epitome::engine_of(&runtime);
-        Ok(Self { name: name.to_owned(), how: How::Engine(Box::new(EngineMethod { engine, mode, chain })) })
+        let digest = digest(format!("{name}\0{}\0{chain:?}", settled(config, registry)).as_bytes());
+        Ok(Self { name: name.to_owned(), digest, how: How::Engine(Box::new(EngineMethod { engine, mode, chain })) })
     }
 
     /// Its name in tables: what it was named by.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// A digest of what it is: its name, every setting that its configuration comes to, the bytes of that configuration's
+    /// file, the time that an outside one has. What a command runs is not looked at.
+    pub fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
@@ -104,7 +144,7 @@ impl Method {
         let result = match &self.how {
             How::Baseline(baseline) => Ok(baseline.compact(case, budget)),
             How::Engine(method) => method.compact(case, budget, focus),
-            How::Outside(command) => crate::outside::compact(command, TIMEOUT, case, budget),
+            How::Outside { command, timeout } => crate::outside::compact(command, *timeout, case, budget),
         };
         let micros = started.elapsed().as_micros() as u64;
         match result {
@@ -132,8 +172,40 @@ fn bare(spec: &str, registry: &Registry) -> Result<How, EvalError> {
 }
 
 pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
-    let text = std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })?;
-    Config::parse(&text, file, registry).map_err(|errors| EvalError::Method(errors.to_string()))
+    parse_config(&read_text(file)?, file, registry)
+}
+
+fn read_text(file: &str) -> Result<String, EvalError> {
+    std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })
+}
+
+fn parse_config(text: &str, file: &str, registry: &Registry) -> Result<Config, EvalError> {
+    Config::parse(text, file, registry).map_err(|errors| EvalError::Method(errors.to_string()))
+}
+
+/// The default configuration with settings such as `structured-extraction.tail_share=0.2` or `select.mode=tournament`.
+fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
+    let mut config = Config::default();
+    for setting in settings.split('+') {
+        let wrong = |problem: String| EvalError::Method(format!("set: `{setting}` {problem}"));
+        let (key, value) = setting.split_once('=').ok_or_else(|| wrong("is not KEY=VALUE".to_owned()))?;
+        let (key, value) = (key.trim(), value.trim());
+        // `summary` is a strategy and a section: it is the strategy where that has the setting.
+        let is_strategy = key.split_once('.').is_some_and(|(strategy, name)| {
+            registry.get(strategy).is_ok_and(|known| known.fields.iter().any(|field| field.name == name))
+        });
+        let key = if is_strategy { format!("strategies.{key}") } else { key.to_owned() };
+        // What is no number, flag or list is a text.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        config.set(&key, &value).map_err(wrong)?;
+    }
+    Ok(config)
+}
+
+/// Every key of a configuration with the value that it comes to, defaults included: these change between builds.
+fn settled(config: &Config, registry: &Registry) -> String {
+    let effective = config.effective(registry);
+    effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()
 }
 
 pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
@@ -171,6 +243,7 @@ impl EngineMethod {
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
             Status::NoChange | Status::Compacted => Ok(session.view().to_vec()),
+            Status::RolledBack => Err("rolled back: no chain kept what the configuration asks for".to_owned()),
             Status::Infeasible => {
                 let floor = report.floor.map_or(0, |floor| floor.tokens);
                 Err(format!("infeasible: {floor} tokens must stay, the budget is {budget}"))
@@ -181,7 +254,7 @@ impl EngineMethod {
 
 /// The methods that `specs` name, and the free baselines behind them where they are not named: they are part of every
 /// comparison.
-pub fn methods(specs: &[String], registry: &Registry) -> Result<Vec<Arc<Method>>, EvalError> {
+pub fn methods(specs: &[String], options: &MethodOptions, registry: &Registry) -> Result<Vec<Arc<Method>>, EvalError> {
     let mut all: Vec<String> = Vec::new();
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     for spec in specs.iter().map(|spec| spec.trim().to_owned()).chain(baselines) {
@@ -189,5 +262,5 @@ pub fn methods(specs: &[String], registry: &Registry) -> Result<Vec<Arc<Method>>
             all.push(spec);
         }
     }
-    all.iter().map(|spec| Method::parse(spec, registry).map(Arc::new)).collect()
+    all.iter().map(|spec| Method::parse(spec, options, registry).map(Arc::new)).collect()
 }

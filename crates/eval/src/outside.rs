@@ -31,14 +31,12 @@ pub(crate) fn compact(command: &str, timeout: Duration, case: &Case, budget: u32
 }
 
 fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, String> {
-    // `exec` lets a simple command take the shell's place, so that stopping the child stops the command.
-    let mut child = Command::new("sh")
-        .args(["-c", &format!("exec {command}")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("it cannot be started: {error}"))?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: what the shell starts ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut child = shell.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     let deadline = Instant::now() + timeout;
     let stdin = child.stdin.take();
     // A command that closes its input early is judged by what it writes.
@@ -71,8 +69,13 @@ fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, Strin
     Err(format!("it failed with {status}: {last}"))
 }
 
+/// Ends a command that was not waited for yet, and what it started.
 fn stop(child: &mut Child) {
-    // It may have ended by itself in the meantime.
+    // It may have ended by itself in the meantime; then there is nothing to end.
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
     let _ = child.kill();
     let _ = child.wait();
 }

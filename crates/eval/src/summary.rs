@@ -1,11 +1,11 @@
-//! Tables: averages of a method at a budget, and paired differences with bootstrap intervals.
+//! Averages of a method at a budget, with bootstrap intervals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::random::Random;
-use crate::runner::Row;
+use crate::paired::bootstrap_sums;
+use crate::row::Row;
 use crate::score::Kept;
 
 /// The figures that are shares of something kept.
@@ -66,6 +66,10 @@ pub struct Average {
     /// The mean of the cases' shares; cases with nothing to keep are left out.
     #[serde(rename = "macro")]
     pub macro_average: Option<f64>,
+    /// The lower end of its 95 % interval, from resamples of the sessions.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
     /// All that was kept of all that there was.
     #[serde(rename = "micro")]
     pub micro_average: Option<f64>,
@@ -82,10 +86,16 @@ pub struct Summary {
     pub budget: String,
     /// Cases.
     pub cases: u32,
+    /// Sessions that they were made of: what intervals are over.
+    pub sessions: u32,
     /// The averages in the order of [`Metric::ALL`].
     pub averages: [Average; 7],
     /// The mean share of the prefix's tokens that the result has; of cases with a result.
     pub kept_share: f64,
+    /// The mean of a result's tokens; of cases with a result.
+    pub tokens: f64,
+    /// The mean of the tokens in front of the first changed message, which a provider may still hold in its cache.
+    pub unchanged_tokens: f64,
     /// Cases whose result can be used: within the budget, valid, the system prompt intact.
     pub usable: u32,
     /// Cases over the budget.
@@ -111,8 +121,12 @@ impl Summary {
     }
 }
 
-/// The summaries of `rows`: budgets in the order in which they come, methods within.
-pub fn summaries(rows: &[Row]) -> Vec<Summary> {
+/// The summaries of `rows`: budgets in the order in which they come, methods within; intervals under `seed`.
+pub fn summaries(rows: &[Row], seed: u64) -> Vec<Summary> {
+    summaries_of(&rows.iter().collect::<Vec<_>>(), seed)
+}
+
+pub(crate) fn summaries_of(rows: &[&Row], seed: u64) -> Vec<Summary> {
     let mut groups: Vec<(&str, &str)> = Vec::new();
     let mut members: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
     for row in rows {
@@ -123,23 +137,27 @@ pub fn summaries(rows: &[Row]) -> Vec<Summary> {
         }
         group.push(row);
     }
-    groups.iter().map(|key| summary(key.1, key.0, &members[key])).collect()
+    groups.iter().map(|key| summary(key.1, key.0, &members[key], seed)).collect()
 }
 
-fn summary(method: &str, budget: &str, rows: &[&Row]) -> Summary {
+fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
     let count = |wanted: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count() as u32;
     let mean = |of: &dyn Fn(&Row) -> f64, wanted: &dyn Fn(&Row) -> bool| {
         let values: Vec<f64> = rows.iter().filter(|row| wanted(row)).map(|row| of(row)).collect();
         if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
     };
+    let sessions: BTreeSet<_> = rows.iter().map(|row| (&row.case.file, &row.case.session)).collect();
     let has_result = |row: &Row| row.problem.is_none();
     let share = |tokens: u32, row: &Row| f64::from(tokens) / f64::from(row.prefix_tokens.max(1));
     Summary {
         method: method.to_owned(),
         budget: budget.to_owned(),
         cases: rows.len() as u32,
-        averages: Metric::ALL.map(|metric| average(rows.iter().map(|row| metric.of(row)))),
+        sessions: sessions.len() as u32,
+        averages: Metric::ALL.map(|metric| average(rows, metric, seed)),
         kept_share: mean(&|row| share(row.scores.tokens, row), &has_result),
+        tokens: mean(&|row| f64::from(row.scores.tokens), &has_result),
+        unchanged_tokens: mean(&|row| f64::from(row.scores.unchanged_tokens), &has_result),
         usable: count(&|row| row.is_usable()),
         over_budget: count(&|row| row.scores.over_budget),
         invalid: count(&|row| row.scores.violation.is_some()),
@@ -151,105 +169,24 @@ fn summary(method: &str, budget: &str, rows: &[&Row]) -> Summary {
     }
 }
 
-fn average(kept: impl Iterator<Item = Kept>) -> Average {
-    let kept: Vec<Kept> = kept.filter(|kept| kept.of > 0).collect();
-    if kept.is_empty() {
-        return Average::default();
+fn average(rows: &[&Row], metric: Metric, seed: u64) -> Average {
+    let kept: Vec<Kept> = rows.iter().map(|row| metric.of(row)).filter(|kept| kept.of > 0).collect();
+    let mut sessions: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
+    for row in rows {
+        if let Some(share) = metric.of(row).share() {
+            let (sum, count) = sessions.entry((&row.case.file, &row.case.session)).or_default();
+            *sum += share;
+            *count += 1;
+        }
     }
-    let shares: f64 = kept.iter().filter_map(|kept| kept.share()).sum();
+    let sessions: Vec<(f64, u32)> = sessions.into_values().collect();
+    let Some((mean, low, high)) = bootstrap_sums(&sessions, seed) else { return Average::default() };
     let total = |of: fn(&Kept) -> u32| kept.iter().map(|kept| f64::from(of(kept))).sum::<f64>();
     Average {
-        macro_average: Some(shares / kept.len() as f64),
+        macro_average: Some(mean),
+        low: Some(low),
+        high: Some(high),
         micro_average: Some(total(|kept| kept.kept) / total(|kept| kept.of)),
         cases: kept.len() as u32,
     }
-}
-
-/// A paired difference.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Difference {
-    /// The method.
-    pub method: String,
-    /// The method that it is compared with.
-    pub baseline: String,
-    /// The budget.
-    pub budget: String,
-    /// The metric.
-    pub metric: Metric,
-    /// The mean difference over sessions; above 0 where the method keeps more.
-    pub mean: f64,
-    /// The lower end of the 95 % interval.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-    /// Sessions that both have a figure for.
-    pub sessions: u32,
-    /// Sessions in which the method keeps more.
-    pub wins: u32,
-    /// Sessions in which it keeps less.
-    pub losses: u32,
-}
-
-/// Resamples of a bootstrap.
-pub const RESAMPLES: usize = 2_000;
-
-/// The paired differences of `method` against `baseline` at each budget, by metric: means over sessions, with 95 %
-/// intervals from 2,000 resamples of the sessions under `seed`. Several cuts of a session are averaged first.
-pub fn differences(rows: &[Row], method: &str, baseline: &str, seed: u64) -> Vec<Difference> {
-    let mut budgets: Vec<&str> = Vec::new();
-    for row in rows {
-        if !budgets.contains(&row.budget.as_str()) {
-            budgets.push(&row.budget);
-        }
-    }
-    let mut found = Vec::new();
-    for budget in budgets {
-        for metric in Metric::ALL {
-            let ours = by_session(rows, method, budget, metric);
-            let theirs = by_session(rows, baseline, budget, metric);
-            let pairs: Vec<f64> =
-                ours.iter().filter_map(|(session, share)| Some(share - theirs.get(session)?)).collect();
-            if let Some(interval) = bootstrap(&pairs, seed) {
-                found.push(Difference {
-                    method: method.to_owned(),
-                    baseline: baseline.to_owned(),
-                    budget: budget.to_owned(),
-                    metric,
-                    mean: interval.0,
-                    low: interval.1,
-                    high: interval.2,
-                    sessions: pairs.len() as u32,
-                    wins: pairs.iter().filter(|difference| **difference > 0.0).count() as u32,
-                    losses: pairs.iter().filter(|difference| **difference < 0.0).count() as u32,
-                });
-            }
-        }
-    }
-    found
-}
-
-/// The mean share of each session.
-fn by_session<'a>(rows: &'a [Row], method: &str, budget: &str, metric: Metric) -> BTreeMap<(&'a str, &'a str), f64> {
-    let mut shares: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.method == method && row.budget == budget) {
-        if let Some(share) = metric.of(row).share() {
-            shares.entry((&row.case.file, &row.case.session)).or_default().push(share);
-        }
-    }
-    shares.into_iter().map(|(session, shares)| (session, shares.iter().sum::<f64>() / shares.len() as f64)).collect()
-}
-
-/// The mean of `values` and the 2.5th and 97.5th percentile of the means of resamples; `None` without values. The same
-/// seed gives the same interval.
-pub(crate) fn bootstrap(values: &[f64], seed: u64) -> Option<(f64, f64, f64)> {
-    if values.is_empty() {
-        return None;
-    }
-    let count = values.len();
-    let mut random = Random::new(seed);
-    let mut means: Vec<f64> =
-        (0..RESAMPLES).map(|_| (0..count).map(|_| values[random.below(count)]).sum::<f64>() / count as f64).collect();
-    means.sort_by(f64::total_cmp);
-    let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
-    Some((values.iter().sum::<f64>() / count as f64, at(0.025), at(0.975)))
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use epitome::session::{Arguments, Block, Content, Entry, Message, Origin, Role, Session, ToolCall, ToolResult};
-use epitome_eval::{Baseline, Case, CaseId, CaseOptions, Kept, Method};
+use epitome_eval::{Baseline, Case, CaseId, CaseOptions, Kept, Method, MethodOptions};
 
 /// A session from lines: `S` system, `U` typed, `A` the model's text, `C tool {json}` a call, `R` its result. `\n` stands
 /// for a line break.
@@ -226,7 +226,8 @@ fn baselines_are_usable() {
     let case = case(&lines, &[CALL, "R ok"]);
     let registry = epitome::registry();
     for baseline in Baseline::ALL {
-        let method = Method::parse(&format!("baseline:{}", baseline.as_str()), &registry).unwrap();
+        let method =
+            Method::parse(&format!("baseline:{}", baseline.as_str()), &MethodOptions::default(), &registry).unwrap();
         for share in ["0.6", "0.4", "0.1"] {
             let budget = case.budget_tokens(share.parse().unwrap());
             let outcome = method.compact(&case, budget);
@@ -243,7 +244,9 @@ fn baselines_are_usable() {
 fn outside_methods_may_fail() {
     let case = case(&["S Be brief.", "U fix the parser", CALL, "R text", "U more"], &["A ok"]);
     let registry = epitome::registry();
-    let run = |command: &str| Method::parse(&format!("command:{command}"), &registry).unwrap().compact(&case, 600);
+    let run = |command: &str| {
+        Method::parse(&format!("command:{command}"), &MethodOptions::default(), &registry).unwrap().compact(&case, 600)
+    };
     let whole = run("cat");
     assert!(case.score(&whole.entries.unwrap(), 600).is_usable(), "the messages come back as they went");
     let problem = |command: &str| run(command).problem.unwrap_or_default();

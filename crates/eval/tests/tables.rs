@@ -1,7 +1,10 @@
 //! Averages, paired differences and the report, from rows written by hand.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use epitome_eval::{CaseId, Kept, Metric, Row, Run, Scores, differences, report, summaries};
+use epitome_eval::{
+    CaseId, Group, Grouping, Kept, Metric, Row, Run, Scores, Sheet, Verdict, differences, groups, markdown, report,
+    summaries,
+};
 
 fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
     let frr = Kept { kept, of };
@@ -18,6 +21,7 @@ fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
         scores,
         problem: None,
         micros: 1_000,
+        basis: None,
     }
 }
 
@@ -25,7 +29,7 @@ fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
 fn averages_both_ways() {
     let failed = Row { problem: Some("it failed".into()), scores: Scores::default(), ..row("c", "ours", 0, 0) };
     let rows = [row("a", "ours", 1, 2), row("b", "ours", 9, 10), failed];
-    let [summary] = &summaries(&rows)[..] else { panic!("one group") };
+    let [summary] = &summaries(&rows, 7)[..] else { panic!("one group") };
     let average = summary.average(Metric::BoundFrr);
     assert!((average.macro_average.unwrap() - 0.7).abs() < 1e-9);
     assert!((average.micro_average.unwrap() - 10.0 / 12.0).abs() < 1e-9);
@@ -57,12 +61,134 @@ fn differences_are_paired_and_repeatable() {
 #[test]
 fn the_report_is_one_page_that_fetches_nothing() {
     let rows = vec![row("a", "ours", 1, 2), row("a", "theirs", 2, 2)];
-    let found = differences(&rows, "ours", "theirs", 1);
-    let page = report(&Run { rows, cases: 1, sessions: 1, skipped: Vec::new() }, &found);
-    for part in ["<svg", "prefers-color-scheme:dark", "@media print", "<details>", "&lt;file&gt;", "upper bound"] {
+    let run = Run { rows, cases: 1, sessions: 1, ..Run::default() };
+    let page = report(&run, &[("ours".into(), "theirs".into())], 1);
+    for part in [
+        "<svg",
+        "prefers-color-scheme: dark",
+        "@media print",
+        "popovertarget='d-bound'",
+        "id='d-bound'",
+        "<details>",
+        "&lt;file&gt;",
+        "upper bound",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     for part in ["<script", "http:", "https:", "src=", "@import", "url(", "<file>", "NaN"] {
         assert!(!page.contains(part), "{part}");
     }
+}
+
+fn pair() -> Vec<(String, String)> {
+    vec![("ours".to_owned(), "theirs".to_owned())]
+}
+
+/// A row of a kind of task at a budget, with a figure for quotes only where it has files to quote from.
+fn of_kind(kind: &str, session: &str, method: &str, budget: &str, kept: u32) -> Row {
+    let mut row = Row { task: kind.into(), budget: budget.into(), ..row(session, method, kept, 4) };
+    if kind == "code" {
+        row.scores.quotes = Kept { kept: 1, of: 1 };
+    }
+    row
+}
+
+#[test]
+fn tables_by_kind() {
+    // Of four strings: code keeps 4, 2 | 2, 2 against 1, 1 | 1, 1; analysis keeps 0 against 2, over its budget.
+    let mut rows = vec![
+        of_kind("code", "a", "ours", "0.4", 4),
+        of_kind("code", "a", "theirs", "0.4", 1),
+        of_kind("code", "a", "ours", "0.2", 2),
+        of_kind("code", "a", "theirs", "0.2", 1),
+        of_kind("code", "b", "ours", "0.4", 2),
+        of_kind("code", "b", "theirs", "0.4", 1),
+        of_kind("code", "b", "ours", "0.2", 2),
+        of_kind("code", "b", "theirs", "0.2", 1),
+        of_kind("analysis", "c", "ours", "0.4", 0),
+        of_kind("analysis", "c", "theirs", "0.4", 2),
+    ];
+    rows[8].scores.over_budget = true;
+    let found = groups(&rows, Grouping::Kind, &pair(), 1);
+    let names: Vec<&str> = found.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["analysis", "code"]);
+    assert_eq!((found[0].cases(), found[1].cases(), found[1].sessions()), (1, 2, 2));
+    // Two sessions with 1.0 and 0.5: resamples are 0.5, 0.75 and 1.0, so the interval is from the one to the other. The
+    // differences to 0.25 and 0.25 are 0.75 and 0.25; at 0.2 all are 0.25.
+    assert_eq!(
+        markdown(&found),
+        "#### analysis: 1 session\n\n\
+         | budget | method | bound (1) | FRR (1) | kept | usable | over / invalid / system / failed | unchanged | ms |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|\n\
+         | 0.4 | `ours` | .000 [.000, .000] | .000 [.000, .000] | .400 | 0 of 1 | 1 / 0 / 0 / 0 | .000 | 1 |\n\
+         | 0.4 | `theirs` | .500 [.500, .500] | .500 [.500, .500] | .400 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | 1 |\n\n\
+         | budget | ours less … | bound (1) | FRR (1) |\n|---|---|---:|---:|\n\
+         | 0.4 | `theirs` | −.500 [−.500, −.500] | −.500 [−.500, −.500] |\n\n\
+         #### code: 2 sessions\n\n\
+         | budget | method | bound (2) | FRR (2) | quotes (2) | kept | usable | over / invalid / system / failed | \
+         unchanged | ms |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n\
+         | 0.4 | `ours` | .750 [.500, 1.000] | .750 [.500, 1.000] | 1.000 [1.000, 1.000] | .400 | 2 of 2 | \
+         0 / 0 / 0 / 0 | .000 | 1 |\n\
+         | 0.4 | `theirs` | .250 [.250, .250] | .250 [.250, .250] | 1.000 [1.000, 1.000] | .400 | 2 of 2 | \
+         0 / 0 / 0 / 0 | .000 | 1 |\n\
+         | 0.2 | `ours` | .500 [.500, .500] | .500 [.500, .500] | 1.000 [1.000, 1.000] | .400 | 2 of 2 | \
+         0 / 0 / 0 / 0 | .000 | 1 |\n\
+         | 0.2 | `theirs` | .250 [.250, .250] | .250 [.250, .250] | 1.000 [1.000, 1.000] | .400 | 2 of 2 | \
+         0 / 0 / 0 / 0 | .000 | 1 |\n\n\
+         | budget | ours less … | bound (2) | FRR (2) | quotes (2) |\n|---|---|---:|---:|---:|\n\
+         | 0.4 | `theirs` | +.500 [+.250, +.750] | +.500 [+.250, +.750] | +.000 [+.000, +.000] |\n\
+         | 0.2 | `theirs` | +.250 [+.250, +.250] | +.250 [+.250, +.250] | +.000 [+.000, +.000] |\n"
+    );
+    let by_format = groups(&rows, Grouping::Format, &pair(), 1);
+    assert_eq!(by_format.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["test"]);
+}
+
+#[test]
+fn intervals_are_over_sessions_not_cases() {
+    // One session cut three times, and another one: a mean over the cases of whole sessions.
+    let cut = |session: &str, permille: u32, kept: u32| {
+        let mut row = row(session, "ours", kept, 4);
+        row.case.cut_permille = permille;
+        row
+    };
+    let rows = [cut("a", 300, 4), cut("a", 500, 4), cut("a", 700, 4), cut("b", 500, 0)];
+    let group = Group::of("all", &rows, &[], 1);
+    let average = group.summaries[0].average(Metric::BoundFrr);
+    assert_eq!((group.cases(), group.sessions(), average.cases), (4, 2, 4));
+    assert_eq!(average.macro_average, Some(0.75));
+    assert_eq!((average.low, average.high), (Some(0.0), Some(1.0)), "either session may be drawn twice");
+}
+
+#[test]
+fn differences_are_marked_from_five_sessions_on() {
+    let text = |sessions: u32| {
+        let rows: Vec<Row> = (0..sessions)
+            .flat_map(|number| {
+                [("ours", 3), ("theirs", 1)].map(|(method, kept)| row(&number.to_string(), method, kept, 4))
+            })
+            .collect();
+        markdown(&[Group::of("all", &rows, &pair(), 1)])
+    };
+    assert!(text(4).contains("| `theirs` | +.500 [+.500, +.500] |"), "{}", text(4));
+    assert!(text(5).contains("| `theirs` | **+.500 [+.500, +.500]** |"), "{}", text(5));
+}
+
+#[test]
+fn several_methods_against_one_are_one_table() {
+    let rows = [row("a", "ours", 3, 4), row("a", "mine", 2, 4), row("a", "theirs", 1, 4)];
+    let pairs = ["ours", "mine"].map(|method| (method.to_owned(), "theirs".to_owned()));
+    let sheets = Group::of("all", &rows, &pairs, 1).against();
+    let cells =
+        |sheet: &Sheet| sheet.rows.iter().map(|row| [row[1].text.clone(), row[2].text.clone()]).collect::<Vec<_>>();
+    assert_eq!(sheets.iter().map(|sheet| sheet.headings[1].as_str()).collect::<Vec<_>>(), ["… less theirs"]);
+    let expect = [["ours", "+.500 [+.500, +.500]"], ["mine", "+.250 [+.250, +.250]"]];
+    assert_eq!(cells(&sheets[0]), expect);
+}
+
+#[test]
+fn names_do_not_break_tables() {
+    let rows = [row("a", "command:a | b `c`\nd", 1, 2)];
+    let text = markdown(&[Group::of("all", &rows, &[], 1)]);
+    assert!(text.contains("| `command:a \\| b 'c' d` |"), "{text}");
+    assert_eq!(Group::of("all", &rows, &[], 1).figures().rows[0][2].verdict, Verdict::Open);
 }

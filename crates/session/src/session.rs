@@ -313,6 +313,8 @@ impl Session {
             view.extend((at..length).map(|index| self.log_entry(index)));
             at = at.max(length);
             view.sort_by_key(|entry| entry.position);
+            // As it was when the epoch was made: late results had taken the place of answers by then.
+            reconcile(&mut view);
             apply_epoch(&mut view, epoch);
         }
         view.extend((at..self.log.len()).map(|index| self.log_entry(index)));

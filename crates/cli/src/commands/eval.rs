@@ -7,24 +7,21 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use epitome_eval::{
-    CaseOptions, Difference, EvalError, Filter, Labels, Metric, Plan, Row, Subject, Summary, differences, methods,
-    report, summaries,
+    Baseline, CaseOptions, Difference, EvalError, Filter, Group, Grouping, Labels, MethodOptions, Plan, Resumed, Row,
+    Subject, Summary, groups, markdown, methods, report,
 };
 use serde::Serialize;
 
-use crate::args::{EvalArgs, WhatArg};
+use crate::args::{ByArg, EvalArgs, WhatArg};
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::render::style::{BAD, FAINT, GOOD, STRONG};
-use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{plural, width};
+use crate::render::text::plural;
 use crate::{Outcome, output};
+
+mod page;
 
 /// What the differences are held against where nothing else is asked for.
 const REFERENCE: &str = "baseline:identifiers";
-
-/// Columns that the figures of a table take with readable names beside them.
-const FIGURES: usize = 130;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -33,13 +30,19 @@ struct Printed {
     cases: usize,
     summaries: Vec<Summary>,
     differences: Vec<Difference>,
+    /// The same for each kind of task or each format, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    groups: Vec<Group>,
+    /// What became of the rows of an earlier run, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed: Option<Resumed>,
 }
 
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     let target = |path: &Option<PathBuf>| path.as_deref().map(|path| Target::new(Some(path), None)).transpose();
     let (jsonl, html) = (target(&args.jsonl)?, target(&args.html)?);
     let plan = plan(args)?;
-    let pairs = compared(args, &plan)?;
+    let (pairs, every) = compared(args, &plan)?;
     let log = Mutex::new(log(args, &plan.known)?);
     let progress = |done: usize, of: usize, rows: &[Row]| {
         let Ok(mut log) = log.lock() else { return };
@@ -53,6 +56,10 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     };
     let run = plan.run(&progress).map_err(failure)?;
     drop(log);
+    let resumed = args.resume.then_some(run.resumed);
+    if let Some(resumed) = resumed.filter(|_| !quiet) {
+        output::tell(&format!("{resumed}\n"));
+    }
     if let Some(target) = &jsonl {
         target.write(&lines(&run.rows)?, None)?;
     }
@@ -60,21 +67,35 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
         return Err(failure.with_help("lower --min-tokens, --min-calls and --min-needed, or name other files"));
     }
+    if let Some(target) = &html {
+        target.write(report(&run, &every, args.seed).as_bytes(), None)?;
+    }
+    let by = args.by.map(|by| match by {
+        ByArg::Kind => Grouping::Kind,
+        ByArg::Format => Grouping::Format,
+    });
+    let groups = by.map(|by| groups(&run.rows, by, &every, args.seed)).unwrap_or_default();
+    if args.markdown {
+        let all = Group::of("all", &run.rows, &every, args.seed);
+        let groups: Vec<Group> = std::iter::once(all).chain(groups).collect();
+        output::standard(markdown(&groups).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let all = Group::of("all", &run.rows, &pairs, args.seed);
     let printed = Printed {
         sessions_read: run.sessions,
         cases: run.cases,
-        summaries: summaries(&run.rows),
-        differences: pairs.iter().flat_map(|(a, b)| differences(&run.rows, a, b, args.seed)).collect(),
+        summaries: all.summaries,
+        differences: all.differences,
+        groups,
+        resumed,
     };
-    if let Some(target) = &html {
-        target.write(report(&run, &printed.differences).as_bytes(), None)?;
-    }
     if args.json {
         let mut text = serde_json::to_string_pretty(&printed)?;
         text.push('\n');
         output::standard(text.as_bytes())?;
     } else {
-        output::print(&page(&printed))?;
+        output::print(&page::page(&printed))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -110,9 +131,12 @@ pub(crate) fn failure(error: EvalError) -> Failure {
 
 fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     let registry = epitome::registry();
+    let commands = args.command.iter().map(|command| format!("command:{command}"));
+    let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
+    let options = MethodOptions { command_timeout: args.command_timeout };
     Ok(Plan {
         paths: args.paths.clone(),
-        methods: methods(&args.methods, &registry).map_err(failure)?,
+        methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets: args.budgets.clone(),
         cuts: args.cut.iter().map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning }).collect(),
         filter: Filter {
@@ -150,29 +174,57 @@ fn labels(args: &EvalArgs) -> Result<Labels, Failure> {
     Ok(manifest.map(|path| read(&path)).transpose()?.map(|text| Labels::parse(&text)).unwrap_or_default())
 }
 
-/// The pairs of methods whose differences are shown.
-fn compared(args: &EvalArgs, plan: &Plan) -> Result<Vec<(String, String)>, Failure> {
+/// Pairs of methods.
+type Pairs = Vec<(String, String)>;
+
+/// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
+fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
+    if args.what == WhatArg::Recorded {
+        known.push("recorded");
+    }
+    let ours = |name: &&str| !name.starts_with("baseline:") && *name != "recorded";
+    if let Some(asked) = &args.compare {
+        if known.contains(&asked.as_str()) {
+            let others = known.into_iter().filter(|name| *name != asked).filter(ours);
+            let pairs: Pairs = others.map(|other| (other.to_owned(), asked.clone())).collect();
+            return Ok((pairs.clone(), pairs));
+        }
+        let pair = pair(asked, &known)?;
+        return Ok((vec![pair.clone()], vec![pair]));
+    }
     let reference = match args.what {
         WhatArg::Future => REFERENCE,
         WhatArg::Recorded => "recorded",
         WhatArg::Evidence => "baseline:tail",
     };
-    let Some(pair) = &args.compare else {
-        let ours = known.iter().filter(|name| !name.starts_with("baseline:"));
-        return Ok(ours.map(|name| ((*name).to_owned(), reference.to_owned())).collect());
+    let mut against = vec![reference.to_owned()];
+    let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
+    against.extend(baselines.filter(|name| name != reference));
+    let ours: Vec<&str> = known.into_iter().filter(ours).collect();
+    let pairs = |against: &[String]| -> Pairs {
+        let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
+        ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    if args.what == WhatArg::Recorded {
-        known.push("recorded");
+    Ok((pairs(&against[..1]), pairs(&against)))
+}
+
+/// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured
+/// counts.
+fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
+    let splits: Vec<(&str, &str)> =
+        asked.match_indices(',').map(|(at, comma)| (asked[..at].trim(), asked[at + comma.len()..].trim())).collect();
+    let is_known = |name: &str| known.contains(&name);
+    if let Some((first, second)) = splits.iter().find(|(first, second)| is_known(first) && is_known(second)) {
+        return Ok(((*first).to_owned(), (*second).to_owned()));
     }
-    let [first, second] = pair.as_slice() else {
-        return Err(Failure::usage_text("--compare takes two methods, such as default,baseline:newest"));
+    let Some((first, second)) = splits.first() else {
+        let failure = Failure::usage_text(format!("--compare: `{asked}` is not measured"));
+        return Err(failure.with_help("name one method, or two such as default,baseline:newest"));
     };
-    if let Some(unknown) = pair.iter().find(|name| !known.contains(&name.as_str())) {
-        let failure = Failure::usage_text(format!("--compare: `{unknown}` is not measured"));
-        return Err(failure.with_help(format!("measured are {}", known.join(", "))));
-    }
-    Ok(vec![(first.clone(), second.clone())])
+    let unknown = if is_known(first) { second } else { first };
+    let failure = Failure::usage_text(format!("--compare: `{unknown}` is not measured"));
+    Err(failure.with_help(format!("measured are {}", known.join(", "))))
 }
 
 fn lines(rows: &[Row]) -> Result<Vec<u8>, Failure> {
@@ -182,88 +234,4 @@ fn lines(rows: &[Row]) -> Result<Vec<u8>, Failure> {
         lines.write_all(b"\n")?;
     }
     Ok(lines)
-}
-
-fn figure(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
-}
-
-fn page(printed: &Printed) -> String {
-    let mut text = format!(
-        "{STRONG}{}{STRONG:#} {FAINT}from {} read; macro averages, micro in brackets. Upper bounds on what a model will \
-         remember, not accuracies.{FAINT:#}\n",
-        plural(printed.cases, "case"),
-        plural(printed.sessions_read, "session"),
-    );
-    let mut budgets: Vec<&str> = printed.summaries.iter().map(|summary| summary.budget.as_str()).collect();
-    budgets.dedup();
-    for budget in budgets {
-        text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n"));
-        let rows: Vec<&Summary> = printed.summaries.iter().filter(|summary| summary.budget == budget).collect();
-        text.push_str(&table(&rows));
-    }
-    for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
-        text.push_str(&differing(difference));
-    }
-    text
-}
-
-fn table(rows: &[&Summary]) -> String {
-    let metrics: Vec<Metric> =
-        Metric::ALL.into_iter().filter(|metric| rows.iter().any(|row| row.average(*metric).cases > 0)).collect();
-    let mut setting = vec![Column::Flexible];
-    setting.extend(vec![Column::Right; metrics.len() + 7]);
-    let mut headings = vec!["method"];
-    headings.extend(metrics.iter().map(|metric| metric.as_str()));
-    headings.extend(["kept", "usable", "over", "invalid", "failed", "unchanged", "ms"]);
-    let mut table = Table::new(&setting, &headings);
-    for row in rows {
-        let mut cells: Vec<Cell> = vec![row.method.clone().into()];
-        cells.extend(metrics.iter().map(|metric| {
-            let average = row.average(*metric);
-            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Evidence);
-            let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
-            Cell::from(figure(average.macro_average) + &micro)
-        }));
-        cells.push(figure(Some(row.kept_share)).into());
-        let usable = f64::from(row.usable) / f64::from(row.cases.max(1));
-        let style = if row.usable == row.cases { GOOD } else { BAD };
-        cells.push(Cell::styled(format!("{:.0} %", usable * 100.0), style));
-        for count in [row.over_budget, row.invalid, row.failed] {
-            cells.push(if count == 0 { Cell::from("0") } else { Cell::styled(count.to_string(), BAD) });
-        }
-        cells.push(figure(Some(row.unchanged_share)).into());
-        cells.push(format!("{:.0}", row.milliseconds).into());
-        table.row(cells);
-    }
-    table.render(width().max(FIGURES))
-}
-
-fn differing(differences: &[Difference]) -> String {
-    let Some(first) = differences.first() else { return String::new() };
-    let mut text = format!(
-        "\n{STRONG}{} − {}{STRONG:#} {FAINT}paired by session, 95 % interval{FAINT:#}\n",
-        first.method, first.baseline
-    );
-    let setting =
-        [Column::Left, Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::Right];
-    let mut table = Table::new(&setting, &["budget", "", "difference", "from", "to", "sessions", "more/less"]);
-    for difference in differences {
-        let style = match (difference.low > 0.0, difference.high < 0.0) {
-            (true, _) => GOOD,
-            (_, true) => BAD,
-            _ => FAINT,
-        };
-        table.row([
-            difference.budget.clone().into(),
-            difference.metric.as_str().into(),
-            Cell::styled(format!("{:+.3}", difference.mean), style),
-            format!("{:+.3}", difference.low).into(),
-            format!("{:+.3}", difference.high).into(),
-            difference.sessions.to_string().into(),
-            format!("{}/{}", difference.wins, difference.losses).into(),
-        ]);
-    }
-    text.push_str(&table.render(width()));
-    text
 }

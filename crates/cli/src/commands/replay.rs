@@ -174,6 +174,7 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
         ),
         Status::NoChange => format!("{}: nothing could leave", number(epoch.tokens_before)),
         Status::Infeasible => format!("{}: what must stay does not fit", number(epoch.tokens_before)),
+        Status::RolledBack => format!("{}: no chain kept enough, rolled back", number(epoch.tokens_before)),
     };
     let style = if epoch.status == Status::Compacted { FAINT } else { WARN };
     let drawn = bar(epoch.tokens_after, most, BAR, style);

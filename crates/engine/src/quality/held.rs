@@ -34,6 +34,11 @@ struct Item {
     last: u32,
 }
 
+/// Whether what a call names as a path is one: garbage is nothing that could be lost.
+fn is_name(path: &str) -> bool {
+    path.chars().any(char::is_alphanumeric) && path.trim() == path && !path.contains(char::is_control)
+}
+
 impl<'a> Held<'a> {
     /// Reads what was typed and called in a view of `entries`. Linear in that.
     pub(crate) fn of(entries: &'a [Entry], view: &View<'_>, lexicon: &Lexicon) -> Self {
@@ -102,7 +107,7 @@ impl<'a> Held<'a> {
                     let item = &mut self.items[*index];
                     (item.weight, item.last) = (item.weight.max(weight), message);
                 }
-                None if event.path.chars().any(char::is_alphanumeric) => {
+                None if is_name(&event.path) => {
                     known.insert(&event.path, self.texts.len());
                     self.add(Cow::Owned(event.path.clone()), weight, message);
                 }

@@ -27,7 +27,7 @@ pub use total::{Total, totals};
 
 use crate::EvalError;
 use crate::case::CaseId;
-use crate::runner::files;
+use crate::files::files;
 use crate::select::Filter;
 use recording::Recording;
 use session::replay;

@@ -8,8 +8,8 @@ use super::candidate::{Candidate, drawn, neighbours};
 use super::measured::{Listener, Measured, Memory};
 use super::weights::Weights;
 use crate::EvalError;
+use crate::paired::bootstrap;
 use crate::random::{Random, hash};
-use crate::summary::bootstrap;
 
 /// Sessions of a kind of task that each set has at least: fewer say nothing.
 const LEAST_CASES: usize = 4;

@@ -60,8 +60,9 @@ impl Laws<'_> {
 }
 
 /// The original task, where it may be cut to meet a budget that nothing else meets: pinned by its place alone.
-fn yielding_task(entries: &[Entry], pins: &Pins) -> Option<EntryKey> {
-    let units = units(entries);
+fn yielding_task(recorded: &[Entry], pins: &Pins) -> Option<EntryKey> {
+    let entries = with_content(recorded);
+    let units = units(&entries);
     let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task)?;
     let newest = units.iter().rfind(|unit| unit.kind == UnitKind::User);
     let entry = &entries[task.entries.start];
@@ -72,11 +73,14 @@ fn yielding_task(entries: &[Entry], pins: &Pins) -> Option<EntryKey> {
 /// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
 /// first: no round starts with one, and none is the task.
 pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
-    let has_content = |entry: &&Entry| entry.message.role == Role::System || !is_blank(&entry.message);
-    let entries: Vec<Entry> = recorded.iter().filter(has_content).cloned().collect();
-    let mut stays = protected(&entries, pins);
+    let mut stays = protected(&with_content(recorded), pins);
     stays.extend(open_at_end(recorded).map(|key| (key, "open-calls")));
     stays
+}
+
+fn with_content(recorded: &[Entry]) -> Vec<Entry> {
+    let has_content = |entry: &&Entry| entry.message.role == Role::System || !is_blank(&entry.message);
+    recorded.iter().filter(has_content).cloned().collect()
 }
 
 /// The messages of the calls that the end of a view waits for.

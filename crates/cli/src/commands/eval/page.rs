@@ -1,0 +1,122 @@
+//! What `epitome eval` prints on a terminal.
+
+use epitome_eval::{Difference, Group, Metric, Sheet, Summary, Verdict, figure, measured};
+
+use super::Printed;
+use crate::render::style::{BAD, FAINT, GOOD, STRONG};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{plural, width};
+
+/// Columns that the figures of a table take with readable names beside them.
+const FIGURES: usize = 140;
+/// The same where intervals stand beside the figures.
+const INTERVALS: usize = 200;
+
+pub(super) fn page(printed: &Printed) -> String {
+    let mut text = format!(
+        "{STRONG}{}{STRONG:#} {FAINT}from {} read; macro averages, micro in brackets. Upper bounds on what a model will \
+         remember, not accuracies.{FAINT:#}\n",
+        plural(printed.cases, "case"),
+        plural(printed.sessions_read, "session"),
+    );
+    for rows in printed.summaries.chunk_by(|left, right| left.budget == right.budget) {
+        let budget = rows.first().map_or("", |first| first.budget.as_str());
+        text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n{}", table(rows)));
+    }
+    for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
+        text.push_str(&differing(difference));
+    }
+    for group in &printed.groups {
+        text.push_str(&grouped(group));
+    }
+    text
+}
+
+/// The tables of a group: means with 95 % intervals, then differences.
+fn grouped(group: &Group) -> String {
+    let mut text = format!(
+        "\n{STRONG}{}{STRONG:#} {FAINT}{}, macro averages with 95 % intervals over {}{FAINT:#}\n",
+        group.name,
+        plural(group.cases() as usize, "case"),
+        plural(group.sessions() as usize, "session"),
+    );
+    text.push_str(&sheet(&group.figures()));
+    for against in group.against() {
+        text.push('\n');
+        text.push_str(&sheet(&against));
+    }
+    text
+}
+
+fn sheet(sheet: &Sheet) -> String {
+    let mut setting = vec![Column::Left, Column::Flexible];
+    setting.resize(sheet.headings.len(), Column::Right);
+    let mut table = Table::new(&setting, &sheet.headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for row in &sheet.rows {
+        table.row(row.iter().map(|cell| match cell.verdict {
+            Verdict::Open => Cell::from(cell.text.clone()),
+            Verdict::More => Cell::styled(cell.text.clone(), GOOD),
+            Verdict::Less => Cell::styled(cell.text.clone(), BAD),
+        }));
+    }
+    table.render(width().max(INTERVALS))
+}
+
+fn table(rows: &[Summary]) -> String {
+    let metrics = measured(rows);
+    let mut setting = vec![Column::Flexible];
+    setting.extend(vec![Column::Right; metrics.len() + 8]);
+    let mut headings = vec!["method"];
+    headings.extend(metrics.iter().map(|metric| metric.as_str()));
+    headings.extend(["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "ms"]);
+    let mut table = Table::new(&setting, &headings);
+    for row in rows {
+        let mut cells: Vec<Cell> = vec![row.method.clone().into()];
+        cells.extend(metrics.iter().map(|metric| {
+            let average = row.average(*metric);
+            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Evidence);
+            let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
+            Cell::from(figure(average.macro_average) + &micro)
+        }));
+        cells.push(figure(Some(row.kept_share)).into());
+        let usable = f64::from(row.usable) / f64::from(row.cases.max(1));
+        let style = if row.usable == row.cases { GOOD } else { BAD };
+        cells.push(Cell::styled(format!("{:.0} %", usable * 100.0), style));
+        for count in [row.over_budget, row.invalid, row.system_changed, row.failed] {
+            cells.push(if count == 0 { Cell::from("0") } else { Cell::styled(count.to_string(), BAD) });
+        }
+        cells.push(figure(Some(row.unchanged_share)).into());
+        cells.push(format!("{:.0}", row.milliseconds).into());
+        table.row(cells);
+    }
+    table.render(width().max(FIGURES))
+}
+
+fn differing(differences: &[Difference]) -> String {
+    let Some(first) = differences.first() else { return String::new() };
+    let mut text = format!(
+        "\n{STRONG}{} − {}{STRONG:#} {FAINT}paired by session, 95 % interval{FAINT:#}\n",
+        first.method, first.baseline
+    );
+    let setting =
+        [Column::Left, Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::Right];
+    let mut table = Table::new(&setting, &["budget", "", "difference", "from", "to", "sessions", "more/less"]);
+    for difference in differences {
+        let style = match (difference.low > 0.0, difference.high < 0.0) {
+            (true, _) => GOOD,
+            (_, true) => BAD,
+            _ => FAINT,
+        };
+        table.row([
+            difference.budget.clone().into(),
+            difference.metric.as_str().into(),
+            Cell::styled(format!("{:+.3}", difference.mean), style),
+            format!("{:+.3}", difference.low).into(),
+            format!("{:+.3}", difference.high).into(),
+            difference.sessions.to_string().into(),
+            format!("{}/{}", difference.wins, difference.losses).into(),
+        ]);
+    }
+    text.push_str(&table.render(width()));
+    text
+}

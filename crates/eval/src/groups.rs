@@ -1,0 +1,67 @@
+//! The same figures for each kind of task, or each format.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::paired::{Difference, differences_of};
+use crate::row::Row;
+use crate::summary::{Summary, summaries_of};
+
+/// What cases are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// The kind of task.
+    Kind,
+    /// The recording's format.
+    Format,
+}
+
+/// The figures of some of the cases.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Group {
+    /// What these cases have in common.
+    pub name: String,
+    /// Averages by budget and method.
+    pub summaries: Vec<Summary>,
+    /// Paired differences.
+    pub differences: Vec<Difference>,
+}
+
+impl Group {
+    /// The figures of all of `rows`, with the differences of each pair of methods in `pairs`; intervals under `seed`.
+    pub fn of(name: &str, rows: &[Row], pairs: &[(String, String)], seed: u64) -> Self {
+        Self::of_rows(name, &rows.iter().collect::<Vec<_>>(), pairs, seed)
+    }
+
+    fn of_rows(name: &str, rows: &[&Row], pairs: &[(String, String)], seed: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            summaries: summaries_of(rows, seed),
+            differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
+        }
+    }
+
+    /// Cases in it.
+    pub fn cases(&self) -> u32 {
+        self.summaries.iter().map(|summary| summary.cases).max().unwrap_or(0)
+    }
+
+    /// Sessions that they were made of.
+    pub fn sessions(&self) -> u32 {
+        self.summaries.iter().map(|summary| summary.sessions).max().unwrap_or(0)
+    }
+}
+
+/// The figures of each group of `rows`, in order of the groups' names.
+pub fn groups(rows: &[Row], by: Grouping, pairs: &[(String, String)], seed: u64) -> Vec<Group> {
+    let mut members: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        let name = match by {
+            Grouping::Kind => &row.task,
+            Grouping::Format => &row.format,
+        };
+        members.entry(name).or_default().push(row);
+    }
+    members.into_iter().map(|(name, rows)| Group::of_rows(name, &rows, pairs, seed)).collect()
+}

@@ -1,0 +1,138 @@
+//! From a case to rows: every method at every budget.
+
+use std::sync::atomic::Ordering;
+
+use epitome::session::Entry;
+use rayon::prelude::*;
+
+use crate::case::{Case, CaseId};
+use crate::cut::tokens_of;
+use crate::evidence::{Chat, Question};
+use crate::job::Job;
+use crate::method::{Method, Outcome};
+use crate::random::hash;
+use crate::resume::Basis;
+use crate::row::Row;
+use crate::score::Scores;
+
+/// The name of what the agent itself left, among the methods.
+const RECORDED: &str = "recorded";
+/// The name of a budget that is the size of what the agent itself left.
+const OWN_SIZE: &str = "own size";
+
+/// A case that is being measured.
+pub(crate) struct Measure<'a> {
+    pub(crate) job: &'a Job<'a>,
+    pub(crate) case: &'a Case,
+    /// The digest of the file that it stands in.
+    pub(crate) file: &'a str,
+    /// How the case was made.
+    pub(crate) how: &'a str,
+}
+
+/// Which row of a case.
+struct Which<'a> {
+    /// Which of several rows of the same method and budget.
+    part: Option<&'a str>,
+    budget: &'a str,
+    tokens: u32,
+    method: &'a str,
+    method_digest: &'a str,
+}
+
+impl Measure<'_> {
+    /// Every method at every budget.
+    pub(crate) fn at_budgets(&self) -> Vec<Row> {
+        let budgets = self.job.plan.budgets.iter();
+        budgets.flat_map(|budget| self.at(&budget.to_string(), self.case.budget_tokens(*budget))).collect()
+    }
+
+    /// The agent's own view, and every method at its size.
+    pub(crate) fn beside(&self, own: &[Entry]) -> Vec<Row> {
+        let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
+        let recorded = || Outcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
+        let score = |entries: &[Entry]| self.case.score(entries, tokens);
+        let part = self.case.id.part.as_deref();
+        let which = Which { part, budget: OWN_SIZE, tokens, method: RECORDED, method_digest: RECORDED };
+        let mut rows = vec![self.row(&which, &recorded, &score)];
+        rows.extend(self.at(OWN_SIZE, tokens));
+        rows
+    }
+
+    fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
+        let score = |entries: &[Entry]| self.case.score(entries, tokens);
+        let row = |method: &std::sync::Arc<Method>| {
+            let which = self.which(budget, tokens, method);
+            self.row(&which, &|| method.compact(self.case, tokens), &score)
+        };
+        self.job.plan.methods.iter().map(row).collect()
+    }
+
+    /// A chat: each method once without a question, scored by all of them; and those that take a focus once for each
+    /// question that is drawn, `most` of them.
+    pub(crate) fn chat(&self, chat: &Chat, most: usize) -> Vec<Row> {
+        let (case, plan) = (self.case, self.job.plan);
+        let all: Vec<&Question> = chat.questions.iter().collect();
+        let mut drawn = all.clone();
+        drawn.sort_by_key(|question| hash(plan.seed, &question.text));
+        drawn.truncate(most);
+        let mut rows = Vec::new();
+        for budget in &plan.budgets {
+            let (name, tokens) = (budget.to_string(), case.budget_tokens(*budget));
+            for method in &plan.methods {
+                let score = |entries: &[Entry]| case.score_evidence(entries, tokens, &all);
+                let which = self.which(&name, tokens, method);
+                rows.push(self.row(&which, &|| method.compact(case, tokens), &score));
+            }
+            for method in plan.methods.iter().filter(|method| method.takes_focus()) {
+                let asked = format!("{} +question", method.name());
+                let of_question = |question: &&Question| {
+                    let compact = || method.compact_for(case, tokens, Some(&question.text));
+                    let score = |entries: &[Entry]| case.score_evidence(entries, tokens, &[question]);
+                    let part = Some(question.text.as_str());
+                    let which = Which { part, method: &asked, ..self.which(&name, tokens, method) };
+                    self.row(&which, &compact, &score)
+                };
+                rows.par_extend(drawn.par_iter().map(of_question));
+            }
+        }
+        rows
+    }
+
+    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> Which<'b> {
+        let part = self.case.id.part.as_deref();
+        Which { part, budget, tokens, method: method.name(), method_digest: method.digest() }
+    }
+
+    /// A row: taken from the earlier run, or measured.
+    fn row(&self, which: &Which<'_>, compact: &dyn Fn() -> Outcome, score: &dyn Fn(&[Entry]) -> Scores) -> Row {
+        let case = self.case;
+        let empty = Row {
+            case: CaseId { part: which.part.map(str::to_owned), ..case.id.clone() },
+            method: which.method.to_owned(),
+            budget: which.budget.to_owned(),
+            budget_tokens: which.tokens,
+            ..Row::empty(case)
+        };
+        let basis = Basis {
+            file: self.file.to_owned(),
+            method: which.method_digest.to_owned(),
+            case: format!("{}, {} tokens", self.how, which.tokens),
+            version: Basis::version(),
+        };
+        if let Some(known) = self.job.known.row(&empty.case, which.budget, which.method, &basis) {
+            // Labels are no part of what was computed: those of this run count.
+            return Row { task: empty.task, ..known.clone() };
+        }
+        let outcome = compact();
+        let row = Row {
+            scores: outcome.entries.as_deref().map_or_else(|| Scores::of_nothing(case), score),
+            problem: outcome.problem,
+            micros: outcome.micros,
+            basis: Some(basis),
+            ..empty
+        };
+        (self.job.progress)(self.job.done.load(Ordering::Relaxed), self.job.files, std::slice::from_ref(&row));
+        row
+    }
+}

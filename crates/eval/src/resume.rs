@@ -1,0 +1,133 @@
+//! Going on where an earlier run stopped: what a row was computed from, and which rows can be taken as they are.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::CaseId;
+use crate::row::Row;
+
+/// The version of the figures. It is raised with every change of what a figure is, so that rows of an earlier run are
+/// measured again.
+const METRICS: u32 = 1;
+
+/// What a row was computed from. A row is taken from an earlier run only where all of it is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// A digest of the session file's bytes.
+    pub file: String,
+    /// A digest of the method: what it was named by, the configuration that it comes to with the bytes of its file, the
+    /// time that an outside one has.
+    pub method: String,
+    /// How the case was made: what is measured, the cut, reasoning, the budget in tokens.
+    pub case: String,
+    /// The version of the figures, and of the engine.
+    pub version: String,
+}
+
+impl Basis {
+    /// The version that rows of this build have.
+    pub(crate) fn version() -> String {
+        format!("{METRICS}/{}", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// The first 64 bits of a content hash: enough to tell that something changed.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}
+
+/// How many rows were taken from the earlier run, and how many were not, by the first reason that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Resumed {
+    /// Taken as they are.
+    pub reused: u32,
+    /// Not among the earlier rows.
+    pub missing: u32,
+    /// Earlier rows that do not tell what they were computed from.
+    pub untold: u32,
+    /// Earlier rows of another version of the figures or of the engine.
+    pub version: u32,
+    /// Earlier rows of a session file with other content.
+    pub file: u32,
+    /// Earlier rows of a case that was made in another way.
+    pub case: u32,
+    /// Earlier rows of a method that was something else.
+    pub method: u32,
+}
+
+impl Resumed {
+    /// Rows that the earlier run held and that were measured again all the same.
+    pub fn changed(&self) -> u32 {
+        self.untold + self.version + self.file + self.case + self.method
+    }
+
+    fn count(&mut self, old: &Row, basis: &Basis) -> bool {
+        let place = match &old.basis {
+            None => &mut self.untold,
+            Some(old) if old.version != basis.version => &mut self.version,
+            Some(old) if old.file != basis.file => &mut self.file,
+            Some(old) if old.case != basis.case => &mut self.case,
+            Some(old) if old.method != basis.method => &mut self.method,
+            Some(_) => &mut self.reused,
+        };
+        *place += 1;
+        old.basis.as_ref() == Some(basis)
+    }
+}
+
+impl fmt::Display for Resumed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = |count: u32| if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
+        write!(formatter, "{} reused, {} measured", rows(self.reused), rows(self.missing + self.changed()))?;
+        let reasons = [
+            (self.missing, "not among the earlier ones"),
+            (self.file, "whose session file changed"),
+            (self.method, "whose method changed"),
+            (self.case, "whose budget, cut or reasoning changed"),
+            (self.version, "of another version"),
+            (self.untold, "that do not tell what they were computed from"),
+        ];
+        let reasons: Vec<String> = reasons
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, reason)| format!("{count} {reason}"))
+            .collect();
+        if reasons.is_empty() { Ok(()) } else { write!(formatter, ": {}", reasons.join(", ")) }
+    }
+}
+
+/// What identifies a row.
+type Key<'a> = (&'a CaseId, &'a str, &'a str);
+
+/// The rows of an earlier run, and what became of them.
+#[derive(Debug, Default)]
+pub(crate) struct Known<'a> {
+    rows: HashMap<Key<'a>, &'a Row>,
+    resumed: Mutex<Resumed>,
+}
+
+impl<'a> Known<'a> {
+    /// Of several rows of the same case, method and budget the last one counts: it was written last.
+    pub(crate) fn new(rows: &'a [Row]) -> Self {
+        let rows = rows.iter().map(|row| ((&row.case, row.budget.as_str(), row.method.as_str()), row));
+        Self { rows: rows.collect(), resumed: Mutex::default() }
+    }
+
+    /// The row of an earlier run, where it was computed from the same as `basis`.
+    pub(crate) fn row(&self, case: &CaseId, budget: &str, method: &str, basis: &Basis) -> Option<&'a Row> {
+        let mut resumed = self.resumed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(row) = self.rows.get(&(case, budget, method)) else {
+            resumed.missing += 1;
+            return None;
+        };
+        resumed.count(row, basis).then_some(*row)
+    }
+
+    /// What became of them.
+    pub(crate) fn resumed(self) -> Resumed {
+        self.resumed.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,170 @@
+//! Tables of a group as cells, for whatever shows them: figures with intervals, and differences.
+
+use crate::groups::Group;
+use crate::paired::Difference;
+use crate::summary::{Metric, Summary};
+
+/// Sessions from which on an interval says something: fewer have too few resamples that differ.
+const ENOUGH: u32 = 5;
+
+/// What a difference says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verdict {
+    /// Nothing: it is no difference, its interval holds zero, or it is over fewer than five sessions.
+    #[default]
+    Open,
+    /// More, outside the interval.
+    More,
+    /// Less, outside the interval.
+    Less,
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SheetCell {
+    /// What it says.
+    pub text: String,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+impl From<String> for SheetCell {
+    fn from(text: String) -> Self {
+        Self { text, verdict: Verdict::Open }
+    }
+}
+
+/// A table: the first column is a budget, the second one a method, the others are figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sheet {
+    /// The columns' headings.
+    pub headings: Vec<String>,
+    /// The metrics of the columns behind the first two; other figures stand behind these.
+    pub metrics: Vec<Metric>,
+    /// The rows, each as long as the headings.
+    pub rows: Vec<Vec<SheetCell>>,
+}
+
+/// A share with three digits, as the tables write it: `.933`, `1.000`, `–` where there is none.
+pub fn figure(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
+}
+
+/// A difference with its sign: `+.056`, `−.001`.
+pub fn signed(difference: f64) -> String {
+    let digits = format!("{:.3}", difference.abs());
+    // What rounds to nothing has no sign of its own.
+    let sign = if difference < 0.0 && digits != "0.000" { '−' } else { '+' };
+    format!("{sign}{}", digits.trim_start_matches('0'))
+}
+
+/// The metrics that there is something of.
+pub fn measured(summaries: &[Summary]) -> Vec<Metric> {
+    let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
+    Metric::ALL.into_iter().filter(has).collect()
+}
+
+impl Group {
+    /// Macro averages with their 95 % intervals, and what else every table shows: tokens kept, usable results, those over
+    /// the budget, invalid, with a changed system prompt and failed, the unchanged share, milliseconds. Behind a metric's
+    /// name stand the cases that it is over.
+    pub fn figures(&self) -> Sheet {
+        let metrics = measured(&self.summaries);
+        let of = |metric: &Metric| {
+            let cases = self.summaries.iter().map(|summary| summary.average(*metric).cases).filter(|cases| *cases > 0);
+            match (cases.clone().min().unwrap_or(0), cases.max().unwrap_or(0)) {
+                (least, most) if least == most => most.to_string(),
+                (least, most) => format!("{least} to {most}"),
+            }
+        };
+        let mut headings = vec!["budget".to_owned(), "method".to_owned()];
+        headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), of(metric))));
+        let others = ["kept", "usable", "over / invalid / system / failed", "unchanged", "ms"];
+        headings.extend(others.map(str::to_owned));
+        let row = |summary: &Summary| {
+            let mut cells = vec![summary.budget.clone(), summary.method.clone()];
+            cells.extend(metrics.iter().map(|metric| {
+                let average = summary.average(*metric);
+                match average.macro_average {
+                    None => figure(None),
+                    mean => format!("{} [{}, {}]", figure(mean), figure(average.low), figure(average.high)),
+                }
+            }));
+            cells.push(figure(Some(summary.kept_share)));
+            cells.push(format!("{} of {}", summary.usable, summary.cases));
+            cells.push(format!(
+                "{} / {} / {} / {}",
+                summary.over_budget, summary.invalid, summary.system_changed, summary.failed
+            ));
+            cells.push(figure(Some(summary.unchanged_share)));
+            cells.push(format!("{:.0}", summary.milliseconds));
+            cells.into_iter().map(SheetCell::from).collect()
+        };
+        let rows = self.summaries.iter().map(row).collect();
+        Sheet { headings, metrics, rows }
+    }
+
+    /// The paired differences: a table for each method that is held against others, or one table where several are held
+    /// against one. Behind a metric's name stand the sessions that the differences are over; those with five sessions or
+    /// more whose interval does not hold zero are marked.
+    pub fn against(&self) -> Vec<Sheet> {
+        let Some(first) = self.differences.first() else { return Vec::new() };
+        let is_one = self.differences.iter().all(|it| it.baseline == first.baseline);
+        if is_one && self.differences.iter().any(|it| it.method != first.method) {
+            return vec![against(&self.differences, &format!("… less {}", first.baseline), |it| &it.method)];
+        }
+        let of_methods = self.differences.chunk_by(|left, right| left.method == right.method);
+        let of_method = |differences: &[Difference]| {
+            let method = differences.first().map_or("", |first| first.method.as_str());
+            against(differences, &format!("{method} less …"), |it| &it.baseline)
+        };
+        of_methods.map(of_method).collect()
+    }
+}
+
+/// A table of differences with a row for each budget and each `other`, the side that is not always the same.
+fn against(differences: &[Difference], heading: &str, other: fn(&Difference) -> &str) -> Sheet {
+    let metrics: Vec<Metric> =
+        Metric::ALL.into_iter().filter(|metric| differences.iter().any(|it| it.metric == *metric)).collect();
+    let sessions =
+        |metric: &Metric| differences.iter().filter(|it| it.metric == *metric).map(|it| it.sessions).max().unwrap_or(0);
+    let mut headings = vec!["budget".to_owned(), heading.to_owned()];
+    headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), sessions(metric))));
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for budget in differences.iter().map(|it| it.budget.as_str()) {
+        for name in differences.iter().map(other) {
+            if !places.contains(&(budget, name)) {
+                places.push((budget, name));
+            }
+        }
+    }
+    let cell = |budget: &str, name: &str, metric: Metric| {
+        let is_it = |it: &&Difference| it.budget == budget && other(it) == name && it.metric == metric;
+        let Some(it) = differences.iter().find(is_it) else { return SheetCell::from(figure(None)) };
+        let is_enough = it.sessions >= ENOUGH;
+        let verdict = match (it.low > 0.0, it.high < 0.0) {
+            (true, _) if is_enough => Verdict::More,
+            (_, true) if is_enough => Verdict::Less,
+            _ => Verdict::Open,
+        };
+        SheetCell { text: format!("{} [{}, {}]", signed(it.mean), signed(it.low), signed(it.high)), verdict }
+    };
+    let row = |(budget, name): (&str, &str)| {
+        let mut cells = vec![SheetCell::from(budget.to_owned()), SheetCell::from(name.to_owned())];
+        cells.extend(metrics.iter().map(|metric| cell(budget, name, *metric)));
+        cells
+    };
+    let rows = places.into_iter().map(row).collect();
+    Sheet { headings, metrics, rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!([Some(0.9333), Some(1.0), Some(0.0), None].map(figure), [".933", "1.000", ".000", "–"]);
+        assert_eq!([0.0561, -0.001, -0.0001, 1.0].map(signed), ["+.056", "−.001", "+.000", "+1.000"]);
+    }
+}
