@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn row(runtime: &Runtime, history: Vec<Message>, new: Vec<Message>) -> Result<(), Box<dyn std::error::Error>> {
     let mut session = Session::new();
-    history.into_iter().for_each(|message| drop(session.push(message)));
+    for message in history {
+        session.push(message);
+    }
     let mut live = LiveSession::of(runtime, session);
     let (tokens, messages) = (live.tokens(), live.session().log().len());
     let new = &new[..TIMED.min(new.len())];

@@ -141,24 +141,22 @@ impl Room<'_, '_> {
         Ok(())
     }
 
-    /// Cuts the original task to its head and tail, about `keep` tokens of it: for a task that leaves no room for the rest
-    /// of what must stay. A task that is pinned by more than its place, or that is the newest message, is not touched.
-    /// Returns whether it was cut. Linear in the view.
-    pub(crate) fn cut_task(&mut self, keep: Tokens) -> Result<bool, Refusal> {
+    /// Cuts the message of a protection, the original task's or the newest user message's, to its head and tail, about
+    /// `keep` tokens of it: for a message that leaves no room for the rest of what must stay. One that is pinned by more
+    /// than its place is not touched. Linear in the view.
+    pub(crate) fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<(), Refusal> {
         let mut layout = self.working.layout(self.context.pins);
-        let task = layout.protections.iter().position(|protection| *protection == Protection::OriginalTask);
-        let Some(task) = task.filter(|task| !self.working.is_marked(&layout.units[*task])) else { return Ok(false) };
-        layout.protections[task] = Protection::NewestStep; // parts may leave, and it may not leave whole
-        let unit = &layout.units[task];
-        let texts = editable_of(self.working, unit.entries.clone(), |block| block.excerptable().is_some());
+        let unit = layout.protections.iter().position(|known| *known == protection);
+        let Some(unit) = unit.filter(|unit| !self.working.is_marked(&layout.units[*unit])) else { return Ok(()) };
+        layout.protections[unit] = Protection::NewestStep; // parts may leave, and it may not leave whole
+        let positions = layout.units[unit].entries.clone();
+        let texts = editable_of(self.working, positions, |block| block.excerptable().is_some());
         let all = texts.iter().map(|(tokens, _)| *tokens).sum::<Tokens>().max(1);
-        let before = self.working.total;
         for (tokens, at) in texts {
             let share = (u64::from(keep) * u64::from(tokens) / u64::from(all)) as Tokens;
-            self.cut_text(&layout, at, tokens, share, "task-over-budget")?;
+            self.cut_text(&layout, at, tokens, share, "message-over-budget")?;
         }
-        self.entail()?;
-        Ok(self.working.total < before)
+        self.entail()
     }
 
     fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome_session::{Origin, Position, Unit};
-use epitome_strategy::{Archive, Edit, Embeddings, Goal, Plan, Strategy, Summarizer, SummaryText, Tokens, Vectors};
+use epitome_strategy::{
+    Archive, Edit, Embeddings, Goal, Plan, Protection, Strategy, Summarizer, SummaryText, Tokens, Vectors,
+};
 
 use crate::archive::MemoryArchive;
 use crate::engine::Engine;
@@ -19,6 +21,13 @@ use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
 
 /// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
 const MOST_PASSES: usize = 8;
+
+/// Messages that yield where what must stay is over the limit, each with the sixths of the room that it keeps.
+type Yields = &'static [(Protection, Tokens)];
+
+/// The task yields first; the newest message is what the model is to answer, and gets most where both have to.
+const YIELDS: [Yields; 2] =
+    [&[(Protection::OriginalTask, 4)], &[(Protection::OriginalTask, 1), (Protection::NewestUser, 3)]];
 
 /// One run of a chain over a working view.
 pub(crate) struct Run {
@@ -186,7 +195,7 @@ impl Engine {
         };
         let mut least = least_of(run.working.clone())?;
         if least.total > goal.limit {
-            least = self.make_task_yield(context, run, archive, before, goal.limit, least_of)?;
+            least = self.make_room_in_messages(context, run, archive, before, goal.limit, least_of)?;
         }
         if least.total > goal.limit {
             run.working = least;
@@ -198,10 +207,10 @@ impl Engine {
         Ok(true)
     }
 
-    /// Cuts the original task to its head and tail, for what must stay is over the limit: a session that goes on with
-    /// half of its task is worth more than none. Returns the least that can be reached then; where that is over the limit
-    /// too, nothing is cut.
-    fn make_task_yield(
+    /// Cuts the original task, and where that is not enough the newest user message too, to head and tail: what must stay
+    /// is over the limit, and a session that goes on with half of its task is worth more than none. Returns the least that
+    /// can be reached then; where that is over the limit too, nothing is cut.
+    fn make_room_in_messages(
         &self,
         context: &Context<'_>,
         run: &mut Run,
@@ -210,25 +219,28 @@ impl Engine {
         limit: Tokens,
         least_of: impl Fn(Working) -> Result<Working, Refusal>,
     ) -> Result<Working, Refusal> {
-        let cut = |working: &Working, archive: &mut dyn Archive, keep| -> Result<Working, Refusal> {
+        let cut = |working: &Working, archive: &mut dyn Archive, room: Tokens, yields: Yields| {
             let mut working = working.clone();
-            Room { working: &mut working, context, archive, before }.cut_task(keep)?;
-            Ok(working)
+            for (protection, sixths) in yields {
+                let keep = room / 6 * sixths;
+                Room { working: &mut working, context, archive, before }.cut_protected(*protection, keep)?;
+            }
+            Ok::<Working, Refusal>(working)
         };
-        let least = least_of(cut(&run.working, &mut MemoryArchive::new(), 0)?)?;
-        if least.total > limit {
-            return Ok(least);
-        }
-        let room = limit - least.total;
-        // The task first: most of the room is its own. What is kept is an estimate, so the count decides.
-        for keep in [room / 3 * 2, room / 3, 0] {
-            let least = least_of(cut(&run.working, &mut MemoryArchive::new(), keep)?)?;
-            if least.total <= limit {
-                run.stage(FLOOR, |working| {
-                    *working = cut(working, archive, keep)?;
-                    Ok(())
-                })?;
-                return Ok(least);
+        let mut least = run.working.clone();
+        for yields in YIELDS {
+            least = least_of(cut(&run.working, &mut MemoryArchive::new(), 0, yields)?)?;
+            let Some(room) = limit.checked_sub(least.total) else { continue };
+            // What is kept is an estimate, so the count decides.
+            for room in [room, room / 2, 0] {
+                let least = least_of(cut(&run.working, &mut MemoryArchive::new(), room, yields)?)?;
+                if least.total <= limit {
+                    run.stage(FLOOR, |working| {
+                        *working = cut(working, archive, room, yields)?;
+                        Ok(())
+                    })?;
+                    return Ok(least);
+                }
             }
         }
         Ok(least)

@@ -44,8 +44,8 @@
 //! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
 //!
-//! Cargo features: `fastembed` for neural embedding models on this machine, `fastembed-download` for fetching them on
-//! first use.
+//! Cargo features: `http`, a default one, for services over HTTP; `fastembed` for neural embedding models on this
+//! machine, `fastembed-download` for fetching them on first use.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;

@@ -135,7 +135,7 @@ fn a_task_that_leaves_no_room_is_cut() {
         for part in expect {
             assert!(cut.contains(part), "{cut}");
         }
-        let edit = report.edits.iter().find(|edit| &*edit.reason.code == "task-over-budget").unwrap();
+        let edit = report.edits.iter().find(|edit| &*edit.reason.code == "message-over-budget").unwrap();
         assert_eq!(report.messages[0].outcome, Outcome::Excerpted);
         let original = archive.get(edit.recall.as_ref().unwrap()).unwrap();
         assert_eq!(original, Some(Archived::Text(task.as_str().into())));
@@ -151,9 +151,12 @@ result b2: the end
     check(LONG_TASK, 600, Some(&["line 1 of the task", "line 400 of the task", "elided · recall"]));
     check(LONG_TASK, 100, Some(&["elided · recall"]));
     check(LONG_TASK, 20, None);
-    // What was pinned on purpose, or is the newest message, does not yield.
+    // What was pinned on purpose does not yield.
     check(&LONG_TASK.replacen("user:", "user(pinned):", 1), 600, None);
-    check("\nuser: line {n} of the task … x400 lines\ncall Bash b {}\nresult b: end\n", 600, None);
+    // The newest message is cut where it is the giant, as what the task's place is.
+    let giant = "\nuser: line {n} of the task … x400 lines\ncall Bash b {}\nresult b: end\n";
+    check(giant, 600, Some(&["line 1 of the task", "line 400 of the task", "elided · recall"]));
+    check(&giant.replacen("user:", "user(pinned):", 1), 600, None);
 }
 
 #[test]

@@ -80,12 +80,19 @@ fn nothing_to_do_is_a_normal_answer() {
 #[test]
 fn what_cannot_fit_says_so_and_why() {
     let mut live = live(SMALL);
-    live.push(user(&"a giant request … ".repeat(1_000))).unwrap();
+    live.push(user(&"a giant <Pin> request … ".repeat(1_000))).unwrap();
     let view = shown(live.session());
     let error = compact(&mut live).unwrap_err();
     assert!(matches!(error, LiveError::Infeasible { limit: 1_900, .. }), "{error:?}");
     assert!(error.to_string().contains("newest-user"), "{error}");
     assert_eq!(shown(live.session()), view);
+    // One that nobody pinned is cut to its head and tail, and can be recalled.
+    live.push(user(&"a giant request … ".repeat(1_000))).unwrap();
+    assert!(compact(&mut live).is_err(), "the first one stays pinned");
+    let mut live = super::support::live(SMALL);
+    live.push(user(&"a giant request … ".repeat(1_000))).unwrap();
+    assert_eq!(compact(&mut live).unwrap().status, Status::Compacted);
+    assert!(live.recall(&live.history()[0].recall[0]).unwrap().is_some());
 }
 
 #[test]

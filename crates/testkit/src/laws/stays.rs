@@ -16,7 +16,7 @@ impl Laws<'_> {
             let Some(law) = must_stay.get(&entry.key) else { continue };
             let shown = self.shown.get(&entry.key);
             let same = shown.is_some_and(|shown| shown.message == entry.message);
-            let yields = yielding_task(self.before.view(), &self.engine.pins) == Some(entry.key);
+            let yields = yielding(self.before.view(), &self.engine.pins).contains(&entry.key);
             let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
             self.law(law, same || yielded, || format!("{} changed or left", entry.message.id));
         }
@@ -48,7 +48,7 @@ const SLACK: u32 = 200;
 
 impl Laws<'_> {
     /// Whether what must stay, whole, together with the messages behind the newest user message, is more than the limit or
-    /// nearly: then the task may be cut.
+    /// nearly: then the task and the newest user message may be cut.
     fn is_tight(&self, must_stay: &HashMap<EntryKey, &'static str>) -> bool {
         let view = self.before.view();
         let newest = view.iter().rposition(|entry| entry.message.is_typed()).unwrap_or(0);
@@ -59,15 +59,16 @@ impl Laws<'_> {
     }
 }
 
-/// The original task, where it may be cut to meet a budget that nothing else meets: pinned by its place alone.
-fn yielding_task(recorded: &[Entry], pins: &Pins) -> Option<EntryKey> {
+/// The original task and the newest user message, where they may be cut to meet a budget that nothing else meets: pinned
+/// by their place alone.
+fn yielding(recorded: &[Entry], pins: &Pins) -> Vec<EntryKey> {
     let entries = with_content(recorded);
     let units = units(&entries);
-    let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task)?;
+    let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task);
     let newest = units.iter().rfind(|unit| unit.kind == UnitKind::User);
-    let entry = &entries[task.entries.start];
-    let is_free = Some(task) != newest && !entry.message.pinned && !is_marked(&entry.message, pins);
-    is_free.then_some(entry.key)
+    let entries = task.into_iter().chain(newest).map(|unit| &entries[unit.entries.start]);
+    let is_free = |entry: &&Entry| !entry.message.pinned && !is_marked(&entry.message, pins);
+    entries.filter(is_free).map(|entry| entry.key).collect()
 }
 
 /// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
