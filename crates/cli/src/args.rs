@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -100,9 +101,14 @@ pub(crate) struct CompactArgs {
     /// What to keep in focus; the newest user message without it
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
-    /// Who writes summaries: rules, or off [default: rules, or the configuration's]
-    #[arg(long, value_name = "rules|off", value_parser = summarizer)]
-    pub(crate) summarizer: Option<&'static str>,
+    /// Who writes summaries [default: rules, or the configuration's]
+    #[arg(long, value_parser = summarizer_parser())]
+    pub(crate) summarizer: Option<String>,
+    /// The agent whose settings count, one of the configuration's [agents]
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
     /// Show what would be done and write no session
     #[arg(long, conflicts_with = "output")]
     pub(crate) preview: bool,
@@ -123,6 +129,30 @@ pub(crate) struct CompactArgs {
     pub(crate) all: bool,
 }
 
+/// Which model writes summaries. Each of these means --summarizer llm.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Summaries by a model (--summarizer llm)")]
+pub(crate) struct ModelArgs {
+    /// The channel to the model, one of the configuration's [channels]
+    #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "model_url")]
+    pub(crate) channel: Option<String>,
+    /// The model, as the service calls it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The service's address, such as http://localhost:11434/v1, for a model that no configuration names
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub(crate) model_url: Option<String>,
+    /// What the service at --model-url speaks
+    #[arg(long, requires = "model_url", value_parser = kind_parser(), default_value = "openai")]
+    pub(crate) model_kind: String,
+    /// Tokens that a request to the model and its answer may take together [default: what is known of the model, or 32768]
+    #[arg(long, value_name = "TOKENS", requires = "model_url", value_parser = tokens)]
+    pub(crate) model_window: Option<u32>,
+    /// The environment variable with the key of the service at --model-url; without it the service gets none
+    #[arg(long, value_name = "VAR", requires = "model_url")]
+    pub(crate) key_variable: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
@@ -130,9 +160,15 @@ pub(crate) struct CheckArgs {
     /// The model's context window, such as 200000 or 200k [default: 200000, or the configuration's]
     #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
     pub(crate) window: Option<u32>,
+    /// The model that the session is for: its window and reserve, as far as --window does not say it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
     /// The configuration file
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The agent whose settings count, one of the configuration's [agents]
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub(crate) agent: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -188,7 +224,8 @@ pub(crate) struct EvalArgs {
     /// Files of recorded sessions, and folders of them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is measured: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c, config:FILE,
+    /// What is measured: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
+    /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE,
     /// baseline:newest|tail|cleared|identifiers, or command:… for an outside method, which reads
     /// {"messages": […], "budget_tokens": N} and writes {"messages": […]}. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
@@ -203,9 +240,19 @@ pub(crate) struct EvalArgs {
     /// Questions of each chat that are asked with the question as focus
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) questions: usize,
-    /// Two methods whose paired differences are shown; each method against baseline:identifiers without it
-    #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
-    pub(crate) compare: Option<Vec<String>>,
+    /// An outside method as command:… is one, but whole: commas in it are its own. Can be given several times
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// How long an outside method may take for one case at one budget
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub(crate) command_timeout: Duration,
+    /// Two methods whose paired differences are shown, or one that all others are held against; without it each method is
+    /// held against baseline:identifiers, with --by, --markdown and --html against every baseline
+    #[arg(long, value_name = "A[,B]")]
+    pub(crate) compare: Option<String>,
+    /// Show the tables once more for each kind of task, or each format, with 95 % intervals
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<ByArg>,
     /// Where sessions are cut: shares of their tokens
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
     pub(crate) cut: Vec<f64>,
@@ -243,7 +290,8 @@ pub(crate) struct EvalArgs {
     /// Where every case goes as JSON lines, each as soon as it is measured
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
-    /// Go on where an earlier run stopped: cases in the file of --jsonl are not measured again
+    /// Go on where an earlier run stopped: rows in the file of --jsonl that were computed from the same session, method,
+    /// budget and version are not measured again
     #[arg(long, requires = "jsonl")]
     pub(crate) resume: bool,
     /// Where the report goes as one HTML page
@@ -252,6 +300,17 @@ pub(crate) struct EvalArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the tables with their 95 % intervals in Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ByArg {
+    /// The kind of task, by the labels
+    Kind,
+    /// The recording's format
+    Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -425,11 +484,17 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
 }
 
-fn summarizer(name: &str) -> Result<&'static str, String> {
-    match name {
-        "rules" => Ok("rules"),
-        "off" => Ok("off"),
-        "llm" => Err("this version cannot reach a model: there is `rules`, which needs none, and `off`".to_owned()),
-        _ => Err("there are `rules` and `off`".to_owned()),
-    }
+/// A time above 0, and not above a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    const DAY: f64 = 86_400.0;
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= DAY);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "takes seconds above 0, 86400 at most, such as 30".to_owned())
+}
+
+fn summarizer_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(epitome::config::SummarizerChoice::ALL.iter().map(|(name, _)| *name))
+}
+
+fn kind_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(epitome::config::ChannelKindName::ALL.iter().map(|(name, _)| *name))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::config::{Config, ConfigErrors, Runtime};
+use epitome::config::{Config, ConfigErrors, Runtime, SummarizerChoice};
 use epitome::formats::{Loaded, LoadedSession, ReadOptions, read};
 use epitome::strategy::Registry;
 
@@ -126,6 +126,19 @@ pub(crate) fn config(file: Option<&Path>, registry: &Registry) -> Result<Config,
         Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
     })?;
     Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
+}
+
+/// The configuration of an agent.
+pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<Config, Failure> {
+    config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
+}
+
+/// What a configuration builds, for work that no model is asked for: it needs no key.
+pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Result<Runtime, Failure> {
+    if config.summarizer() == SummarizerChoice::Llm {
+        config.set("summary.summarizer", &"rules".into()).map_err(Failure::usage_text)?;
+    }
+    build(&config, registry)
 }
 
 /// What a configuration builds.

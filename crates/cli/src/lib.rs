@@ -13,6 +13,7 @@ mod failure;
 mod input;
 mod output;
 mod render;
+mod summaries;
 
 use std::process::ExitCode;
 

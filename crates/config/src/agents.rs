@@ -31,8 +31,8 @@ settings! {
     }
 }
 
-/// A threshold that is never reached.
-pub(crate) const NEVER: Threshold = Threshold::Tokens(u32::MAX);
+/// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
+pub const NEVER: Threshold = Threshold::Tokens(u32::MAX);
 
 /// By how much the default target lies below the default threshold.
 pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;

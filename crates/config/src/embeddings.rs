@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::{
     CacheSettings, EmbedderChoice, EmbedderError, FastembedPooling, FastembedSettings, OpenAiSettings,
@@ -41,12 +42,15 @@ fn culprit(error: &EmbedderError) -> (&'static str, String) {
         }
         EmbedderError::ModelFile { .. } => ("directory", STATIC.to_owned()),
         EmbedderError::UnknownModel { .. } => ("model", "a model of your own takes a `directory`".to_owned()),
+        #[cfg(feature = "http")]
         EmbedderError::Http(HttpError::NoKey { .. } | HttpError::BadKey { .. }) => {
             ("key_variable", "a service that wants no key takes `key_variable = \"\"`".to_owned())
         }
+        #[cfg(feature = "http")]
         EmbedderError::Http(HttpError::BadUrl { .. }) => {
             ("base_url", "an address is such as \"http://localhost:11434/v1\"".to_owned())
         }
+        #[cfg(feature = "http")]
         EmbedderError::Http(_) => ("embedder", STATIC.to_owned()),
     }
 }

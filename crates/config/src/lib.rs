@@ -39,7 +39,7 @@ mod tables;
 mod template;
 mod values;
 
-pub use agents::AgentTable;
+pub use agents::{AgentTable, NEVER};
 pub use calibrate::calibrated;
 pub use channels::ChannelTable;
 pub use check::unknown_strategy;

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, KeySource};
-use epitome_providers::http::{HttpError, RetryPolicy};
+#[cfg(feature = "http")]
+use epitome_providers::http::HttpError;
+use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, SummaryForm};
 use epitome_strategy::{Summarizer, Tokens};
 
@@ -146,20 +148,21 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
 fn not_opened(config: &Config, chosen: &Chosen<'_>, error: &ChannelError) -> Problem {
     let name = chosen.name;
     let (key, help) = match error {
-        ChannelError::NotBuilt { feature, .. } => (
-            "kind",
-            format!("build with `--features {feature}`, or write `summarizer = \"rules\"`, which need no model"),
-        ),
+        ChannelError::NotBuilt { .. } => ("kind", "`summarizer = \"rules\"` needs no model".to_owned()),
         ChannelError::Setting { setting, .. } => (*setting, String::new()),
+        #[cfg(feature = "http")]
         ChannelError::Http(HttpError::NoKey { .. } | HttpError::BadKey { .. }) => {
             let help = "or name another one with `key_variable`, or a file with `key_file`; the key itself never stands in \
                         the configuration";
             ("key_variable", help.to_owned())
         }
+        #[cfg(feature = "http")]
         ChannelError::Http(HttpError::BadUrl { .. }) => {
             ("base_url", "an address is such as \"http://localhost:11434/v1\"".to_owned())
         }
+        #[cfg(feature = "http")]
         ChannelError::Http(_) if !chosen.channel.key_file.is_empty() => ("key_file", String::new()),
+        #[cfg(feature = "http")]
         ChannelError::Http(_) => ("kind", String::new()),
     };
     let place = config.place(&format!("channels.{name}.{key}")).or_else(|| config.place(&format!("channels.{name}")));

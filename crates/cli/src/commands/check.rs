@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::engine::{Check, Urgency};
+use epitome::config::NEVER;
+use epitome::engine::{Check, Threshold, Urgency, Watch};
+use epitome::session::Trigger;
+use epitome::strategy::Value;
 use serde::Serialize;
 
 use crate::Outcome;
@@ -31,12 +34,19 @@ struct Checked<'a> {
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
     let mut config = input::config(args.config.as_deref(), &registry)?;
-    if let Some(window) = args.window {
-        config
-            .set("budget.window", &window.into())
-            .map_err(|problem| Failure::usage_text(format!("--window {problem}")))?;
+    if let Some(agent) = &args.agent {
+        config = input::of_agent(&config, agent)?;
     }
-    let runtime = input::build(&config, &registry)?;
+    let mut set = |option: &str, key: &str, value: Value| {
+        config.set(key, &value).map_err(|problem| Failure::usage_text(format!("{option} {problem}")))
+    };
+    if let Some(model) = &args.model {
+        set("--model", "budget.model", model.as_str().into())?;
+    }
+    if let Some(window) = args.window {
+        set("--window", "budget.window", window.into())?;
+    }
+    let runtime = input::build_without_model(config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;
     let chosen: Vec<usize> = if args.all {
         (0..loaded.sessions.len()).collect()
@@ -69,9 +79,12 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     let engine = epitome::engine_with_counter(runtime, counter);
     let mut budget = runtime.budget.clone();
     budget.tool_definitions = tool_tokens(&*engine.counter, session);
+    let mut watch = Watch::new(runtime.triggers.clone());
+    let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
+    session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
     Checked {
         session: name,
-        check: budget.check_since(engine.ledger(session).total(), session.newest_tokens_after()),
+        check: watch.check(&budget, engine.ledger(session).total(), session.newest_tokens_after()),
         window_tokens: budget.window,
         reserve_output_tokens: budget.reserve_output,
         tool_definition_tokens: budget.tool_definitions,
@@ -84,6 +97,19 @@ fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
         Urgency::None => ("no need to compact", GOOD),
         Urgency::Soft => ("compaction suggested", WARN),
         Urgency::Hard => ("compaction due", BAD),
+    }
+}
+
+/// What calls for a compaction, in words.
+fn called_for(trigger: Option<Trigger>) -> &'static str {
+    match trigger {
+        None => "nothing",
+        Some(Trigger::Soft) => "the soft threshold, or [triggers] tokens",
+        Some(Trigger::Hard) => "the hard threshold",
+        Some(Trigger::RemainingShare) => "[triggers] remaining_share: too little is left of the window",
+        Some(Trigger::Rounds) => "[triggers] rounds since the last compaction",
+        Some(Trigger::Marker) => "[triggers] marker: the model asked for it",
+        Some(Trigger::Manual | Trigger::Overflow | Trigger::Arrival | Trigger::Recorded) => "the host",
     }
 }
 
@@ -101,13 +127,19 @@ fn page(one: &Checked<'_>) -> String {
         "{style}{STRONG}{word}{STRONG:#}{style:#}\n  {drawn}  {share}\n\
          \x20 {FAINT}tokens{FAINT:#}     {}  {FAINT}by {}{FAINT:#}\n\
          \x20 {FAINT}usable{FAINT:#}     {}  {FAINT}window {} - reserve {}{tools}{FAINT:#}\n\
-         \x20 {FAINT}threshold{FAINT:#}  {}\n",
+         \x20 {FAINT}threshold{FAINT:#}  {}\n\
+         \x20 {FAINT}trigger{FAINT:#}    {}\n",
         number(check.current_tokens),
         one.counter,
         number(check.usable_tokens),
         number(one.window_tokens),
         number(one.reserve_output_tokens),
-        number(check.threshold_tokens),
+        if Threshold::Tokens(check.threshold_tokens) == NEVER {
+            "off".to_owned()
+        } else {
+            number(check.threshold_tokens)
+        },
+        called_for(check.trigger),
     )
 }
 

@@ -20,7 +20,11 @@ use crate::output::Target;
 use crate::render::report::{self, Subject};
 use crate::render::table::{Column, Table};
 use crate::render::text::{number, width};
+use crate::summaries::{self, Line};
 use crate::{INFEASIBLE, Outcome, emit, input, output};
+
+/// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
+const ROLLED_BACK: u8 = 1;
 
 /// Everything that is settled before the input is read.
 struct Job<'a> {
@@ -57,15 +61,39 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     if args.json {
         output::standard(&line(&done.report)?)?;
     }
-    let infeasible = done.report.status == Status::Infeasible;
-    if !args.preview && !infeasible {
+    let refused = refused(&done.report);
+    if !args.preview && refused.is_none() {
         target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
     }
     output::tell(&done.page);
-    if infeasible && quiet {
-        output::note(&format!("cannot fit {} tokens: the session was not written", number(done.report.budget)));
+    let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
+    if quiet {
+        output::note(&format!("{why}: the session was not written"));
     }
-    Ok(if infeasible { ExitCode::from(INFEASIBLE) } else { ExitCode::SUCCESS })
+    Ok(ExitCode::from(code))
+}
+
+/// The exit code of a compaction that was not made, and why it was not.
+fn refused(report: &Report) -> Option<(u8, String)> {
+    match report.status {
+        Status::NoChange | Status::Compacted => None,
+        Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {} tokens", number(report.budget)))),
+        Status::RolledBack => {
+            let below = report.quality.iter().flat_map(|quality| &quality.below);
+            let below: Vec<String> = below
+                .map(|it| {
+                    format!(
+                        "{} {} where [quality] min_{} asks for {}",
+                        it.part.as_str(),
+                        it.share,
+                        it.part.as_str(),
+                        it.least
+                    )
+                })
+                .collect();
+            Some((ROLLED_BACK, format!("rolled back, too little would be kept ({})", below.join(", "))))
+        }
+    }
 }
 
 fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, Failure> {
@@ -88,9 +116,10 @@ fn input_bytes<'a>(args: &CompactArgs, loaded: &'a Loaded) -> Option<&'a [u8]> {
 
 fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Job<'a>, Failure> {
     let mut config = input::config(args.config.as_deref(), registry)?;
-    if let Some(summarizer) = args.summarizer {
-        config.set("summary.summarizer", &summarizer.into()).map_err(Failure::usage_text)?;
+    if let Some(agent) = &args.agent {
+        config = input::of_agent(&config, agent)?;
     }
+    summaries::apply(&mut config, args)?;
     let runtime = input::build(&config, registry)?;
     let request = request(args, &config, &runtime, &config.registry(registry))?;
     Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet })
@@ -131,7 +160,9 @@ impl Job<'_> {
         let source = &loaded.sessions[index];
         let mut session = input::viewed(&source.session, self.args.input.view);
         let counter = counter_of(&self.runtime, &session);
-        let mut engine = epitome::engine_with_counter(&self.runtime, counter);
+        let waiting = Line::default();
+        let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
+        let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
         // The budget is for what is sent: reasoning that the output has no place for costs nothing.
         let (from, to) = (loaded.format, target_format(self.args, loaded));
         engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
@@ -139,6 +170,7 @@ impl Job<'_> {
         let mut ledger = engine.ledger(&session);
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+        drop(waiting);
         let report = draft.report.clone();
         let page = if self.quiet || self.args.json || self.args.all {
             String::new()
@@ -146,7 +178,8 @@ impl Job<'_> {
             let name = name(self.args, loaded, index);
             let choice = Choice::new(&self.runtime, report.mode, session.cycle() + 1);
             let (preview, elapsed) = (self.args.preview, started.elapsed());
-            let subject = Subject { name: &name, session: &session, choice, preview, elapsed };
+            let model = self.runtime.summary_model();
+            let subject = Subject { name: &name, session: &session, choice, model, preview, elapsed };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {
@@ -213,14 +246,15 @@ fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
     Ok(json)
 }
 
-/// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3.
+/// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3; those that were
+/// rolled back exit 1.
 fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&Target>) -> Outcome {
     let profile = emit::profile_of_lines(job.args.to)?;
     let mut written = Vec::new();
     let mut reports = Vec::new();
     let setting = [Column::Flexible, Column::Left, Column::Right, Column::Right, Column::Right, Column::Left];
     let mut table = Table::new(&setting, &["session", "", "before", "after", "edits", "task"]);
-    let mut infeasible = 0;
+    let (mut infeasible, mut rolled_back) = (0, 0);
     for (index, source) in loaded.sessions.iter().enumerate() {
         let done = job.compact(loaded, index)?;
         if !job.quiet {
@@ -230,6 +264,8 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
         reports.push(json!({ "session": source.name, "report": done.report }));
         if done.report.status == Status::Infeasible {
             infeasible += 1;
+        } else if done.report.status == Status::RolledBack {
+            rolled_back += 1;
         } else if !job.args.preview {
             emit::line(&mut written, loaded, index, &done.session, profile, job.quiet)?;
         }
@@ -247,8 +283,12 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
     if !job.quiet && !job.args.json {
         output::tell(&table.render(width()));
     }
+    if rolled_back > 0 {
+        let of = loaded.sessions.len();
+        output::note(&format!("{rolled_back} of {of} sessions would have lost too much and were left out"));
+    }
     if infeasible == 0 {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if rolled_back == 0 { ExitCode::SUCCESS } else { ExitCode::from(ROLLED_BACK) });
     }
     output::note(&format!("{infeasible} of {} sessions cannot fit and were left out", loaded.sessions.len()));
     Ok(ExitCode::from(INFEASIBLE))

@@ -37,7 +37,7 @@ pub(crate) struct Listed<'a> {
 pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
     let config = input::config(args.config.as_deref(), &registry)?;
-    let runtime = input::build(&config, &registry)?;
+    let runtime = input::build_without_model(config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;
     let single = loaded.sessions.len() == 1 || args.input.session.is_some();
     let (index, census) = if single {

@@ -104,9 +104,12 @@ fn options_that_are_wrong_or_do_not_go_together() {
       help: name one with --chain a,b,c, or with [select] chain in the configuration
     "#);
     insta::assert_snapshot!(check("--summarizer llm"), @r#"
-    error: invalid value 'llm' for '--summarizer <rules|off>': this version cannot reach a model: there is `rules`, which needs none, and `off`
-
-    For more information, try '--help'.
+    error: --summarizer llm needs a model, and there is no channel to one
+      help: name it here: --model-url http://localhost:11434/v1 --model qwen3:8b
+            or for good, in a file for --config:
+            [channels.local]
+            base_url = "http://localhost:11434/v1"
+            models = ["qwen3:8b"]
     "#);
     insta::assert_snapshot!(check("--to aider"), @r#"
     error: invalid value 'aider' for '--to <FORMAT>'

@@ -77,7 +77,7 @@ fn the_report_has_the_documented_keys() {
     let place = Place::with("chat.json", chat());
     let report = place.run("compact chat.json -b 400 --preview --json").json();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after floor messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps edits messages summary summarizer counter");
+    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after floor messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps quality edits messages summary summarizer counter");
     insta::assert_snapshot!(keys(&report["task"]), @"kind confidence evidence");
     insta::assert_snapshot!(keys(&report["steps"][0]), @"strategy tokens_before tokens_after edits refused declined duration_us");
     insta::assert_snapshot!(keys(&report["edits"][0]), @"edit strategy messages tokens_saved reason recall");
@@ -131,6 +131,57 @@ fn what_cannot_fit_is_explained_and_not_written() {
     let quiet = place.run("compact chat.json -b 20 -q");
     assert_eq!((quiet.code, quiet.text()), (3, ""));
     insta::assert_snapshot!(quiet.stderr, @"warning: cannot fit # tokens: the session was not written");
+}
+
+/// Sixty calls, each on a file of its own: more names than a small budget holds.
+fn many_files() -> String {
+    let steps: String = (10..70)
+        .map(|unit| {
+            format!(
+                r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{unit}","type":"function","function":{{"name":"Edit","arguments":"{{\"file_path\":\"src/unit_{unit}.rs\"}}"}}}}]}},{{"role":"tool","tool_call_id":"c{unit}","content":"done as it was to be done"}},"#
+            )
+        })
+        .collect();
+    let typed = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    format!(r#"{{"messages":[{},{steps}{}]}}"#, typed("Rename them all."), typed("And now?"))
+}
+
+#[test]
+fn a_compaction_that_keeps_too_little_is_rolled_back() {
+    let place = Place::with("files.json", many_files());
+    place.file("c.toml", "[quality]\nmin_strings = 0.9\non_loss = \"roll-back\"\n");
+    place.file("out.json", "precious");
+    let ran = place.run("compact files.json -b 400 --config c.toml -o out.json --report r.json");
+    assert_eq!((ran.code, ran.text()), (1, ""), "{}", ran.stderr);
+    for told in [
+        "rolled back, too much would be lost",
+        "too little would be kept: strings 0.",
+        "[quality] min_strings asks for 0.9",
+        "retained",
+        "lost",
+        "tried",
+        "help: raise the budget, name another chain with --chain, or lower [quality] min_strings",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!(place.read("out.json"), b"precious");
+    let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+    assert_eq!((&report["status"], &report["tokens_after"]), (&"rolled-back".into(), &report["tokens_before"]));
+    assert_eq!(report["quality"]["below"][0]["part"], "strings");
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+    insta::assert_snapshot!(keys(&report["quality"]), @"share strings instructions files below tried");
+    insta::assert_snapshot!(keys(&report["quality"]["files"]), @"held kept share lost");
+    insta::assert_snapshot!(keys(&report["quality"]["below"][0]), @"part share least");
+    insta::assert_snapshot!(keys(&report["quality"]["tried"][0]), @"chain tokens_after share below");
+    let quiet = place.run("compact files.json -b 400 --config c.toml -q");
+    assert_eq!((quiet.code, quiet.text()), (1, ""));
+    assert!(quiet.stderr.starts_with("warning: rolled back, too little would be kept (strings 0."), "{}", quiet.stderr);
+    // With `retry` the best is taken, and it is said.
+    place.file("c.toml", "[quality]\nmin_strings = 0.9\n");
+    let ran = place.run("compact files.json -b 400 --config c.toml -o out.json --force");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("too few") && ran.stderr.contains("asks for 0.9"), "{}", ran.stderr);
+    assert_ne!(place.read("out.json"), b"precious");
 }
 
 #[test]

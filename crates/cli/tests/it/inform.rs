@@ -13,6 +13,7 @@ fn check_tells_the_urgency() {
       tokens     1,095  by o200k_base
       usable     184,000  window 200,000 - reserve 16,000
       threshold  147,200
+      trigger    nothing
     "#);
     insta::assert_snapshot!(place.run("check chat.json --window 2k --json").all(), @r#"
     exit 0
@@ -25,6 +26,7 @@ fn check_tells_the_urgency() {
       "usable_tokens": 1500,
       "share": 0.73,
       "urgency": "none",
+      "trigger": null,
       "window_tokens": 2000,
       "reserve_output_tokens": 500,
       "tool_definition_tokens": 0,

@@ -6,6 +6,7 @@ mod bad_input;
 mod compact;
 mod eval;
 mod inform;
+mod model;
 mod place;
 mod replay;
 mod several;

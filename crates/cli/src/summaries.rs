@@ -1,0 +1,173 @@
+//! Summaries by a model: what the command line says of them, and how far they are.
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use epitome::config::{Config, OnProgress, SummaryModel};
+use epitome::providers::model::{ModelProgress, ModelStep};
+use epitome::strategy::Value;
+
+use crate::args::{CompactArgs, ModelArgs};
+use crate::failure::Failure;
+use crate::output;
+use crate::render::text::{first_words, number, plural, width};
+
+/// What the channel that the command line describes is called.
+const CHANNEL: &str = "--model-url";
+
+/// Sets what the command line says of summaries over the configuration.
+pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failure> {
+    let model = &args.model;
+    let named = [("--channel", &model.channel), ("--model-url", &model.model_url), ("--model", &model.model)];
+    let named = named.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
+    let summarizer = match (&args.summarizer, named) {
+        (Some(choice), Some(name)) if choice != "llm" => {
+            let failure = Failure::usage_text(format!("{name} goes with --summarizer llm, not with {choice}"));
+            return Err(failure.with_help("leave one of them out"));
+        }
+        (Some(choice), _) => choice.as_str(),
+        (None, Some(_)) => "llm",
+        (None, None) => return Ok(()),
+    };
+    let mut set = |key: &str, value: Value| {
+        config.set(key, &value).map_err(|problem| Failure::usage_text(format!("`{key}` {problem}")))
+    };
+    set("summary.summarizer", summarizer.into())?;
+    if let Some(url) = &model.model_url {
+        describe(url, model, &mut set)?;
+    } else if let Some(channel) = &model.channel {
+        set("summary.channel", channel.as_str().into())?;
+        // The configuration's model may be one of another channel.
+        set("summary.model", "".into())?;
+    }
+    if let Some(name) = &model.model {
+        set("summary.model", name.as_str().into())?;
+    }
+    if summarizer == "llm" && config.channels().next().is_none() {
+        let failure = Failure::usage_text("--summarizer llm needs a model, and there is no channel to one");
+        return Err(failure.with_help(
+            "name it here: --model-url http://localhost:11434/v1 --model qwen3:8b\n\
+             or for good, in a file for --config:\n\
+             [channels.local]\n\
+             base_url = \"http://localhost:11434/v1\"\n\
+             models = [\"qwen3:8b\"]",
+        ));
+    }
+    Ok(())
+}
+
+/// A channel out of options.
+fn describe(
+    url: &str,
+    args: &ModelArgs,
+    set: &mut impl FnMut(&str, Value) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut of_channel = |key: &str, value: Value| set(&format!("channels.{CHANNEL}.{key}"), value);
+    of_channel("kind", args.model_kind.as_str().into())?;
+    of_channel("base_url", url.into())?;
+    if let Some(variable) = &args.key_variable {
+        of_channel("key_variable", variable.as_str().into())?;
+    }
+    if let Some(window) = args.model_window {
+        of_channel("window", window.into())?;
+    }
+    set("summary.channel", CHANNEL.into())
+}
+
+/// The line that says how far a model's summary is. It is there on a terminal only, rewritten in place where it changes,
+/// and gone at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Line(Arc<Mutex<Shown>>);
+
+/// What the line says.
+#[derive(Debug, Default)]
+struct Shown {
+    line: String,
+    /// Parts that are written.
+    n_written: u32,
+}
+
+impl Line {
+    /// Whom to tell, where there is a model to wait for and somebody to read it.
+    pub(crate) fn on_progress(&self, model: Option<&SummaryModel>, quiet: bool) -> Option<OnProgress> {
+        let name = model.filter(|_| !quiet && std::io::stderr().is_terminal())?.model.clone();
+        let shown = Arc::clone(&self.0);
+        Some(Arc::new(move |progress: ModelProgress| {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = shown.told(&name, &progress, width() - 1);
+            if shown.line != line {
+                output::tell(&format!("\r{line}\u{1b}[K"));
+                shown.line = line;
+            }
+        }))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shown.line.is_empty() {
+            output::tell("\r\u{1b}[K");
+        }
+    }
+}
+
+impl Shown {
+    /// How far it is after `progress`, in at most `width` columns. Parts are written side by side: how many are done says
+    /// more than which.
+    fn told(&mut self, model: &str, progress: &ModelProgress, width: usize) -> String {
+        let tokens = match (progress.input_tokens, progress.output_tokens) {
+            (0, 0) => String::new(),
+            (read, written) => format!(" · {} tokens read, {} written", number(read), number(written)),
+        };
+        if let ModelStep::Done { .. } = progress.step {
+            self.n_written += 1;
+        }
+        let n_written = self.n_written;
+        let step = match &progress.step {
+            ModelStep::Started { of, .. } | ModelStep::Done { of, .. } if n_written <= *of => {
+                format!("{n_written} of {} written", plural(*of as usize, "part"))
+            }
+            // Several summaries at once: each counts its own.
+            ModelStep::Started { .. } | ModelStep::Done { .. } => {
+                format!("{} written", plural(n_written as usize, "part"))
+            }
+            ModelStep::Retry { part, reason } => format!("part {part} once more: {reason}"),
+            ModelStep::Smaller { part_tokens } => {
+                self.n_written = 0;
+                format!("all over again, in parts of {} tokens", number(*part_tokens))
+            }
+        };
+        first_words(&format!("{model}: {step}{tokens}"), width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let mut shown = Shown::default();
+        let mut check = |step: ModelStep, tokens: (u64, u64), expect: &str| {
+            let progress = ModelProgress { step, input_tokens: tokens.0, output_tokens: tokens.1 };
+            assert_eq!(shown.told("qwen", &progress, 70), expect);
+        };
+        let done = |part, of| ModelStep::Done { part, of, from_cache: false };
+        check(ModelStep::Started { part: 1, of: 3 }, (0, 0), "qwen: 0 of 3 parts written");
+        check(ModelStep::Started { part: 2, of: 3 }, (0, 0), "qwen: 0 of 3 parts written");
+        check(done(2, 3), (12_000, 300), "qwen: 1 of 3 parts written · 12,000 tokens read, 300 written");
+        check(
+            ModelStep::Retry { part: 1, reason: "it is empty".to_owned() },
+            (0, 0),
+            "qwen: part 1 once more: it is empty",
+        );
+        check(done(1, 3), (0, 0), "qwen: 2 of 3 parts written");
+        check(ModelStep::Smaller { part_tokens: 16_000 }, (0, 0), "qwen: all over again, in parts of 16,000 tokens");
+        check(done(1, 1), (0, 0), "qwen: 1 of 1 part written");
+        check(done(1, 1), (0, 0), "qwen: 2 parts written");
+        let long = ModelStep::Retry { part: 2, reason: "word ".repeat(40) };
+        let progress = ModelProgress { step: long, input_tokens: 0, output_tokens: 0 };
+        assert!(shown.told("qwen", &progress, 70).chars().count() <= 70);
+    }
+}
