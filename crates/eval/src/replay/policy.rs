@@ -1,7 +1,7 @@
 //! Policies: when and how a runtime would compact.
 
 use epitome::config::Preset;
-use epitome::engine::{Budget, Chain, Engine, Mode};
+use epitome::engine::{Budget, Chain, Engine, Mode, Triggers};
 use epitome::session::Block;
 use epitome::{Config, Registry};
 
@@ -36,6 +36,7 @@ pub(crate) enum How {
 pub(crate) struct Runs {
     pub(crate) engine: Engine,
     pub(crate) budget: Budget,
+    pub(crate) triggers: Triggers,
     pub(crate) mode: Mode,
     pub(crate) chain: Option<Chain>,
 }
@@ -75,6 +76,7 @@ impl Policy {
             mode: mode.unwrap_or(runtime.mode),
             chain: chain.or_else(|| runtime.fixed.clone()),
             budget: runtime.budget,
+            triggers: runtime.triggers,
         };
         Ok(Self { name: spec.to_owned(), how: How::Engine(Box::new(runs)) })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use epitome::engine::{Ledger, Status, block_on};
+use epitome::engine::{Ledger, Status, Watch, block_on};
 use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, Trigger};
 use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,6 @@ use super::reads::{Reads, Refetches};
 use super::recording::{Recording, is_empty, is_said};
 use crate::EvalError;
 use crate::cut::tokens_of;
-
-/// After a compaction that changed nothing the next one is tried when this share of the usable window has come.
-const RETRY_SHARE: f64 = 0.01;
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,8 +99,7 @@ struct ByEngine<'a> {
     budget: Budget,
     ledger: Ledger,
     archive: MemoryArchive,
-    /// The total at which nothing could be done.
-    failed_at: Option<u32>,
+    watch: Watch,
 }
 
 /// Replays a recording under a policy. The cost of a turn is proportional to its new messages; that of a compaction to
@@ -119,7 +115,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
             budget: Budget { tool_definitions: recording.tools as u32, ..runs.budget.clone() },
             ledger: runs.engine.ledger(&session),
             archive: MemoryArchive::new(),
-            failed_at: None,
+            watch: Watch::new(runs.triggers.clone()),
         }),
         How::Never | How::Recorded => None,
     };
@@ -164,6 +160,7 @@ impl Replay<'_> {
         self.numbers.push(number);
         if let Some(engine) = &mut self.by_engine {
             engine.ledger.push(&self.session, key);
+            engine.watch.push(message);
         }
         let tokens = self.recording.tokens[number];
         match self.session.view().last() {
@@ -240,13 +237,9 @@ impl Replay<'_> {
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
         let total = engine.ledger.total();
-        let check = engine.budget.check_since(total, self.session.newest_tokens_after());
-        let patience = (f64::from(usable) * RETRY_SHARE) as u32;
-        if !check.should_compact || engine.failed_at.is_some_and(|failed| total < failed.saturating_add(patience)) {
-            return Ok(());
-        }
+        let check = engine.watch.check(&engine.budget, total, self.session.newest_tokens_after());
+        let Some(trigger) = check.trigger else { return Ok(()) };
         let limit = engine.budget.hard.tokens(usable).min(usable);
-        let trigger = if check.urgency == epitome::engine::Urgency::Hard { Trigger::Hard } else { Trigger::Soft };
         let request = Request {
             target: engine.budget.target.tokens(usable).min(limit),
             limit,
@@ -262,7 +255,7 @@ impl Replay<'_> {
             engine.runs.engine.compact(&mut self.session, &mut engine.ledger, &mut engine.archive, &request);
         let report = block_on(compacting).map_err(|error| EvalError::Method(error.to_string()))?;
         let micros = started.elapsed().as_micros() as u64;
-        engine.failed_at = (report.status != Status::Compacted).then_some(total);
+        engine.watch.compacted(&report);
         let tokens_before = self.prompt.total();
         let mut cache_loss_tokens = 0;
         if report.status == Status::Compacted {
