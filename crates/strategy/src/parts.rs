@@ -8,6 +8,7 @@ use crate::goal::Goal;
 use crate::plan::Edit;
 use crate::services::Tokens;
 use crate::summaries::{SUMMARY_OVERHEAD, allot, summarize};
+use crate::text;
 use crate::view::{BlockRef, View};
 
 /// A part of a session: units that belong together and may give way together.
@@ -140,7 +141,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
     for ((part, run), max_tokens) in chosen.into_iter().zip(budgets) {
         saved += u64::from(run.tokens.saturating_sub(max_tokens + SUMMARY_OVERHEAD));
         let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
-        let detail = format!("{}: {messages} messages, {} tokens", part.name, run.tokens);
+        let detail = format!("{}: {}, {} tokens", part.name, text::counted(messages, "message"), run.tokens);
         edits.push(summarize(goal, run.units.clone(), max_tokens, Reason::new(codes.summary, detail)));
     }
     let focus = Focus::new(goal.focus.as_deref());

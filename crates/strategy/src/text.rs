@@ -22,6 +22,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// A number with its noun: `1 message`, `2 messages`.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Whether a character ends a sentence, in English or Chinese.
 pub fn ends_sentence(char: char) -> bool {
     matches!(char, '.' | '!' | '?' | '。' | '！' | '？' | '；' | '…')

@@ -3,7 +3,7 @@
 mod score;
 
 use epitome_strategy::{
-    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy,
+    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy, text,
 };
 
 use crate::score::{Scored, Scorer};
@@ -83,7 +83,11 @@ impl Strategy for Importance {
         }
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
-            return Ok(Plan::decline(format!("{messages} messages: runs above {}", self.settings.run_above)));
+            return Ok(Plan::decline(format!(
+                "{}: runs above {}",
+                text::counted(messages, "message"),
+                self.settings.run_above
+            )));
         }
         let scored = Scorer::new(&self.settings, view).score_all();
         let leaving = self.choose(view, goal, &scored);

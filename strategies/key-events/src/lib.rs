@@ -5,7 +5,7 @@ mod event;
 use std::cmp::Reverse;
 
 use epitome_strategy::{
-    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy,
+    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy, text,
 };
 
 use crate::event::Event;
@@ -65,7 +65,11 @@ impl Strategy for KeyEvents {
         }
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
-            return Ok(Plan::decline(format!("{messages} messages: runs above {}", self.settings.run_above)));
+            return Ok(Plan::decline(format!(
+                "{}: runs above {}",
+                text::counted(messages, "message"),
+                self.settings.run_above
+            )));
         }
         let events = event::events(view, &self.settings);
         let leaving = self.choose(view, goal, &events);

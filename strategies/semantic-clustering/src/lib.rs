@@ -5,7 +5,7 @@ mod representatives;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize, summary_room, window_start,
+    summarize, summary_room, text, window_start,
 };
 
 use representatives::Member;
@@ -65,8 +65,11 @@ impl Strategy for SemanticClustering {
         let (earlier, old): (Vec<usize>, Vec<usize>) = (0..window).filter(free).partition(is_summary);
         let least = self.settings.min_messages as usize;
         if old.len() < least {
-            let reason =
-                format!("{} messages in front of the newest {}: runs from {least}", old.len(), self.settings.window);
+            let reason = format!(
+                "{} in front of the newest {}: runs from {least}",
+                text::counted(old.len(), "message"),
+                self.settings.window
+            );
             return Ok(Plan::decline(reason));
         }
         let points = clusters::Points::of(&old, &vectors.units);
@@ -233,8 +236,10 @@ impl Group {
             Some(Cause::Represented | Cause::Earlier) | None => ("represented", ""),
         };
         let detail = format!(
-            "{messages} messages ({} tokens) of {clusters} clusters, {likeness:.2} like their representatives{why}",
-            self.tokens
+            "{} ({} tokens) of {}, {likeness:.2} like their representatives{why}",
+            text::counted(messages, "message"),
+            self.tokens,
+            text::counted(clusters, "cluster"),
         );
         let mut units: Vec<u32> = self.units.iter().map(|leaving| leaving.unit as u32).collect();
         units.sort_unstable();

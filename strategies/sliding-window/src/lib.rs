@@ -2,7 +2,7 @@
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize, summary_room, window_start,
+    summarize, summary_room, text, window_start,
 };
 
 settings! {
@@ -46,7 +46,7 @@ impl Strategy for SlidingWindow {
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         let least = (f64::from(self.settings.window) * self.settings.run_above) as usize;
         if messages <= least {
-            return Ok(Plan::decline(format!("{messages} messages: runs above {least}")));
+            return Ok(Plan::decline(format!("{}: runs above {least}", text::counted(messages, "message"))));
         }
         let Some(cut) = self.cut(view, goal) else {
             return Ok(Plan::decline("nothing in front of the window may leave"));
@@ -58,8 +58,8 @@ impl Strategy for SlidingWindow {
         let share = self.share(goal).min(cut.tokens - SUMMARY_OVERHEAD - 1);
         let max_tokens = left.min(share).max(self.settings.min_summary_tokens);
         let detail = format!(
-            "{} messages ({} tokens) in front of the newest {}{}",
-            cut.messages,
+            "{} ({} tokens) in front of the newest {}{}",
+            text::counted(cut.messages, "message"),
             cut.tokens,
             messages - cut.messages,
             if cut.shrunk { "; the window had to shrink for the goal" } else { "" }

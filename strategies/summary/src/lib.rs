@@ -4,7 +4,7 @@ mod keep;
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize,
+    summarize, text,
 };
 
 use crate::keep::KeptSteps;
@@ -73,8 +73,8 @@ impl Strategy for Summary {
         let max_tokens = left.min(most).max(LEAST_SUMMARY);
         let code = if span.is_tail_short { "tail-shrunk" } else { "before-tail" };
         let detail = format!(
-            "{} messages ({} tokens) in front of the newest {}, which take {} tokens{}",
-            span.messages,
+            "{} ({} tokens) in front of the newest {}, which take {} tokens{}",
+            text::counted(span.messages, "message"),
             span.tokens,
             span.tail_messages,
             span.tail_tokens,

@@ -7,6 +7,7 @@ use epitome_strategy::cut::Focus;
 use epitome_strategy::parts::{self, Limits, Run};
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, settings, strategy, summarize,
+    text,
 };
 
 use fade::{Fade, Fader};
@@ -217,7 +218,8 @@ impl TimeDecay {
             let age = |unit: Option<&u32>| unit.map_or(0.0, |unit| age(*unit));
             let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
             let detail = format!(
-                "{messages} messages, {} tokens, {:.1} to {:.1} half-lives old",
+                "{}, {} tokens, {:.1} to {:.1} half-lives old",
+                text::counted(messages, "message"),
                 run.tokens,
                 age(run.units.last()),
                 age(run.units.first())

@@ -5,7 +5,7 @@ mod nearness;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
-    strategy, summarize, summary_room, tail_start, window_start,
+    strategy, summarize, summary_room, tail_start, text, window_start,
 };
 
 use nearness::Candidate;
@@ -232,7 +232,8 @@ fn reason(view: &View<'_>, gone: &[Leaving], code: &str) -> (String, f32) {
         "no-room-for-near" => "; some of the nearest had to go for the goal",
         _ => "",
     };
-    (format!("{messages} messages ({tokens} tokens) of a nearness of {nearest:.2} or less{why}"), nearest)
+    let messages = text::counted(messages, "message");
+    (format!("{messages} ({tokens} tokens) of a nearness of {nearest:.2} or less{why}"), nearest)
 }
 
 /// What a unit brings: a question the answer directly behind it, a step the question directly in front of it.

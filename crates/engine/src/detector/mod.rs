@@ -7,6 +7,7 @@ mod commands;
 mod signals;
 mod weights;
 
+use epitome_strategy::text::counted;
 use epitome_strategy::{TaskDetector, TaskKind, Verdict, View};
 
 use signals::Signals;
@@ -90,11 +91,6 @@ fn evidence(signals: &Signals, values: &[f64], first: usize, second: usize) -> V
     }
     lines.extend(against);
     lines
-}
-
-/// A number with its noun.
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! (`docs/detection.md`).
 
 use epitome_strategy::TaskKind;
+use epitome_strategy::text::counted;
 
-use super::counted;
 use super::signals::Signals;
 
 /// The kinds that are weighed, in the order of the weights.

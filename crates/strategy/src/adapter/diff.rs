@@ -8,6 +8,7 @@ use epitome_session::{Block, Content, Message, Reason, Role};
 use super::arguments::{self, Change};
 use super::shortened::shortened;
 use crate::plan::{Edit, Plan, SummaryText};
+use crate::text;
 use crate::view::View;
 
 /// What the engine may be asked for, for the end of a message.
@@ -34,7 +35,7 @@ pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
         edits,
         match protected {
             0 => "the function gave the messages back as they were".to_owned(),
-            count => format!("the function changed {count} messages, all of them protected"),
+            count => format!("the function changed {}, all of them protected", text::counted(count, "message")),
         },
     ))
 }
@@ -126,11 +127,15 @@ fn run(
     match text {
         _ if free.is_empty() => {}
         Some(text) => {
-            let reason = Reason::new("replaced-by-function", format!("{count} messages became one text{beside}"));
+            let reason = Reason::new(
+                "replaced-by-function",
+                format!("{} became one text{beside}", text::counted(count, "message")),
+            );
             edits.push(Edit::Summarize { units: free, summary: SummaryText::Ready(text), reason });
         }
         None => {
-            let reason = Reason::new("left-out-by-function", format!("{count} messages were left out{beside}"));
+            let reason =
+                Reason::new("left-out-by-function", format!("{} left out{beside}", text::counted(count, "message")));
             edits.push(Edit::Drop { units: free, reason });
         }
     }

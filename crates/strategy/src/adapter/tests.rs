@@ -134,8 +134,8 @@ fn new(id: &str, text: &str) -> Message {
 #[test]
 fn what_left_becomes_edits() {
     assert_eq!(changed(|_| {}), "declined: the function gave the messages back as they were");
-    assert_eq!(changed(|all| drop(all.drain(2..4))), "drop [2] 2 messages were left out");
-    assert_eq!(changed(|all| drop(all.drain(2..6))), "drop [2, 3, 4] 4 messages were left out");
+    assert_eq!(changed(|all| drop(all.drain(2..4))), "drop [2] 2 messages left out");
+    assert_eq!(changed(|all| drop(all.drain(2..6))), "drop [2, 3, 4] 4 messages left out");
     assert_eq!(
         changed(|all| drop(all.splice(2..6, [new("sum", "The parser is fixed.")]))),
         "summarize [2, 3, 4] as \"The parser is fixed.\" 4 messages became one text"
@@ -146,14 +146,14 @@ fn what_left_becomes_edits() {
             drop(all.splice(5..6, [new("sum", "They pass.")]));
             drop(all.drain(2..4));
         }),
-        "drop [2] 2 messages were left out\nsummarize [4] as \"They pass.\" 1 messages became one text"
+        "drop [2] 2 messages left out\nsummarize [4] as \"They pass.\" 1 messages became one text"
     );
     assert_eq!(planned(|_| Err("no idea".to_owned())), "error: no idea");
 }
 
 #[test]
 fn what_is_protected_stays() {
-    assert_eq!(changed(|all| all.clear()), "drop [2, 3, 4] 4 messages were left out; 3 protected ones stay");
+    assert_eq!(changed(|all| all.clear()), "drop [2, 3, 4] 4 messages left out; 3 protected ones stay");
     assert_eq!(
         changed(|all| drop(all.splice(.., [new("sum", "all of it")]))),
         "summarize [2, 3, 4] as \"all of it\" 4 messages became one text; 3 protected ones stay"
