@@ -146,7 +146,7 @@ fn what_left_becomes_edits() {
             drop(all.splice(5..6, [new("sum", "They pass.")]));
             drop(all.drain(2..4));
         }),
-        "drop [2] 2 messages left out\nsummarize [4] as \"They pass.\" 1 messages became one text"
+        "drop [2] 2 messages left out\nsummarize [4] as \"They pass.\" 1 message became one text"
     );
     assert_eq!(planned(|_| Err("no idea".to_owned())), "error: no idea");
 }
@@ -158,10 +158,10 @@ fn what_is_protected_stays() {
         changed(|all| drop(all.splice(.., [new("sum", "all of it")]))),
         "summarize [2, 3, 4] as \"all of it\" 4 messages became one text; 3 protected ones stay"
     );
-    assert_eq!(changed(|all| all.truncate(6)), "declined: the function changed 1 messages, all of them protected");
+    assert_eq!(changed(|all| all.truncate(6)), "declined: the function changed 1 message, all of them protected");
     assert_eq!(
         changed(|all| all[1].blocks = vec![Block::text("Fix…")]),
-        "declined: the function changed 1 messages, all of them protected"
+        "declined: the function changed 1 message, all of them protected"
     );
 }
 
