@@ -89,7 +89,10 @@ fn check(live: &LiveSession, task: Option<&(EntryKey, Arc<Message>)>, name: &str
     }
     if let Some((key, message)) = task {
         let shown = view.iter().find(|entry| entry.key == *key);
-        let stays = shown.is_some_and(|entry| entry.message == *message || entry.is_edited());
+        // Its head and tail stay where the window is smaller than the task.
+        let whole = live.engine().counter.count(&message.plain_text());
+        let may_be_cut = f64::from(whole) > 0.3 * f64::from(usable);
+        let stays = shown.is_some_and(|entry| entry.message == *message || may_be_cut && entry.is_edited());
         assert!(stays, "{name}: the original task left");
     }
     let summaries = view.iter().filter(|entry| entry.message.origin == Origin::Summary);
@@ -112,7 +115,8 @@ fn line(name: &str, recorded: &Session) -> Option<String> {
     let mut compactions = 0;
     for message in recorded.log() {
         if message.role == Role::Assistant
-            && let Ok(Maintained::Compacted(report)) = block_on(live.maintain())
+            && let Maintained::Compacted(report) =
+                block_on(live.maintain()).unwrap_or_else(|error| panic!("{name}: {error}"))
         {
             compactions += usize::from(report.status == epitome::Status::Compacted);
             check(&live, task.as_ref(), name);
@@ -151,5 +155,5 @@ fn ten_compactions_and_more_by_levels() {
     let sessions: Vec<(String, Session)> = all.iter().flat_map(sessions).collect();
     let lines: Vec<String> = sessions.par_iter().filter_map(|(name, session)| line(name, session)).collect();
     lines.iter().for_each(|line| tell(line));
-    assert!(lines.len() >= 3, "too few sessions of that length: {lines:?}");
+    assert!(lines.len() >= 20, "too few sessions of that length: {lines:?}");
 }

@@ -58,7 +58,7 @@ impl Engine {
         let layout = working.layout(&self.pins);
         let view = working.view(&layout, &context);
         let outputs = view.facts().outputs().iter();
-        let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted && !output.is_error);
+        let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted);
         let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
             .filter_map(|output| {
                 let lines = telling_lines(&view, output.text, &Focus::new(None), most);

@@ -11,15 +11,58 @@ use crate::guard::{self, Refusal};
 use crate::ledger::count_message;
 use crate::report::{Report, Status};
 
-/// A compaction that is worked out and not yet made: committing it makes exactly this one. It can be stored, shown, and
-/// its summaries can be edited by a person before it is committed.
+/// A compaction that is worked out and not yet made: committing it makes exactly this one. It can be shown, its summaries
+/// can be edited by a person before it is committed, and the host may store it.
+///
+/// What is stored is sealed by a hash: a draft that was changed on the way is not read again. That keeps accidents out, not
+/// attackers: a client should be sent what [`summaries`](Self::summaries) gives, and send back a number and a text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Draft {
     /// What it would do.
     pub report: Report,
     pub(crate) epoch: Option<Epoch>,
     pub(crate) counts: Vec<(EntryKey, EntryTokens)>,
     pub(crate) made_from: [u8; 32],
+}
+
+/// A draft as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    report: Report,
+    epoch: Option<Epoch>,
+    counts: Vec<(EntryKey, EntryTokens)>,
+    made_from: [u8; 32],
+    seal: String,
+}
+
+/// The hash of everything that a commit goes by.
+fn seal(draft: &Draft) -> Result<String, serde_json::Error> {
+    let tokens = (draft.report.status, draft.report.budget, draft.report.tokens_after);
+    let parts = serde_json::to_vec(&(&draft.epoch, &draft.counts, draft.made_from, tokens))?;
+    Ok(blake3::hash(&parts).to_hex().to_string())
+}
+
+impl From<Draft> for Stored {
+    fn from(draft: Draft) -> Self {
+        // What cannot be written as JSON has no seal, and is not read again.
+        let seal = seal(&draft).unwrap_or_default();
+        let Draft { report, epoch, counts, made_from } = draft;
+        Self { report, epoch, counts, made_from, seal }
+    }
+}
+
+impl TryFrom<Stored> for Draft {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        let Stored { report, epoch, counts, made_from, seal: sealed } = stored;
+        let draft = Self { report, epoch, counts, made_from };
+        match seal(&draft) {
+            Ok(seal) if seal == sealed => Ok(draft),
+            Ok(_) | Err(_) => Err("the draft was changed after it was made: make a new one".to_owned()),
+        }
+    }
 }
 
 /// A summary of a draft.

@@ -67,6 +67,10 @@ impl Engine {
         let outcomes = join_all(tasks.iter().map(one)).await;
         let mut all = WrittenSummaries::new();
         for ((number, ..), outcome) in wanted.into_iter().zip(outcomes) {
+            if let Err(SummarizeError { input_tokens, output_tokens, .. }) = &outcome {
+                run.summarizer.input_tokens += input_tokens;
+                run.summarizer.output_tokens += output_tokens;
+            }
             let text = match outcome {
                 Ok(summary) => Ok(run.pay(summary)),
                 Err(error) if self.without_summary == WithoutSummary::Stop => return Err(Refusal::Stopped(error)),
@@ -96,10 +100,14 @@ impl Run {
 
 /// One summary; a summarizer that panics, or that gives none, has failed.
 async fn written(summarizer: &dyn Summarizer, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
-    let failed = |message: String| SummarizeError { message, retryable: false };
+    let failed = |message: String| SummarizeError::new(message, false);
     let summary = without_panic(|| summarizer.summarize(task)).await;
     let summary = summary.map_err(|panic| failed(format!("the summarizer panicked: {panic}")))??;
-    if summary.text.trim().is_empty() { Err(failed("the text is empty".to_owned())) } else { Ok(summary) }
+    if !summary.text.trim().is_empty() {
+        return Ok(summary);
+    }
+    let Summary { input_tokens, output_tokens, .. } = summary;
+    Err(SummarizeError { input_tokens, output_tokens, ..failed("the text is empty".to_owned()) })
 }
 
 fn progress(written: &Result<Summary, SummarizeError>) -> Progress<'_> {
@@ -109,6 +117,8 @@ fn progress(written: &Result<Summary, SummarizeError>) -> Progress<'_> {
             output_tokens: *output_tokens,
             problem: fell_back.as_deref(),
         },
-        Err(error) => Progress::Summary { input_tokens: 0, output_tokens: 0, problem: Some(&error.message) },
+        Err(SummarizeError { message, input_tokens, output_tokens, .. }) => {
+            Progress::Summary { input_tokens: *input_tokens, output_tokens: *output_tokens, problem: Some(message) }
+        }
     }
 }

@@ -38,14 +38,14 @@ pub struct Watch {
     rounds: u32,
     /// Whether the model asked for one since.
     asked: bool,
-    /// The total at which nothing could be done.
-    failed_at: Option<Tokens>,
+    /// The total at which nothing could be done, and how urgent it was then.
+    failed: Option<(Tokens, Urgency)>,
 }
 
 impl Watch {
     /// A watch over a session that begins now.
     pub fn new(triggers: Triggers) -> Self {
-        Self { triggers, rounds: 0, asked: false, failed_at: None }
+        Self { triggers, rounds: 0, asked: false, failed: None }
     }
 
     /// Looks at a message that has arrived. Linear in what the model wrote, constant for others.
@@ -62,7 +62,8 @@ impl Watch {
     ///
     /// Invariant (progress): a compaction, or the attempt at one, does not lead to the next by itself. Thresholds wait
     /// until half of the room up to the hard one is used, rounds and the model's word count from the compaction on, and
-    /// after an attempt that changed nothing the view has to grow first.
+    /// after an attempt that changed nothing the view has to grow first, or the matter has to become more urgent. Until
+    /// then there is no trigger; the urgency is told as it is.
     pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
         let usable = budget.usable();
         let soft = budget.soft.tokens(usable);
@@ -83,33 +84,41 @@ impl Watch {
             Urgency::None if self.triggers.rounds > 0 && self.rounds >= self.triggers.rounds => Some(Trigger::Rounds),
             Urgency::None => None,
         };
+        if check.trigger.is_some() {
+            check.urgency = check.urgency.max(Urgency::Soft);
+        }
         let patience = (f64::from(usable) * PATIENCE) as Tokens;
-        if self.failed_at.is_some_and(|failed| current < failed.saturating_add(patience)) {
+        let waits = |(tokens, urgency): (Tokens, Urgency)| {
+            current < tokens.saturating_add(patience) && check.urgency <= urgency
+        };
+        if self.failed.is_some_and(waits) {
             check.trigger = None;
         }
         check.should_compact = check.trigger.is_some();
-        check.urgency = match check.trigger {
-            None => Urgency::None,
-            Some(_) => check.urgency.max(Urgency::Soft),
-        };
         check
     }
 
     /// Takes note of a compaction, or of the attempt at one, that began with `tokens_before` tokens.
     pub fn compacted(&mut self, report: &Report) {
         (self.rounds, self.asked) = (0, false);
-        self.failed_at = (report.status != Status::Compacted).then_some(report.tokens_before);
+        let urgency = match report.trigger {
+            Trigger::Soft | Trigger::RemainingShare | Trigger::Rounds | Trigger::Marker | Trigger::Arrival => {
+                Urgency::Soft
+            }
+            Trigger::Hard | Trigger::Manual | Trigger::Overflow | Trigger::Recorded => Urgency::Hard,
+        };
+        self.failed = (report.status != Status::Compacted).then_some((report.tokens_before, urgency));
     }
 
     /// Forgets the last attempt that failed: its cause is said to be over.
     pub fn try_again(&mut self) {
-        self.failed_at = None;
+        self.failed = None;
     }
 
-    /// Takes note of an attempt that failed with `tokens` tokens in the view: it is not made again at once.
-    pub fn failed(&mut self, tokens: Tokens) {
-        (self.rounds, self.asked) = (0, false);
-        self.failed_at = Some(tokens);
+    /// Takes note of an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view: it
+    /// is not made again at once. What asked for it still does, later.
+    pub fn failed(&mut self, tokens: Tokens, urgency: Urgency) {
+        self.failed = Some((tokens, urgency));
     }
 }
 
@@ -163,9 +172,13 @@ mod tests {
         watch.push(&said(Role::User, "one"));
         watch.push(&said(Role::Assistant, "!!!SUMMARY!!!"));
         assert!(watch.check(&budget(), 960, None).should_compact);
-        watch.failed(960);
-        assert!(!watch.check(&budget(), 969, None).should_compact, "not even the hard threshold, at once");
+        watch.failed(960, Urgency::Hard);
+        let waiting = watch.check(&budget(), 969, None);
+        assert!(!waiting.should_compact && waiting.urgency == Urgency::Hard, "not even the hard threshold, at once");
         assert!(watch.check(&budget(), 970, None).should_compact, "but when the view has grown");
-        assert!(!watch.check(&budget(), 500, None).should_compact, "rounds and marker are used up");
+        watch.failed(940, Urgency::Soft);
+        assert!(!watch.check(&budget(), 945, None).should_compact);
+        assert!(watch.check(&budget(), 950, None).should_compact, "or when it has become urgent");
+        assert!(watch.check(&budget(), 952, None).trigger == Some(Trigger::Hard));
     }
 }

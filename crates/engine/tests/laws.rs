@@ -28,7 +28,7 @@ impl Summarizer for FickleSummarizer {
     }
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        let failed = || SummarizeError { message: "not today".to_owned(), retryable: true };
+        let failed = || SummarizeError::new("not today", true);
         let summary = |text: String| Summary { text, input_tokens: 1, output_tokens: 1, fell_back: None };
         let written = match task.request.max_tokens % 4 {
             0 => Err(failed()),

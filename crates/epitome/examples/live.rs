@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use epitome::engine::block_on;
 use epitome::live::{Event, LiveSession};
-use epitome::session::{Message, Role};
+use epitome::session::{Message, Role, Trigger};
 
 /// The window, in tokens.
 const WINDOW: u32 = 12_000;
@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for epoch in live.history() {
         let (before, after) = (epoch.tokens_before.unwrap_or(0), epoch.tokens_after.unwrap_or(0));
-        println!("compaction {}: {before} → {after} tokens, {} handles to recall", epoch.epoch, epoch.recall.len());
+        let what = if epoch.trigger == Trigger::Arrival { "cut on arrival" } else { "compaction" };
+        println!("{what} {}: {before} → {after} tokens, {} handles to recall", epoch.epoch, epoch.recall.len());
     }
     Ok(())
 }

@@ -116,7 +116,7 @@ impl Planned {
 impl IncrementalSummary {
     /// Full chunks from the oldest on, until they and the fold of a pile save enough.
     fn choose(&self, full: &[Chunk], goal: &Goal, pile: Option<&Chunk>) -> Vec<Chunk> {
-        let saving = |chunk: &Chunk| chunk.tokens - self.most(chunk, goal) - SUMMARY_OVERHEAD;
+        let saving = |chunk: &Chunk| chunk.tokens.saturating_sub(self.most(chunk, goal) + SUMMARY_OVERHEAD);
         let mut saved = pile.map_or(0, saving);
         let mut chosen = Vec::new();
         for chunk in full.iter().filter(|chunk| self.is_worth_it(chunk)) {

@@ -39,6 +39,11 @@ fn is_name(path: &str) -> bool {
     path.chars().any(char::is_alphanumeric) && path.trim() == path && !path.contains(char::is_control)
 }
 
+/// Whether a string is words joined by hyphens, as in "fall-back": prose, whoever typed it.
+fn is_compound(text: &str) -> bool {
+    text.chars().all(|char| char.is_alphabetic() || char == '-')
+}
+
 impl<'a> Held<'a> {
     /// Reads what was typed and called in a view of `entries`. Linear in that.
     pub(crate) fn of(entries: &'a [Entry], view: &View<'_>, lexicon: &Lexicon) -> Self {
@@ -69,7 +74,10 @@ impl<'a> Held<'a> {
             }
         }
         for (atom, last) in atoms.all().iter().zip(asked) {
-            let Some(last) = last.filter(|_| atom.text.contains(char::is_alphanumeric)) else { continue };
+            let Some(last) = last.filter(|_| atom.text.contains(char::is_alphanumeric) && !is_compound(atom.text))
+            else {
+                continue;
+            };
             let weight = 1.0 + f64::from(last) / entries.len() as f64;
             self.add(Cow::Borrowed(atom.text), weight, last);
         }

@@ -41,6 +41,8 @@ const GIANT: &str = "line {n} of a giant … x900 lines";
 fn a_huge_result_is_cut_when_its_step_is_whole() {
     let step = |rest: &str| format!("\nuser: task\ncall Bash c1 {{}}\ncall Bash c2 {{}}\nresult c1: {GIANT}\n{rest}");
     check(&step("result c2: small"), Some(1), &["line 1 of a giant", "line 900 of a giant", "small"]);
+    let failed = step("result c2: small").replace("result c1:", "result c1 error:");
+    check(&failed, Some(1), &["line 900 of a giant"]);
     check(&step(""), None, &[]);
     check(&step("result c2: small\nassistant: done"), None, &[]);
     check("\nuser: task\ncall Bash c1 {}\nresult c1: small", None, &[]);

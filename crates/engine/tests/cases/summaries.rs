@@ -46,7 +46,7 @@ impl Summarizer for Together {
             .await;
             let text = task.messages[0].plain_text();
             if text.contains("unspeakable") {
-                return Err(SummarizeError { message: "no words for it".to_owned(), retryable: true });
+                return Err(SummarizeError::new("no words for it", true));
             }
             let first: Vec<&str> = text.split(' ').take(2).collect();
             let fell_back = text.contains("rules").then(|| "the model was away".to_owned());
@@ -193,6 +193,9 @@ fn a_draft_is_edited_before_it_is_made() {
     // It survives being stored, and what is committed is what was edited.
     let stored = serde_json::to_string(&draft).unwrap();
     let draft: Draft = serde_json::from_str(&stored).unwrap();
+    let forged = stored.replace("what I want it to know", "what somebody else wants");
+    let error = serde_json::from_str::<Draft>(&forged).unwrap_err();
+    assert!(error.to_string().contains("was changed after it was made"), "{error}");
     let (after, saved) = (draft.report.tokens_after, draft.report.edits[0].tokens_saved);
     let mut ledger = engine.ledger(&session);
     let before = ledger.total();

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Draft, Observer, Report, Request};
+use epitome_engine::{Chain, Draft, EngineError, Observer, Report, Request, Urgency};
 use epitome_session::{EntryKey, Origin, Role, Trigger};
-use epitome_strategy::{TaskKind, Tokens};
+use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
 
 use super::events::{Event, done};
@@ -65,7 +65,7 @@ impl LiveSession {
     }
 
     /// Works out a compaction; subscribers are told of its steps where it is going to be made.
-    async fn draft(&mut self, compaction: &Compaction, is_told: bool) -> Result<Draft, LiveError> {
+    pub(super) async fn draft(&mut self, compaction: &Compaction, is_told: bool) -> Result<Draft, LiveError> {
         let memories = self.recent_memories().await;
         let mut request = self.request(compaction);
         request.memories = memories;
@@ -75,7 +75,7 @@ impl LiveSession {
                 self.watchers.metrics.summary(&draft.report);
                 Ok(draft)
             }
-            Err(error) => Err(self.failed(error.into())),
+            Err(error) => Err(self.failed(error.into(), compaction.trigger)),
         }
     }
 
@@ -88,22 +88,33 @@ impl LiveSession {
     ///
     /// # Errors
     ///
-    /// The draft is stale, does not fit, or cannot be stored; the session is as it was.
+    /// The draft is stale, was made where the archive is another one, does not fit, or cannot be stored; the session is as
+    /// it was.
     pub async fn apply(&mut self, draft: Draft) -> Result<Report, LiveError> {
+        if draft.made_from() != self.session.digest() {
+            return Err(EngineError::Stale.into());
+        }
+        // Archive first: what leaves must be there to be recalled, also where the draft was stored in between.
+        let handles = draft.epoch().into_iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.as_ref());
+        for handle in handles {
+            if self.archive.get(handle)?.is_none() {
+                return Err(LiveError::NotArchived { handle: handle.to_string() });
+            }
+        }
         if let Some(floor) = draft.report.floor {
             let error = LiveError::Infeasible { limit: draft.report.budget, floor: Box::new(floor) };
-            return Err(self.failed(error));
+            return Err(self.failed(error, draft.report.trigger));
         }
-        let changes = draft.epoch().is_some();
+        let (changes, trigger) = (draft.epoch().is_some(), draft.report.trigger);
         let flushed = if changes { self.flush_memories().await } else { 0 };
         let before = self.before();
         let committed = self.engine.commit(&mut self.session, &mut self.ledger, draft);
         let report = match committed {
             Ok(report) => report,
-            Err(error) => return Err(self.failed(error.into())),
+            Err(error) => return Err(self.failed(error.into(), trigger)),
         };
         if changes && let Err(error) = self.store_epoch(before) {
-            return Err(self.failed(error));
+            return Err(self.failed(error, trigger));
         }
         self.watch.compacted(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
@@ -121,8 +132,9 @@ impl LiveSession {
     }
 
     /// Says that a compaction came to nothing. It is not tried again at once by itself.
-    pub(super) fn failed(&mut self, error: LiveError) -> LiveError {
-        self.watch.failed(self.ledger.total());
+    pub(super) fn failed(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
+        let urgency = if trigger == Trigger::Hard { Urgency::Hard } else { Urgency::Soft };
+        self.watch.failed(self.ledger.total(), urgency);
         self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
         error
     }

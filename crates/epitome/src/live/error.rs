@@ -26,6 +26,13 @@ pub enum LiveError {
     /// The archive did not answer.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// A draft names something that the session's archive does not hold: it was made by another process, or before the
+    /// session was opened again.
+    #[error("the draft cannot be made: the archive does not hold `{handle}`, which it names; make a new draft here")]
+    NotArchived {
+        /// The handle.
+        handle: String,
+    },
     /// What must stay is larger than the limit.
     #[error("the session cannot fit {limit} tokens: what must stay takes {} ({})", .floor.tokens, parts(.floor))]
     Infeasible {
@@ -63,6 +70,7 @@ impl LiveError {
             Self::Engine(EngineError::Stale)
             | Self::Undo(_)
             | Self::EditSummary(_)
+            | Self::NotArchived { .. }
             | Self::Infeasible { .. }
             | Self::StillTooLong { .. }
             | Self::Refused { .. } => false,

@@ -5,14 +5,15 @@ use std::fmt::Debug;
 use epitome_config::Refusal;
 use epitome_engine::{Chain, Check, Draft, Report, Urgency};
 use epitome_session::{Message, Session, Trigger};
-use epitome_strategy::Protection;
+use epitome_strategy::{BoxFuture, Protection};
 
 use super::{Compaction, LiveError, LiveSession};
 
 /// Somebody who is asked before a compaction is made.
 pub trait Confirm: Send + Sync + Debug {
-    /// What is to become of this compaction? The draft shows everything that it would do.
-    fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation;
+    /// What is to become of this compaction? The draft shows everything that it would do; its summary is written, and paid
+    /// for, already. The session waits for the answer.
+    fn confirm<'a>(&'a self, draft: &'a Draft, check: &'a Check) -> BoxFuture<'a, Confirmation>;
 }
 
 /// The answer to whether a compaction may be made.
@@ -42,7 +43,7 @@ pub enum Maintained {
 
 impl LiveSession {
     /// To be called before each call of the model: compacts where that is due, after confirmation where the settings ask
-    /// for it. Constant time where nothing is due.
+    /// for it (and nobody to ask counts as a refusal). Constant time where nothing is due.
     ///
     /// # Errors
     ///
@@ -53,28 +54,27 @@ impl LiveSession {
         let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
         let is_due = check.urgency == Urgency::Hard;
         let compaction = Compaction { trigger, ..Compaction::default() };
-        let made = match self.confirm.clone().filter(|_| self.settings.require_confirmation) {
-            None => self.compact(&compaction).await,
-            Some(confirm) => {
-                let draft = match self.preview(&compaction).await {
-                    Ok(draft) => draft,
-                    Err(_) if !is_due => return Ok(Maintained::Nothing(check)),
-                    Err(error) => return Err(error),
-                };
-                let confirmed = confirm.confirm(&draft, &check);
-                if confirmed != Confirmation::Refuse {
-                    self.started(trigger);
-                }
-                match confirmed {
-                    Confirmation::Make => self.apply(draft).await,
-                    Confirmation::MakeEdited(edited) => self.apply(*edited).await,
-                    Confirmation::Refuse if !is_due => {
-                        self.watch.failed(check.current_tokens);
-                        return Ok(Maintained::Refused(check));
+        let made = if self.settings.require_confirmation {
+            self.started(trigger);
+            let confirmed = match self.confirm.clone() {
+                // Nobody can be asked: nobody has agreed.
+                None => Ok((None, Confirmation::Refuse)),
+                Some(confirm) => match self.draft(&compaction, true).await {
+                    Ok(draft) => {
+                        let answer = confirm.confirm(&draft, &check).await;
+                        Ok((Some(draft), answer))
                     }
-                    Confirmation::Refuse => return self.refused(trigger, check).await,
-                }
+                    Err(error) => Err(error),
+                },
+            };
+            match confirmed {
+                Ok((Some(draft), Confirmation::Make)) => self.apply(draft).await,
+                Ok((_, Confirmation::MakeEdited(edited))) => self.apply(*edited).await,
+                Ok((_, Confirmation::Refuse | Confirmation::Make)) => return self.refused(trigger, check).await,
+                Err(error) => Err(error),
             }
+        } else {
+            self.compact(&compaction).await
         };
         match made {
             Ok(report) => Ok(Maintained::Compacted(Box::new(report))),
@@ -88,22 +88,24 @@ impl LiveSession {
         }
     }
 
-    /// What follows where a compaction that is due was refused.
+    /// What follows where a compaction was refused.
     async fn refused(&mut self, trigger: Trigger, check: Check) -> Result<Maintained, LiveError> {
+        let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
+        let refused = self.failed(refused, trigger);
+        if check.urgency < Urgency::Hard {
+            return Ok(Maintained::Refused(check));
+        }
         match self.settings.on_refusal {
             Refusal::Error => {
-                let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
-                Err(self.failed(refused))
+                self.watch.try_again(); // each call of the model is refused until somebody agrees
+                Err(refused)
             }
             Refusal::DropOldest => {
                 // A chain of nothing: the engine's floor lets the oldest leave, and no summary is written.
                 let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
                 Ok(Maintained::Compacted(Box::new(self.compact(&compaction).await?)))
             }
-            Refusal::NewSession => {
-                self.watch.failed(check.current_tokens);
-                Ok(Maintained::NewSession(Box::new(self.successor())))
-            }
+            Refusal::NewSession => Ok(Maintained::NewSession(Box::new(self.successor()))),
         }
     }
 

@@ -38,9 +38,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
-use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Watch};
+use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
 use epitome_session::{EntryKey, Message, Role, Session};
-use epitome_store::{MemoryStore, SessionArchive, SessionFile};
+use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, Archived};
 
 pub use compact::Compaction;
@@ -68,7 +68,7 @@ pub struct LiveSession {
     mode: Mode,
     fixed: Option<Chain>,
     file: Option<SessionFile>,
-    memories: Option<Arc<dyn MemoryStore>>,
+    memories: Option<(Arc<dyn MemoryStore>, Scope)>,
     /// Messages of the log that memories were taken from.
     flushed: usize,
     confirm: Option<Arc<dyn Confirm>>,
@@ -151,9 +151,17 @@ impl LiveSession {
         }
     }
 
-    /// Facts worth keeping go there before a compaction where the settings say so, and come back into summaries.
-    pub fn remember_in(&mut self, memories: Arc<dyn MemoryStore>) {
-        self.memories = Some(memories);
+    /// Facts worth keeping go there before a compaction where the settings say so; those of `scope` come back into
+    /// summaries. A store that several people's sessions share takes the scope of a session, and sessions with ids.
+    pub fn remember_in(&mut self, memories: Arc<dyn MemoryStore>, scope: Scope) {
+        self.memories = Some((memories, scope));
+    }
+
+    /// The same with the file that the settings name; whether they name one.
+    pub fn remember_in_file(&mut self, scope: Scope) -> Result<bool, LiveError> {
+        let Some(path) = &self.settings.memory_file else { return Ok(false) };
+        self.memories = Some((Arc::new(FileMemories::open(path)?), scope));
+        Ok(true)
     }
 
     /// Is asked before a compaction that [`maintain`](Self::maintain) finds due, where the settings ask for confirmation.
@@ -301,6 +309,8 @@ impl LiveSession {
             return Err(error.into());
         }
         self.ledger.resync(&self.session);
+        // What was undone is not made again at once; what must be is.
+        self.watch.failed(self.ledger.total(), Urgency::Soft);
         self.watchers.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
         self.tell_tokens();
         Ok(())

@@ -18,7 +18,7 @@ fn events(fails: bool) -> (Vec<Event>, Counters) {
     let listener = Arc::clone(&told);
     live.subscribe(Arc::new(move |event| listener.lock().unwrap().push(event.clone())));
     if fails {
-        *summarizer.fails.lock().unwrap() = Some(SummarizeError { message: "busy".to_owned(), retryable: true });
+        *summarizer.fails.lock().unwrap() = Some(SummarizeError::new("busy", true));
         compact(&mut live).unwrap_err();
     } else {
         compact(&mut live).unwrap();

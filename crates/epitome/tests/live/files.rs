@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession};
+use epitome::session::Trigger;
 
 use super::support::{SMALL, compact, live, model, runtime, talk, user};
 
@@ -64,4 +66,43 @@ fn an_interrupted_compaction_leaves_the_session_before_or_after() {
         outcomes[usize::from(digest == after.1)] += 1;
     }
     assert_eq!(outcomes, [lengths.len() - 1, 1], "only the last byte makes it the one after");
+}
+
+/// What a session knows beside its messages is known again when it is opened.
+#[test]
+fn a_session_that_is_opened_again_goes_on_counting() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let rounds = format!("{SMALL}[triggers]\nrounds = 4\n");
+    let mut first = live(&rounds);
+    first.keep_in(&path).unwrap();
+    talk(&mut first, 1_500);
+    compact(&mut first).unwrap();
+    for turn in 0..3 {
+        first.push(user(&format!("question {turn}"))).unwrap();
+    }
+    assert!(!first.check().should_compact, "three rounds since the compaction");
+    drop(first);
+    let mut second = LiveSession::open(&runtime(&rounds), &path).unwrap();
+    assert!(!second.check().should_compact);
+    second.push(user("the fourth")).unwrap();
+    assert_eq!(second.check().trigger, Some(Trigger::Rounds));
+}
+
+/// A draft names what it archived: made by another process, that is nowhere.
+#[test]
+fn a_draft_of_another_process_is_refused_where_its_archive_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let mut first = live(SMALL);
+    first.keep_in(&path).unwrap();
+    talk(&mut first, 1_500);
+    let draft = block_on(first.preview(&Default::default())).unwrap();
+    let digest = first.session().digest();
+    drop(first);
+    let mut second = LiveSession::open(&runtime(SMALL), &path).unwrap();
+    assert_eq!(second.session().digest(), digest);
+    let error = block_on(second.apply(draft)).unwrap_err();
+    assert!(matches!(error, LiveError::NotArchived { .. }), "{error}");
+    assert!(second.history().is_empty());
 }

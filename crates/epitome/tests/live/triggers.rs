@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use epitome::engine::{Budget, Check, Draft, Status, Urgency, block_on};
 use epitome::live::{Confirm, Confirmation, LiveError, LiveSession, Maintained, Overflow};
 use epitome::session::{Message, Origin, Role, Trigger};
-use epitome::strategy::SummarizeError;
+use epitome::strategy::{BoxFuture, SummarizeError};
 
 use super::support::{SMALL, Scripted, live, model, shown, talk, user, with_summarizer, words};
 
@@ -79,10 +79,10 @@ struct Asked {
 }
 
 impl Confirm for Asked {
-    fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation {
+    fn confirm<'a>(&'a self, draft: &'a Draft, check: &'a Check) -> BoxFuture<'a, Confirmation> {
         assert!(check.should_compact);
         self.drafts.lock().unwrap().push(draft.clone());
-        self.answer.clone()
+        Box::pin(std::future::ready(self.answer.clone()))
     }
 }
 
@@ -106,8 +106,9 @@ fn a_compaction_is_made_after_confirmation_or_not_at_all() {
     assert_eq!(maintained(&mut live), "nothing", "nobody is asked again at once");
     // Due: the settings say what follows.
     let error = "error: a compaction is due (1962 of 2000 tokens) and was refused: allow it, or start a new session";
-    let (live, before) = check("error", Confirmation::Refuse, 1_900, error);
+    let (mut live, before) = check("error", Confirmation::Refuse, 1_900, error);
     assert_eq!(shown(live.session()), before);
+    assert_eq!(maintained(&mut live), error, "and again, until somebody agrees");
     let (live, _) = check("drop-oldest", Confirmation::Refuse, 1_900, "Compacted by Hard");
     assert!(live.history()[0].summaries.is_empty(), "no summary is written");
     let (live, before) = check("new-session", Confirmation::Refuse, 1_900, "new session");
@@ -171,7 +172,7 @@ fn without_a_summary_the_session_is_as_it_was() {
     let mut live = with_summarizer(&format!("{SMALL}[summary]\non_failure = \"stop\"\n"), &summarizer);
     talk(&mut live, 1_700);
     let before = shown(live.session());
-    *summarizer.fails.lock().unwrap() = Some(SummarizeError { message: "busy".to_owned(), retryable: true });
+    *summarizer.fails.lock().unwrap() = Some(SummarizeError::new("busy", true));
     let error = super::support::compact(&mut live).unwrap_err();
     assert!(error.is_retryable() && error.to_string().contains("busy"), "{error}");
     assert_eq!(shown(live.session()), before);
@@ -197,4 +198,66 @@ fn a_huge_result_is_cut_before_it_is_sent() {
     let whole = live.tokens();
     live.undo(0).unwrap();
     assert!(live.tokens() > 5 * whole);
+}
+
+#[test]
+fn without_anybody_to_ask_nothing_is_made() {
+    let mut live = live(&format!("{SMALL}[live]\nrequire_confirmation = true\n"));
+    talk(&mut live, 1_700);
+    assert_eq!(maintained(&mut live), "refused");
+    assert!(live.history().is_empty());
+}
+
+#[test]
+fn a_stale_draft_does_not_silence_what_is_due() {
+    let mut live = live(SMALL);
+    talk(&mut live, 1_900);
+    let draft = block_on(live.preview(&Default::default())).unwrap();
+    live.push(user("one more")).unwrap();
+    block_on(live.apply(draft)).unwrap_err();
+    assert_eq!(maintained(&mut live), "Compacted by Hard");
+}
+
+#[test]
+fn what_was_undone_is_not_made_again_at_once() {
+    let mut live = live(SMALL);
+    talk(&mut live, 1_700);
+    assert_eq!(maintained(&mut live), "Compacted by Soft");
+    live.undo(0).unwrap();
+    assert_eq!(maintained(&mut live), "nothing");
+    talk(&mut live, 1_900);
+    assert_eq!(maintained(&mut live), "Compacted by Hard", "what must be is made");
+}
+
+#[test]
+fn a_failure_does_not_use_up_what_asked_for_a_compaction() {
+    let summarizer = Arc::new(Scripted::default());
+    let mut live = with_summarizer(&format!("{SMALL}[summary]\non_failure = \"stop\"\n"), &summarizer);
+    talk(&mut live, 1_200);
+    live.push(model("!!!SUMMARY!!!")).unwrap();
+    *summarizer.fails.lock().unwrap() = Some(SummarizeError::new("busy", true));
+    assert_eq!(maintained(&mut live), "nothing");
+    *summarizer.fails.lock().unwrap() = None;
+    live.push(user(&words(99))).unwrap();
+    assert_eq!(maintained(&mut live), "Compacted by Marker");
+}
+
+#[test]
+fn an_overflow_without_figures_leaves_the_budget_and_counts_refusals_only() {
+    let summarizer = Arc::new(Scripted::default());
+    let toml = SMALL.replace("2000", "9000") + "[summary]\non_failure = \"stop\"\n";
+    let mut live = with_summarizer(&toml, &summarizer);
+    talk(&mut live, 6_000);
+    let (budget, before) = (live.budget().clone(), live.tokens());
+    *summarizer.fails.lock().unwrap() = Some(SummarizeError::new("busy", true));
+    for _ in 0..5 {
+        let error = block_on(live.overflowed(Overflow { limit: Some(3_000), actual: None })).unwrap_err();
+        assert!(error.is_retryable(), "the summarizer failed, not the provider: {error}");
+        assert_eq!(*live.budget(), budget);
+    }
+    *summarizer.fails.lock().unwrap() = None;
+    let retry = block_on(live.overflowed(Overflow::default())).unwrap();
+    assert_eq!((live.budget(), retry.attempts_left), (&budget, 2));
+    let share = f64::from(live.tokens()) / f64::from(before);
+    assert!((0.5..=0.7).contains(&share), "{share}");
 }
