@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -59,9 +58,15 @@ impl Target {
             let failure = Failure::usage_text(format!("{} is the input, and would lose what left", path.display()));
             return Err(failure.with_help("name another file, or replace it with --force"));
         }
-        replace(path, bytes)
-            .with_context(|| format!("cannot write {}", path.display()))
-            .map_err(|error| Failure::usage(error).with_help("name a file in a folder that you may write to"))
+        let help = |error: &io::Error| match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or name a file on another disk",
+            _ => "name a file in a folder that you may write to",
+        };
+        replace(path, bytes).map_err(|error| {
+            let help = help(&error);
+            let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
+            Failure::usage(error).with_help(help)
+        })
     }
 }
 

@@ -27,6 +27,8 @@ settings! {
         timeout_seconds: u32 = 120, in 1..=3_600, unit "seconds";
         /// How often a request is tried, the first time included, where the service is busy or cannot be reached.
         tries: u32 = 3, in 1..=20, unit "tries";
+        /// The longest wait between two tries. A service that asks for a longer one is not asked again.
+        longest_wait_seconds: u32 = 30, in 0..=3_600, unit "seconds";
         /// Tokens that request and answer may take together; 0 for what is known of the model, and 32,768 where nothing
         /// is. Set it for a server that was started with a smaller context than its model has.
         window: u32 = 0, in 0..=1_000_000_000, unit "tokens";

@@ -97,7 +97,8 @@ fn select(config: &Config) -> Vec<Problem> {
 
 fn chains(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (name, chain) in &config.chains {
+    for name in config.chains.keys() {
+        let chain = config.chain(name).unwrap_or_default();
         let key = format!("chains.{name}");
         if registry.get(name).is_ok() {
             let problem = Problem::new(config.place(&key), format!("a chain cannot be called `{name}`"));

@@ -18,7 +18,7 @@ use crate::read;
 use crate::tables::{
     BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, QualityTable, SelectTable, SummaryTable,
 };
-use crate::values::Limit;
+use crate::values::{Limit, SummarizerChoice};
 
 /// The setting by which strategies bound their summaries.
 pub(crate) const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
@@ -38,6 +38,8 @@ pub enum Source {
     Model(String),
     /// The preset asks for a model to write summaries, and no channel may be used for it.
     NoChannel(Preset),
+    /// It is the default where a model writes the summaries.
+    Llm,
 }
 
 impl fmt::Display for Source {
@@ -49,6 +51,7 @@ impl fmt::Display for Source {
             Self::Host => formatter.write_str("set by the program"),
             Self::Model(name) => write!(formatter, "model {name}"),
             Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
+            Self::Llm => formatter.write_str("default with summarizer llm"),
         }
     }
 }
@@ -132,6 +135,26 @@ pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
             &["structured-extraction", "superseded-reads", "tool-results", "message-truncation", "sliding-window"]
         }
         TaskKind::Conversation => &["vector-retrieval", "sliding-window", "tool-results", "message-truncation"],
+    }
+}
+
+/// The chain that ships for a kind of task where a model writes the summaries.
+///
+/// Who asks for a model wants its summaries: what brings a text of its own, and what meets the target by clearing results,
+/// would leave nothing to ask. What costs no knowledge goes first, then the summary, then what makes room without one.
+pub(crate) fn default_llm_chain(kind: TaskKind) -> &'static [&'static str] {
+    match kind {
+        TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => &[
+            "superseded-reads",
+            "incremental-summary",
+            "summary",
+            "tool-results",
+            "message-truncation",
+            "sliding-window",
+        ],
+        TaskKind::Conversation => {
+            &["incremental-summary", "summary", "sliding-window", "tool-results", "message-truncation"]
+        }
     }
 }
 
@@ -227,8 +250,25 @@ impl Config {
             ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.summary.summarizer => {
                 Source::NoChannel(preset)
             }
+            (key, Source::Default) if self.is_llm_chain(key) => Source::Llm,
             (_, set) => set,
         }
+    }
+
+    /// The chain of that name that is in force: a default one is another where a model writes the summaries.
+    pub(crate) fn chain(&self, name: &str) -> Option<Vec<String>> {
+        let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        match kind.filter(|_| self.source(&format!("chains.{name}")) == Source::Llm) {
+            Some(kind) => Some(default_llm_chain(kind).iter().map(ToString::to_string).collect()),
+            None => self.chains.get(name).cloned(),
+        }
+    }
+
+    /// Whether a key is that of a kind's chain, and a model writes the summaries.
+    fn is_llm_chain(&self, key: &str) -> bool {
+        let name = key.strip_prefix("chains.");
+        name.is_some_and(|name| TaskKind::ALL.iter().any(|kind| kind.as_str() == name))
+            && self.summarizer() == SummarizerChoice::Llm
     }
 
     /// Who set a value.
@@ -272,7 +312,7 @@ impl Config {
     /// Whether what is known of the model stands over what set a key: the later layer wins, and the key in one layer.
     fn model_decides(&self, key: &str) -> bool {
         let layer = |source: Source| match source {
-            Source::Default => 0,
+            Source::Default | Source::Llm => 0,
             Source::Preset(_) | Source::NoChannel(_) => 1,
             Source::Model(_) | Source::File(_) => 2,
             Source::Host => 3,
@@ -353,7 +393,8 @@ impl Config {
             let value = self.value(key.section, key.field.name)?;
             Some(entry(format!("{}.{}", key.section, key.field.name), value))
         });
-        let chains = self.chains.iter().map(|(name, chain)| entry(format!("chains.{name}"), chain.as_slice().into()));
+        let chains =
+            self.chains.keys().filter_map(|name| Some(entry(format!("chains.{name}"), self.chain(name)?.into())));
         let settings = registry.iter().flat_map(|registration| {
             let id = registration.meta.id;
             let settings = self.settings(registration);

@@ -94,7 +94,7 @@ impl Config {
             Chain(ids.iter().filter_map(|id| strategies.get(id.as_str())).flat_map(|one| one.0.clone()).collect())
         };
         let named: BTreeMap<String, Chain> =
-            self.chains.iter().map(|(name, ids)| (name.clone(), chain_of(ids))).collect();
+            self.chains.keys().filter_map(|name| Some((name.clone(), chain_of(&self.chain(name)?)))).collect();
         let mode = self.select.mode.0;
         Ok(Runtime {
             budget: self.budget(),

@@ -122,7 +122,8 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
 }
 
 fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
-    let ChannelTable { kind, key_file, timeout_seconds, tries, window, extra, .. } = chosen.channel;
+    let ChannelTable { kind, key_file, timeout_seconds, tries, longest_wait_seconds, window, extra, .. } =
+        chosen.channel;
     let key = match (chosen.channel.variable(), key_file.as_str()) {
         ("", "") => KeySource::None,
         ("", file) => KeySource::File(PathBuf::from(file)),
@@ -139,7 +140,11 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
         model: chosen.model.to_owned(),
         window: if *window > 0 { *window } else { known() },
         timeout: Duration::from_secs((*timeout_seconds).into()),
-        retry: RetryPolicy { tries: *tries, ..RetryPolicy::default() },
+        retry: RetryPolicy {
+            tries: *tries,
+            longest_wait: Duration::from_secs((*longest_wait_seconds).into()),
+            ..RetryPolicy::default()
+        },
         extra: extra.0.clone(),
     }
 }

@@ -42,7 +42,8 @@ pub fn template(registry: &Registry) -> String {
         &mut out,
         "Chains: strategies in the order in which they are asked, until the target is met. One chain for each kind of \
          task, one for its later compactions where its name has `-later` behind it, and any others by a name of \
-         yours, for `[select] chain` and `--chain`.",
+         yours, for `[select] chain` and `--chain`. With `summarizer = \"llm\"` the default chains are others, which \
+         have summaries written; what is set here stands over both.",
     );
     out.push_str("[chains]\n");
     for kind in TaskKind::ALL {

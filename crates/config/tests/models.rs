@@ -183,7 +183,7 @@ fn what_is_wrong_with_channels_is_told_with_its_place() {
     e.toml:2:8: `kind` takes one of "openai", "anthropic", not "gemini"
     e.toml:4:1: the channel `a` has a `key_variable` and a `key_file`; keep one of them
     e.toml:5:9: `tries` takes a value from 1 to 20, not 0
-    e.toml:6:1: `key` is no key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, timeout_seconds, tries, window, extra
+    e.toml:6:1: `key` is no key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, timeout_seconds, tries, longest_wait_seconds, window, extra
     e.toml:7:9: `extra` takes a table such as { top_p = 0.9 }, not 3
     e.toml:9:1: `channels.b` takes a table of settings, not string; write [channels.b] and settings below it
     e.toml:11:8: `form` takes one of "sections", "json", not "xml"
@@ -203,6 +203,39 @@ fn what_this_machine_lacks_is_told_when_the_channel_is_opened() {
     // A channel that nobody uses needs no key.
     let runtime = build(&parse("[channels.c]\nmodels = [\"m\"]\nkey_variable = \"EPITOME_NO_SUCH_KEY\"\n"));
     assert_eq!(runtime.summarizer, SummarizerChoice::Rules);
+}
+
+#[test]
+fn who_chose_a_model_has_its_summaries_asked_for() {
+    let chains = |config: &epitome_config::Config| {
+        let runtime = build(config);
+        let chains = runtime.chains();
+        format!("{} | {}", chains.code.ids().join(" "), chains.conversation.ids().join(" "))
+    };
+    let (llm, rules) = ("[summary]\nsummarizer = \"llm\"\n", parse(""));
+    let expect = "superseded-reads incremental-summary summary tool-results message-truncation sliding-window | \
+                  incremental-summary summary sliding-window tool-results message-truncation";
+    let by_file = parse(&format!("{llm}{LOCAL}"));
+    assert_eq!(chains(&by_file), expect);
+    let registry = epitome_builtin::registry();
+    let code = by_file.effective(&registry).into_iter().find(|entry| entry.key == "chains.code").unwrap();
+    assert_eq!(code.source.to_string(), "default with summarizer llm");
+    assert!(code.value.to_string().contains("incremental-summary"), "{}", code.value);
+    // A flag, an agent, a preset that asks for a model.
+    let mut by_flag = parse(LOCAL);
+    by_flag.set("summary.summarizer", &"llm".into()).unwrap();
+    assert_eq!(chains(&by_flag), expect);
+    let agents = parse(&format!("{LOCAL}[agents.a]\nmodel = \"small\"\n"));
+    assert_eq!((chains(&agents), chains(&agents.for_agent("a").unwrap())), (chains(&rules), expect.to_owned()));
+    assert_eq!(chains(&parse(&format!("preset = \"large-context\"\n{LOCAL}"))), expect);
+    // Without a channel the preset has the rules write.
+    assert_eq!(chains(&parse("preset = \"large-context\"\n")), chains(&rules));
+    // Chains that somebody chose stay: those of the file, each for itself, and those of a preset.
+    let own = parse(&format!("{llm}{LOCAL}[chains]\ncode = [\"structured-extraction\"]\n"));
+    assert_eq!(chains(&own).split_once(" | ").unwrap().0, "structured-extraction");
+    assert_eq!(chains(&own).split_once(" | ").unwrap().1, expect.split_once(" | ").unwrap().1);
+    let preset = parse(&format!("preset = \"aggressive\"\n{llm}{LOCAL}"));
+    assert_eq!(chains(&preset), "structured-extraction sliding-window | structured-extraction sliding-window");
 }
 
 /// Two agents over a file of their own.

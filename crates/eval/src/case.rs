@@ -75,11 +75,8 @@ pub struct Case {
 pub(crate) struct Truth {
     pub(crate) needed: Needed,
     pub(crate) quotes: Patterns,
-    pub(crate) quote_count: u32,
     pub(crate) files: Patterns,
-    pub(crate) file_count: u32,
     pub(crate) instructions: Patterns,
-    pub(crate) instruction_count: u32,
 }
 
 impl Case {
@@ -160,11 +157,8 @@ impl Truth {
         Ok(Self {
             needed: Needed::find(&prefix, system, future)?,
             quotes: Patterns::new(&lines, false)?,
-            quote_count: lines.len() as u32,
             files: Patterns::new(&files, true)?,
-            file_count: files.len() as u32,
             instructions: Patterns::new(&instructions, false)?,
-            instruction_count: instructions.len() as u32,
         })
     }
 }

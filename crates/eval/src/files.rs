@@ -1,5 +1,6 @@
 //! Which files are read.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::EvalError;
@@ -11,20 +12,26 @@ pub(crate) struct File {
     pub(crate) path: PathBuf,
 }
 
-/// Every file that `paths` name, in order of their names; names are relative to the folder that was named.
+/// Every file that `paths` name, in order of their names; names are relative to the folder that was named. A file that is
+/// named in several ways counts once, under the first of them.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
-    let mut files = Vec::new();
+    let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for path in paths {
+        let mut found = Vec::new();
         if path.is_dir() {
-            collect(path, path, &mut files)?;
+            collect(path, path, &mut found)?;
         } else {
             let name =
                 path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-            files.push(File { name, path: path.clone() });
+            found.push(File { name, path: path.clone() });
         }
+        // Which of two links to one file counts does not hang on the order in which a folder lists them.
+        found.sort();
+        // What cannot be resolved fails where it is read.
+        found.retain(|file| seen.insert(std::fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone())));
+        files.extend(found);
     }
     files.sort();
-    files.dedup();
     Ok(files)
 }
 

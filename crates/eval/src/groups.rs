@@ -1,6 +1,6 @@
 //! The same figures for each kind of task, or each format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -22,10 +22,14 @@ pub enum Grouping {
 pub struct Group {
     /// What these cases have in common.
     pub name: String,
+    /// Questions about these cases that were asked one by one.
+    pub questions: u32,
     /// Averages by budget and method.
     pub summaries: Vec<Summary>,
     /// Paired differences.
     pub differences: Vec<Difference>,
+    #[serde(skip)]
+    cases: u32,
 }
 
 impl Group {
@@ -35,16 +39,23 @@ impl Group {
     }
 
     fn of_rows(name: &str, rows: &[&Row], pairs: &[(String, String)], seed: u64) -> Self {
+        // A chat is one case, whatever is asked about it; the parts of other cases are cases.
+        let is_question = |row: &Row| row.case.part.is_some() && row.scores.evidence.of > 0;
+        let of_cases = |wanted: &dyn Fn(&Row) -> bool| {
+            rows.iter().filter(|row| wanted(row)).map(|row| &row.case).collect::<BTreeSet<_>>().len() as u32
+        };
         Self {
             name: name.to_owned(),
+            questions: of_cases(&|row| is_question(row)),
+            cases: of_cases(&|row| !is_question(row)),
             summaries: summaries_of(rows, seed),
             differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
         }
     }
 
-    /// Cases in it.
+    /// Cases in it; what is asked about one is no case of its own.
     pub fn cases(&self) -> u32 {
-        self.summaries.iter().map(|summary| summary.cases).max().unwrap_or(0)
+        self.cases
     }
 
     /// Sessions that they were made of.

@@ -31,9 +31,24 @@ impl Labels {
         Self(labels)
     }
 
-    /// The label of a file.
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The label of a file, by its name or the longest end of its path that has one. A run over a part of the labelled
+    /// folder names files shorter than the table: then the only one of its paths that ends so counts.
     pub fn of(&self, file: &str) -> Option<&str> {
-        self.0.get(file).map(String::as_str)
+        let mut ends = std::iter::once(0).chain(file.match_indices('/').map(|(at, _)| at + 1));
+        if let Some(kind) = ends.find_map(|at| self.0.get(&file[at..])) {
+            return Some(kind);
+        }
+        let mut longer =
+            self.0.iter().filter(|(name, _)| name.strip_suffix(file).is_some_and(|folders| folders.ends_with('/')));
+        match (longer.next(), longer.next()) {
+            (Some((_, kind)), None) => Some(kind),
+            _ => None,
+        }
     }
 }
 
@@ -48,5 +63,20 @@ mod tests {
         let labels = Labels::parse(table);
         assert_eq!(labels.of("x/y.json"), Some("code"));
         assert_eq!(labels.of("a"), None);
+    }
+
+    #[test]
+    fn files_are_found_from_folders_above_and_below() {
+        let labels = Labels::parse(
+            "| file | type |\n|---|---|\n| a/x.json | code |\n| b/y.json | mixed |\n| b/z.json | code |\n| a/z.json | mixed |\n",
+        );
+        let check = |file: &str, expect: Option<&str>| assert_eq!(labels.of(file), expect, "{file}");
+        check("dev/a/x.json", Some("code"));
+        check("x.json", Some("code"));
+        check("y.json", Some("mixed"));
+        check("z.json", None);
+        check("ax.json", None);
+        check("json", None);
+        check("c/x.json", None);
     }
 }

@@ -75,6 +75,9 @@ pub enum EvalError {
     /// A method is not what can be run.
     #[error("{0}")]
     Method(String),
+    /// A configuration cannot be used.
+    #[error("{0}")]
+    Config(String),
     /// A price table cannot be used.
     #[error("{file}: {problem}")]
     Prices {

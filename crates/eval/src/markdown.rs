@@ -15,7 +15,12 @@ pub fn markdown(groups: &[Group]) -> String {
         }
         let (cases, sessions) = (group.cases(), group.sessions());
         let of = if cases == sessions { String::new() } else { format!("{cases} cases of ") };
-        let _ = writeln!(out, "#### {}: {of}{sessions} session{}\n", group.name, if sessions == 1 { "" } else { "s" });
+        let s = |count: u32| if count == 1 { "" } else { "s" };
+        let asked = match group.questions {
+            0 => String::new(),
+            questions => format!(", {questions} question{}", s(questions)),
+        };
+        let _ = writeln!(out, "#### {}: {of}{sessions} session{}{asked}\n", group.name, s(sessions));
         table(&mut out, &group.figures());
         for sheet in group.against() {
             out.push('\n');

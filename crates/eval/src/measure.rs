@@ -126,7 +126,8 @@ impl Measure<'_> {
         }
         let outcome = compact();
         let row = Row {
-            scores: outcome.entries.as_deref().map_or_else(|| Scores::of_nothing(case), score),
+            // A method that failed keeps nothing of what its result would have been asked for.
+            scores: outcome.entries.as_deref().map_or_else(|| score(&[]).lost(), score),
             problem: outcome.problem,
             micros: outcome.micros,
             basis: Some(basis),

@@ -180,7 +180,7 @@ fn read_text(file: &str) -> Result<String, EvalError> {
 }
 
 fn parse_config(text: &str, file: &str, registry: &Registry) -> Result<Config, EvalError> {
-    Config::parse(text, file, registry).map_err(|errors| EvalError::Method(errors.to_string()))
+    Config::parse(text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
 /// The default configuration with settings such as `structured-extraction.tail_share=0.2` or `select.mode=tournament`.
@@ -209,7 +209,7 @@ fn settled(config: &Config, registry: &Registry) -> String {
 }
 
 pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
-    config.build(registry).map_err(|errors| EvalError::Method(errors.to_string()))
+    config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
 fn of_config(config: &Config, registry: &Registry) -> Result<How, EvalError> {

@@ -71,15 +71,17 @@ impl Scores {
         !self.over_budget && self.violation.is_none() && self.system_intact
     }
 
-    /// The scores of nothing: a method that failed keeps nothing.
-    pub(crate) fn of_nothing(case: &Case) -> Self {
-        let none = |of: u32| Kept { kept: 0, of };
+    /// The same with nothing kept of what there is: the scores of a method that failed.
+    pub(crate) fn lost(self) -> Self {
+        let none = |kept: Kept| Kept { kept: 0, ..kept };
         Self {
-            frr: none(case.needed().len() as u32),
-            bound_frr: none(case.needed().len() as u32),
-            quotes: none(case.truth.quote_count),
-            files: none(case.truth.file_count),
-            rules: none(case.truth.instruction_count),
+            frr: none(self.frr),
+            bound_frr: none(self.bound_frr),
+            quotes: none(self.quotes),
+            files: none(self.files),
+            rules: none(self.rules),
+            evidence: none(self.evidence),
+            answers: none(self.answers),
             ..Self::default()
         }
     }

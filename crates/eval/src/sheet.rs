@@ -5,7 +5,7 @@ use crate::paired::Difference;
 use crate::summary::{Metric, Summary};
 
 /// Sessions from which on an interval says something: fewer have too few resamples that differ.
-const ENOUGH: u32 = 5;
+pub(crate) const ENOUGH: u32 = 5;
 
 /// What a difference says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,6 +26,18 @@ pub struct SheetCell {
     pub text: String,
     /// What that means.
     pub verdict: Verdict,
+}
+
+impl Difference {
+    /// What it says.
+    pub fn verdict(&self) -> Verdict {
+        let is_enough = self.sessions >= ENOUGH;
+        match (self.low > 0.0, self.high < 0.0) {
+            (true, _) if is_enough => Verdict::More,
+            (_, true) if is_enough => Verdict::Less,
+            _ => Verdict::Open,
+        }
+    }
 }
 
 impl From<String> for SheetCell {
@@ -65,7 +77,7 @@ pub fn measured(summaries: &[Summary]) -> Vec<Metric> {
 }
 
 impl Group {
-    /// Macro averages with their 95 % intervals, and what else every table shows: tokens kept, usable results, those over
+    /// Macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every table shows: tokens kept, usable results, those over
     /// the budget, invalid, with a changed system prompt and failed, the unchanged share, milliseconds. Behind a metric's
     /// name stand the cases that it is over.
     pub fn figures(&self) -> Sheet {
@@ -87,7 +99,10 @@ impl Group {
                 let average = summary.average(*metric);
                 match average.macro_average {
                     None => figure(None),
-                    mean => format!("{} [{}, {}]", figure(mean), figure(average.low), figure(average.high)),
+                    mean => {
+                        let [mean, micro] = [mean, average.micro_average].map(figure);
+                        format!("{mean} ({micro}) [{}, {}]", figure(average.low), figure(average.high))
+                    }
                 }
             }));
             cells.push(figure(Some(summary.kept_share)));
@@ -141,13 +156,8 @@ fn against(differences: &[Difference], heading: &str, other: fn(&Difference) -> 
     let cell = |budget: &str, name: &str, metric: Metric| {
         let is_it = |it: &&Difference| it.budget == budget && other(it) == name && it.metric == metric;
         let Some(it) = differences.iter().find(is_it) else { return SheetCell::from(figure(None)) };
-        let is_enough = it.sessions >= ENOUGH;
-        let verdict = match (it.low > 0.0, it.high < 0.0) {
-            (true, _) if is_enough => Verdict::More,
-            (_, true) if is_enough => Verdict::Less,
-            _ => Verdict::Open,
-        };
-        SheetCell { text: format!("{} [{}, {}]", signed(it.mean), signed(it.low), signed(it.high)), verdict }
+        let text = format!("{} [{}, {}]", signed(it.mean), signed(it.low), signed(it.high));
+        SheetCell { text, verdict: it.verdict() }
     };
     let row = |(budget, name): (&str, &str)| {
         let mut cells = vec![SheetCell::from(budget.to_owned()), SheetCell::from(name.to_owned())];

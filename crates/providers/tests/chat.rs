@@ -338,6 +338,51 @@ fn requests_that_are_too_long() {
 }
 
 #[test]
+fn errors_say_whether_other_requests_would_fail_too() {
+    for kind in BOTH {
+        let check = |answer: Scripted, expect: bool| {
+            let asked = Asked::new(kind, vec![answer], |settings| settings.timeout = Duration::from_millis(300));
+            let error = asked.ask().unwrap_err();
+            assert_eq!(error.fails_all, expect, "{error}");
+        };
+        for status in [301, 401, 402, 403, 404] {
+            check(error(kind, status, "no", "no"), true);
+        }
+        check(Scripted::hang_up(), true);
+        check(Scripted::hold(), true);
+        for status in [400, 413, 429, 500, 503] {
+            check(error(kind, status, "no", "no"), false);
+        }
+        let too_long = error(kind, 400, "no", "prompt is too long: 1200 tokens > 1100 maximum");
+        let found = Asked::new(kind, vec![too_long], |_| {}).ask().unwrap_err();
+        let overflow = found.overflow.unwrap();
+        assert_eq!((overflow.actual, overflow.limit, found.fails_all), (Some(1200), Some(1100), false));
+    }
+}
+
+#[test]
+fn what_answers_depend_on() {
+    let server = ScriptedServer::start(Vec::new());
+    let identity = |change: fn(&mut ChannelSettings)| {
+        let mut settings = settings(OpenAi, &server);
+        change(&mut settings);
+        let identity = settings.open().unwrap().identity();
+        assert!(!identity.contains(&key()), "{identity}");
+        identity
+    };
+    let all = [
+        identity(|_| {}),
+        identity(|settings| settings.base_url += "/other"),
+        identity(|settings| settings.kind = Anthropic),
+        identity(|settings| settings.model = "m-2".to_owned()),
+        identity(|settings| drop(settings.extra.insert("top_p".to_owned(), json!(0.5)))),
+    ];
+    let distinct: std::collections::HashSet<&String> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len(), "{all:?}");
+    assert_eq!(identity(|settings| settings.window = 7), all[0]);
+}
+
+#[test]
 fn waits_that_services_ask_for() {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     for kind in BOTH {

@@ -1,12 +1,12 @@
 //! What can go wrong with stored sessions and memories.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use thiserror::Error;
+use std::sync::Arc;
 
 /// Why something could not be stored or read.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The operating system refused something before any record was written.
     #[error("{doing} `{}`", path.display())]
@@ -101,6 +101,111 @@ pub enum StoreError {
         /// Why.
         source: serde_json::Error,
     },
+    /// The session has changed since the host loaded it. Nothing was changed.
+    #[error("session `{session}` is at version {actual}, not {expected}: somebody else has changed it; load it again")]
+    Conflict {
+        /// The session.
+        session: Arc<str>,
+        /// The version that the host took it for.
+        expected: u64,
+        /// The version that it has.
+        actual: u64,
+    },
+    /// The tenant has nothing of that name.
+    #[error("there is no {of} `{name}`")]
+    NotFound {
+        /// What was looked for: a session, a summary.
+        of: &'static str,
+        /// By which name.
+        name: Arc<str>,
+    },
+    /// The tenant has something of that name already. Nothing was changed.
+    #[error("there is a {of} `{name}` already: choose another name")]
+    Taken {
+        /// What was to be made: a session, a message.
+        of: &'static str,
+        /// Under which name.
+        name: Arc<str>,
+    },
+    /// The session in memory is not the stored one. Nothing was changed.
+    #[error(
+        "stored session `{session}` and the session are out of step: {problem}; store every message, compaction and undo in its order"
+    )]
+    Mismatch {
+        /// The session.
+        session: Arc<str>,
+        /// How they differ.
+        problem: String,
+    },
+    /// What is stored of a session does not make a session.
+    #[error("change {sequence} of session `{session}` is damaged: {problem}; restore the database from a copy")]
+    DamagedSession {
+        /// The session.
+        session: Arc<str>,
+        /// Which of its changes, from 0.
+        sequence: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A name that cannot be stored.
+    #[error("`{}` cannot be the name of a {of}: {problem}", name.escape_debug())]
+    Name {
+        /// What was to be named.
+        of: &'static str,
+        /// The name.
+        name: String,
+        /// Why not.
+        problem: &'static str,
+    },
+    /// A secret was to be stored. It was not, and this error does not hold it.
+    #[error("`{field}` is not stored: {problem}")]
+    Secret {
+        /// Where it was.
+        field: String,
+        /// Why it is not stored.
+        problem: &'static str,
+    },
+    /// The place to go on at is not one that a page ended with.
+    #[error("`{}` is not the end of a page: ask with the `next` of the page before", after.escape_debug())]
+    Paging {
+        /// What was asked for.
+        after: String,
+    },
+    /// A later version of the program has changed the tables of the database.
+    #[error("the database has version {version} of the tables, this program knows {known}: update the program")]
+    NewerDatabase {
+        /// The database's version.
+        version: u32,
+        /// The newest version that is known here.
+        known: u32,
+    },
+    /// There is no room left. Nothing was changed.
+    #[error("the database is full: free space and try again")]
+    Full {
+        /// What the database said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The database did not do what it was asked to. Nothing was changed, unless the connection was lost while a change
+    /// was being committed: then the version tells.
+    #[error("{doing} failed")]
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// What the database said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// Something cannot be written as JSON, or what is stored cannot be read.
+    #[error("{of} is not the JSON that is stored of it")]
+    Json {
+        /// What.
+        of: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The address of a database is of no kind that this program was built for. The address is not repeated: it may hold a
+    /// password.
+    #[error("a database is named `sqlite:PATH`{}", if cfg!(feature = "postgres") { ", or `postgres://…`" } else { "; PostgreSQL is not built in" })]
+    Address,
 }
 
 impl StoreError {

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use epitome_strategy::BoxFuture;
-use epitome_strategy::text::is_cjk;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{LogFile, sync_folder};
 use crate::error::StoreError;
 use crate::lines::lines;
-use crate::memory::{Memory, MemoryStore, Scope};
+use crate::memory::{Memory, MemoryStore, Scope, terms};
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 1;
@@ -246,20 +245,6 @@ fn check_header(path: &Path, line: &[u8]) -> Result<(), StoreError> {
         ..=VERSION => Ok(()),
         version => Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
     }
-}
-
-/// What a text is searched by: its words in lower case, and pairs of Chinese characters.
-fn terms(text: &str) -> Vec<String> {
-    let mut terms = Vec::new();
-    for word in text.to_lowercase().split(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | '-')) {
-        let chinese: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();
-        terms.extend(chinese.windows(2).map(String::from_iter));
-        let latin = word.split(is_cjk).filter(|part| !part.is_empty());
-        terms.extend(latin.map(str::to_owned));
-    }
-    terms.sort();
-    terms.dedup();
-    terms
 }
 
 fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {

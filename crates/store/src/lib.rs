@@ -3,6 +3,10 @@
 //! [`SessionFile`] keeps one session in one file, [`SessionArchive`] is the archive of a stored session, [`MemoryStore`]
 //! and [`FileMemories`] keep what is worth knowing beyond a session, and [`extract`] finds it.
 //!
+//! A service keeps many sessions of several tenants, with its memories, agents and channels, in a [`Store`]:
+//! `SqlStore` is one in embedded SQLite (feature `sqlite`, on by default) or in PostgreSQL (feature `postgres`), by the
+//! address that it is opened with.
+//!
 //! ```
 //! use epitome_session::{Message, Origin, Role, Session};
 //! use epitome_store::{SessionArchive, SessionFile, StoreError};
@@ -84,6 +88,21 @@
 //! The same kind of file: a header `{"epitome_memories":1}`, then `{"memory":{"text":"…","kind":"decision","session":"…",
 //! "message":"…","time":1700000000000}}` and `{"forget":"id"}`, with the id of [`Memory::id`]. `session` and `time`
 //! (milliseconds since 1970 UTC) may be missing. The lock is held for each write, so that processes may share it.
+//!
+//! # The database
+//!
+//! The tables are those of `migrations/sqlite` and `migrations/postgres`: the same but for the names of types. A session is
+//! stored as its file is: what happened to it, in order. Messages of the log, epochs and undos carry the `sequence` at which
+//! they happened, bodies are the JSON of the records above, and loading does everything again. All else in the tables is
+//! derived in the same transaction, for whoever wants to ask the database: which messages are compacted (`compacted_at`,
+//! `compacted_into`, `is_summary`), and a receipt for every change of every epoch. An undo clears these marks and removes the
+//! messages that its epoch had added; their text is in the epoch's body.
+//!
+//! `sessions.version` counts what happened. Every change is one transaction that begins by raising it from the version that
+//! the host expects; where it is another, nothing is changed. That holds whoever writes to the database, and with or without
+//! [`Store::lock`], which spares those who respect it the work that would come too late.
+//!
+//! Keys of channels are references ([`KeyReference`]); settings in which something looks like a secret are refused.
 
 mod archive;
 mod disk;
@@ -91,14 +110,35 @@ mod error;
 mod extract;
 mod file_memories;
 mod lines;
+#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code, reason = "databases lock"))]
+mod lock;
 mod memory;
 mod record;
 mod replay;
 mod session_file;
+mod settings;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
+mod steps;
+mod store;
+mod tenant_memories;
 
 pub use archive::SessionArchive;
 pub use error::StoreError;
 pub use extract::{LONGEST_MEMORY, extract};
 pub use file_memories::FileMemories;
+pub use lock::SessionLock;
 pub use memory::{Memory, MemoryKind, MemoryStore, Scope};
 pub use session_file::{Opened, SessionFile};
+pub use settings::{Agent, Channel, KeyReference};
+#[cfg(feature = "postgres")]
+pub use sql::PostgresSettings;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use sql::SqlStore;
+#[cfg(feature = "sqlite")]
+pub use sql::SqliteSettings;
+pub use store::{
+    About, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store, StoredMessage,
+    StoredSession, Tenant, ViewKind,
+};
+pub use tenant_memories::TenantMemories;

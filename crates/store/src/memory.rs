@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::MessageId;
 use epitome_strategy::BoxFuture;
+use epitome_strategy::text::is_cjk;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -42,6 +43,19 @@ pub struct Memory {
     pub time: Option<i64>,
 }
 
+impl MemoryKind {
+    /// Its name, as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Preference => "preference",
+            Self::Instruction => "instruction",
+            Self::Identifier => "identifier",
+            Self::Fact => "fact",
+        }
+    }
+}
+
 impl Memory {
     /// Its id: 16 hexadecimal digits of the hash of its text. Texts that differ only in upper and lower case, white space
     /// and the mark at their end have the same.
@@ -55,6 +69,20 @@ pub(crate) fn normalised(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let ends = |char: char| epitome_strategy::text::ends_sentence(char) || matches!(char, ',' | '，' | ':' | '：');
     words.join(" ").trim_end_matches(ends).to_owned()
+}
+
+/// What a text is searched by: its words in lower case, and pairs of Chinese characters.
+pub(crate) fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for word in text.to_lowercase().split(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | '-')) {
+        let chinese: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();
+        terms.extend(chinese.windows(2).map(String::from_iter));
+        let latin = word.split(is_cjk).filter(|part| !part.is_empty());
+        terms.extend(latin.map(str::to_owned));
+    }
+    terms.sort();
+    terms.dedup();
+    terms
 }
 
 /// Which memories are asked for.

@@ -30,12 +30,13 @@ pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<Replayed, StoreError> 
     let lines = lines(bytes);
     let mut session = Session::new();
     session.id = header(path, lines.first())?.id;
-    let mut replaying = Replaying { path, session, items: Vec::new(), open: 0 };
+    let mut replaying = Replaying::new(session);
+    let damaged = |damage: Damage| StoreError::damaged(path, damage.at, damage.problem);
     let mut torn = None;
     let records = &lines[1..];
     for (index, line) in records.iter().enumerate() {
         match line.is_whole.then(|| serde_json::from_slice(line.bytes)) {
-            Some(Ok(record)) => replaying.apply(line.number, record)?,
+            Some(Ok(record)) => replaying.apply(line.number, record).map_err(damaged)?,
             Some(Err(error)) if line.is_json() => return Err(StoreError::damaged(path, line.number, error)),
             _ if is_one_write(&records[index - replaying.open..], replaying.open) => {
                 let problem = if line.is_whole { "a line that is no JSON" } else { "a line without its end" };
@@ -53,7 +54,7 @@ pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<Replayed, StoreError> 
     let torn = torn.map(|(_, problem)| {
         format!("line {} and what follows, {} bytes, begins with {problem}", good + 2, bytes.len() - length)
     });
-    let (session, archive) = replaying.finish()?;
+    let (session, archive) = replaying.finish().map_err(damaged)?;
     Ok(Replayed { session, archive, length: length as u64, lines: good as u64 + 1, torn })
 }
 
@@ -84,9 +85,17 @@ fn is_one_write(records: &[Line<'_>], items: usize) -> bool {
     ends && between.iter().all(is_part)
 }
 
+/// What is wrong with a record.
+#[derive(Debug)]
+pub(crate) struct Damage {
+    /// Which record: its line, or its sequence.
+    pub at: u64,
+    pub problem: String,
+}
+
 /// A session while its records are done again.
-struct Replaying<'a> {
-    path: &'a Path,
+#[derive(Debug)]
+pub(crate) struct Replaying {
     session: Session,
     /// Archived items, each with its line.
     items: Vec<(u64, StoredItem)>,
@@ -94,9 +103,14 @@ struct Replaying<'a> {
     open: usize,
 }
 
-impl Replaying<'_> {
-    fn apply(&mut self, line: u64, record: Record) -> Result<(), StoreError> {
-        let damaged = |problem: String| StoreError::damaged(self.path, line, problem);
+impl Replaying {
+    pub(crate) fn new(session: Session) -> Self {
+        Self { session, items: Vec::new(), open: 0 }
+    }
+
+    /// Does one record again; `at` names it where it is damaged.
+    pub(crate) fn apply(&mut self, at: u64, record: Record) -> Result<(), Damage> {
+        let damaged = |problem: String| Damage { at, problem };
         if self.open > 0 && !matches!(record, Record::Archived(_) | Record::Compaction(_)) {
             return Err(damaged("the archived items in front of it have no compaction".to_owned()));
         }
@@ -106,7 +120,7 @@ impl Replaying<'_> {
                 self.session.push(*message);
             }
             Record::Archived(item) => {
-                self.items.push((line, item));
+                self.items.push((at, item));
                 self.open += 1;
             }
             Record::Compaction(compaction) => {
@@ -119,13 +133,12 @@ impl Replaying<'_> {
     }
 
     /// The session and its archive, without items whose compaction is missing.
-    fn finish(mut self) -> Result<(Session, SessionArchive), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<(Session, SessionArchive), Damage> {
         let whole = self.items.len() - self.open;
         let mut archive = SessionArchive::new();
-        for (line, item) in self.items.drain(..whole) {
+        for (at, item) in self.items.drain(..whole) {
             let content = content_of(&self.session, item.content);
-            let content = content.map_err(|problem| StoreError::damaged(self.path, line, problem))?;
-            archive.restore(item.handle, content);
+            archive.restore(item.handle, content.map_err(|problem| Damage { at, problem })?);
         }
         Ok((self.session, archive))
     }

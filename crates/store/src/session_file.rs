@@ -1,6 +1,5 @@
 //! A session in a file of its own.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use crate::disk::{LogFile, open_locked, write_whole};
 use crate::error::StoreError;
 use crate::record::{Header, RecordRef, VERSION};
 use crate::replay::{Replayed, replay};
+use crate::steps::{Step, steps};
 
 /// A session that is kept in a file, open for writing and locked.
 ///
@@ -238,46 +238,15 @@ fn whole(session: &Session, archive: &SessionArchive) -> Result<Vec<u8>, serde_j
     if let Some(tools) = &session.tools {
         write_line(&mut lines, &RecordRef::Tools(Some(tools)))?;
     }
-    let mut by_epoch = items_by_epoch(session, archive);
     let mut locator = Locator::new(session);
-    let mut log = session.log().iter();
-    let mut written = 0;
-    for epoch in session.journal() {
-        for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(written)) {
-            write_line(&mut lines, &RecordRef::Message(message))?;
-            written += 1;
+    for step in steps(session, archive) {
+        match step {
+            Step::Message(message) => write_line(&mut lines, &RecordRef::Message(message))?,
+            Step::Compaction(epoch, items) => write_epoch(&mut lines, &mut locator, items.into_iter(), &epoch)?,
+            Step::Undo(epoch) => write_line(&mut lines, &RecordRef::Undo(epoch))?,
         }
-        let items = by_epoch.remove(&epoch.id).unwrap_or_default();
-        // As it was when it was committed.
-        let committed = Epoch { undone: false, ..epoch.clone() };
-        write_epoch(&mut lines, &mut locator, items.into_iter(), &committed)?;
-        if epoch.undone {
-            // Later epochs may stand on it, undone themselves: behind them it could not be undone any more.
-            write_line(&mut lines, &RecordRef::Undo(epoch.id))?;
-        }
-    }
-    for message in log {
-        write_line(&mut lines, &RecordRef::Message(message))?;
     }
     Ok(lines)
-}
-
-type Items<'a> = Vec<(&'a Arc<str>, &'a Archived)>;
-
-/// The items of an archive by the epoch that first names each, the last one for those that none names.
-fn items_by_epoch<'a>(session: &Session, archive: &'a SessionArchive) -> HashMap<u32, Items<'a>> {
-    let mut named: HashMap<&Arc<str>, u32> = HashMap::new();
-    for epoch in session.journal() {
-        for handle in epoch.edits.iter().filter_map(|edit| edit.recall.as_ref()) {
-            named.entry(handle).or_insert(epoch.id);
-        }
-    }
-    let last = session.next_epoch().saturating_sub(1);
-    let mut by_epoch: HashMap<u32, Items<'a>> = HashMap::new();
-    for (handle, item) in archive.items() {
-        by_epoch.entry(named.get(handle).copied().unwrap_or(last)).or_default().push((handle, item));
-    }
-    by_epoch
 }
 
 #[cfg(test)]

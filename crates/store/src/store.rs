@@ -209,14 +209,41 @@ pub struct Health {
 
 /// Keeps the sessions, memories, agents and channels of several tenants.
 ///
-/// Sessions change only by the five calls that take an `expected` version: when the session has another, they change
+/// Sessions change only by the calls that take an `expected` version: when the session has another, they change
 /// nothing and answer [`StoreError::Conflict`], and the host loads the session again. Each is done whole or not at all,
 /// whatever happens to the process. They return the new version.
 ///
 /// What a host does to its session in memory, it tells the store, in the same order: each message that was pushed, each
-/// epoch that was committed, each undo.
+/// epoch that was committed, each undo. Or it lets the store find out what is new ([`save`](Self::save)). After an error it
+/// loads the session again, unless it has kept it as it was before.
 ///
 /// Futures may be dropped at any time; a change that was begun is then made or not.
+///
+#[cfg_attr(feature = "sqlite", doc = "```")]
+#[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
+/// use epitome_session::{Message, Origin, Role, Session};
+/// use epitome_store::{About, SessionArchive, Slice, SqlStore, Store, StoreError, Tenant, ViewKind};
+///
+/// # async fn keep() -> Result<(), StoreError> {
+/// let store = SqlStore::open("sqlite::memory:").await?; // or postgres://…, with that feature
+/// let (tenant, about) = (Tenant::default(), About::default());
+/// let (mut session, mut archive) = (Session::new(), SessionArchive::new());
+/// let mut version = store.create_session(&tenant, "first", &about, &session, &mut archive).await?;
+///
+/// let lock = store.lock(&tenant, "first").await?; // for others who work on the session
+/// session.push(Message::text("", Role::User, Origin::Typed, "Good morning!"));
+/// version = store.append(&tenant, "first", version, session.log()).await?;
+/// // After a compaction with this archive: store.commit(&tenant, "first", version, &session, &mut archive)
+/// lock.release().await;
+///
+/// let stored = store.session(&tenant, "first").await?;
+/// assert_eq!((stored.session.digest(), stored.version), (session.digest(), version));
+/// let view = store.view(&tenant, "first", ViewKind::Compacted, Slice { from: 0, most: 50 }).await?;
+/// assert_eq!(view.total, 1);
+/// # Ok(())
+/// # }
+/// # epitome_engine::block_on(keep()).unwrap();
+/// ```
 pub trait Store: Send + Sync + Debug {
     /// Stores a new session as it is, and returns its version. What the archive holds is stored with the epochs that name
     /// it, as [`SessionFile::create`](crate::SessionFile::create) does.
@@ -240,11 +267,7 @@ pub trait Store: Send + Sync + Debug {
     ) -> BoxFuture<'a, Result<Page<SessionInfo>, StoreError>>;
 
     /// What there is to know of a session without loading it. Constant time.
-    fn session_info<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-    ) -> BoxFuture<'a, Result<SessionInfo, StoreError>>;
+    fn session_info<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionInfo, StoreError>>;
 
     /// Loads a session. Linear in it.
     fn session<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<StoredSession, StoreError>>;
@@ -298,6 +321,23 @@ pub trait Store: Send + Sync + Debug {
         epoch: u32,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
 
+    /// Stores everything that is new in a session since its version was the expected one: tool definitions, messages,
+    /// epochs with what is pending in the archive, undos. All or nothing, in one change where the other calls are one for
+    /// each; costs what is new, and the number of messages.
+    ///
+    /// Undos of epochs that were stored before count as made before what is new: the session comes back with the same log,
+    /// journal and view, if perhaps another digest.
+    ///
+    /// Errors with [`StoreError::Mismatch`] where the session does not go on where the stored one ends.
+    fn save<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        id: &'a str,
+        expected: u64,
+        session: &'a Session,
+        archive: &'a mut SessionArchive,
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+
     /// Deletes a session with its archive; its memories stay. Whether there was one.
     fn delete_session<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
 
@@ -335,11 +375,7 @@ pub trait Store: Send + Sync + Debug {
     fn lock<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionLock, StoreError>>;
 
     /// Stores memories that are not known yet, all or none, and says how many that were.
-    fn remember<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        memories: &'a [Memory],
-    ) -> BoxFuture<'a, Result<usize, StoreError>>;
+    fn remember<'a>(&'a self, tenant: &'a Tenant, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>>;
 
     /// At most `most` memories, the last stored first.
     fn recent_memories<'a>(

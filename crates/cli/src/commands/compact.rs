@@ -55,15 +55,16 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     }
     let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
     let done = job.compact(&loaded, index)?;
+    let refused = refused(&done.report);
+    // The session first: a report tells of one that is there.
+    if !args.preview && refused.is_none() {
+        target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
+    }
     if let Some(report_target) = &report_target {
         report_target.write(&line(&done.report)?, None)?;
     }
     if args.json {
         output::standard(&line(&done.report)?)?;
-    }
-    let refused = refused(&done.report);
-    if !args.preview && refused.is_none() {
-        target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
     }
     output::tell(&done.page);
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
@@ -271,14 +272,15 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
         }
     }
     let json = line(&reports)?;
+    // The sessions first: a report tells of those that are there.
+    if !job.args.preview && !written.is_empty() {
+        target.write(&written, input_bytes(job.args, loaded))?;
+    }
     if let Some(report_target) = report_target {
         report_target.write(&json, None)?;
     }
     if job.args.json {
         output::standard(&json)?;
-    }
-    if !job.args.preview && !written.is_empty() {
-        target.write(&written, input_bytes(job.args, loaded))?;
     }
     if !job.quiet && !job.args.json {
         output::tell(&table.render(width()));

@@ -1,7 +1,5 @@
 //! `epitome eval`: methods against each other on recorded sessions.
 
-use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -19,9 +17,14 @@ use crate::render::text::plural;
 use crate::{Outcome, output};
 
 mod page;
+mod rows;
 
 /// What the differences are held against where nothing else is asked for.
 const REFERENCE: &str = "baseline:identifiers";
+/// The budgets where none are named.
+const BUDGETS: [&str; 3] = ["0.4", "0.2", "0.1"];
+/// The kind of task of a session without a label.
+const UNLABELLED: &str = "unlabelled";
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -41,18 +44,15 @@ struct Printed {
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     let target = |path: &Option<PathBuf>| path.as_deref().map(|path| Target::new(Some(path), None)).transpose();
     let (jsonl, html) = (target(&args.jsonl)?, target(&args.html)?);
-    let plan = plan(args)?;
+    let plan = plan(args, quiet)?;
     let (pairs, every) = compared(args, &plan)?;
-    let log = Mutex::new(log(args, &plan.known)?);
+    let log = Mutex::new(rows::Log::new(args.jsonl.as_deref()));
     let progress = |done: usize, of: usize, rows: &[Row]| {
         let Ok(mut log) = log.lock() else { return };
         if rows.is_empty() && !quiet {
             output::progress(done, of);
         }
-        if let Some(file) = log.as_mut() {
-            // The file is written whole in the end, where a failure is told.
-            let _ = lines(rows).map(|lines| file.write_all(&lines));
-        }
+        log.append(rows);
     };
     let run = plan.run(&progress).map_err(failure)?;
     drop(log);
@@ -60,12 +60,20 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     if let Some(resumed) = resumed.filter(|_| !quiet) {
         output::tell(&format!("{resumed}\n"));
     }
-    if let Some(target) = &jsonl {
-        target.write(&lines(&run.rows)?, None)?;
-    }
+    let are_labelled = run.rows.iter().any(|row| row.task != UNLABELLED);
     if run.cases == 0 {
         let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
-        return Err(failure.with_help("lower --min-tokens, --min-calls and --min-needed, or name other files"));
+        return Err(failure.with_help(fewer(&filters(args))));
+    }
+    if (args.labels.is_some() || args.by == Some(ByArg::Kind)) && !are_labelled && !quiet {
+        output::tell(if plan.labels.is_empty() {
+            "there are no kinds of task: --labels names a table of them\n"
+        } else {
+            "none of the files stands in the table of labels\n"
+        });
+    }
+    if let Some(target) = &jsonl {
+        target.write(&rows::joined(&run.rows, &plan.known)?, None)?;
     }
     if let Some(target) = &html {
         target.write(report(&run, &every, args.seed).as_bytes(), None)?;
@@ -100,36 +108,51 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file that rows go to while the run lasts, with those of the earlier run in it.
-fn log(args: &EvalArgs, known: &[Row]) -> Result<Option<File>, Failure> {
-    let plain = |path: &&PathBuf| !crate::input::is_standard(path) && path.extension().is_none_or(|it| it != "gz");
-    let Some(path) = args.jsonl.as_ref().filter(plain) else { return Ok(None) };
-    let mut file = File::create(path).map_err(|error| {
-        Failure::usage(anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
-    })?;
-    file.write_all(&lines(known)?)?;
-    Ok(Some(file))
+/// What keeps sessions out of a run.
+fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
+    // Chats have no calls and no needed strings.
+    let is_cut = args.what != WhatArg::Evidence;
+    vec![
+        ("--min-tokens", is_cut && args.min_tokens > 0),
+        ("--min-calls", is_cut && args.min_calls > 0),
+        ("--min-needed", is_cut && args.min_needed > 0),
+        ("--task", is_cut && args.task.is_some()),
+        ("--format", args.format.is_some()),
+        ("--only", args.only.is_some()),
+    ]
 }
 
-/// The rows of an earlier run. A last line that an interrupt cut off is measured again.
-fn known(args: &EvalArgs) -> Result<Vec<Row>, Failure> {
-    let Some(path) = args.jsonl.as_ref().filter(|path| args.resume && path.is_file()) else { return Ok(Vec::new()) };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-    })?;
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+/// What to do where filters leave nothing; each with whether it keeps anything out.
+pub(crate) fn fewer(filters: &[(&str, bool)]) -> String {
+    let set: Vec<&str> = filters.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+    let (least, others): (Vec<&str>, Vec<&str>) = set.into_iter().partition(|name| name.starts_with("--min"));
+    let mut help = Vec::new();
+    if !least.is_empty() {
+        help.push(format!("lower {}", least.join(", ")));
+    }
+    if !others.is_empty() {
+        help.push(format!("leave out {}", others.join(", ")));
+    }
+    help.push("name other files".to_owned());
+    help.join(", or ")
 }
 
 pub(crate) fn failure(error: EvalError) -> Failure {
     match error {
         EvalError::Read { .. } => Failure::usage(error).with_help("check the path"),
         EvalError::Method(_) => Failure::usage(error).with_help("`epitome strategies` lists strategies and chains"),
+        EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }
 
-fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
+fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
+    let budgets = each_once(&args.budgets, ToString::to_string);
+    if args.what == WhatArg::Recorded && budgets.iter().map(ToString::to_string).ne(BUDGETS.map(str::to_owned)) {
+        let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
+        return Err(failure.with_help("leave it out"));
+    }
     let registry = epitome::registry();
     let commands = args.command.iter().map(|command| format!("command:{command}"));
     let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
@@ -137,8 +160,11 @@ fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     Ok(Plan {
         paths: args.paths.clone(),
         methods: methods(&named, &options, &registry).map_err(failure)?,
-        budgets: args.budgets.clone(),
-        cuts: args.cut.iter().map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning }).collect(),
+        budgets,
+        cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
+            .iter()
+            .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
+            .collect(),
         filter: Filter {
             min_tokens: args.min_tokens,
             min_calls: args.min_calls,
@@ -150,7 +176,7 @@ fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         labels: labels(args)?,
         sample: args.sample,
         seed: args.seed,
-        known: known(args)?,
+        known: rows::known(args, quiet)?,
         subject: match args.what {
             WhatArg::Future => Subject::Future,
             WhatArg::Recorded => Subject::Recorded,
@@ -159,7 +185,7 @@ fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     })
 }
 
-/// The labels asked for, or those of a manifest in or beside the first folder.
+/// The labels asked for, or those of the first manifest in the folders or any above them.
 fn labels(args: &EvalArgs) -> Result<Labels, Failure> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|error| {
@@ -169,9 +195,16 @@ fn labels(args: &EvalArgs) -> Result<Labels, Failure> {
     if let Some(path) = &args.labels {
         return Ok(Labels::parse(&read(path)?));
     }
-    let beside = |path: &PathBuf| [path.join("MANIFEST.md"), path.join("../MANIFEST.md")];
-    let manifest = args.paths.iter().flat_map(beside).find(|path| path.is_file());
-    Ok(manifest.map(|path| read(&path)).transpose()?.map(|text| Labels::parse(&text)).unwrap_or_default())
+    // A manifest without labels is about something else.
+    for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
+        for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
+            let labels = Labels::parse(&read(&manifest)?);
+            if !labels.is_empty() {
+                return Ok(labels);
+            }
+        }
+    }
+    Ok(Labels::default())
 }
 
 /// Pairs of methods.
@@ -183,10 +216,18 @@ fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
     if args.what == WhatArg::Recorded {
         known.push("recorded");
     }
-    let ours = |name: &&str| !name.starts_with("baseline:") && *name != "recorded";
+    let ours = |name: &&str| !name.starts_with("baseline:") && *name != "recorded" && !name.ends_with(" +question");
+    let asked: Vec<String> = match args.what {
+        WhatArg::Evidence if args.questions > 0 => {
+            let focused = plan.methods.iter().filter(|method| method.takes_focus());
+            focused.map(|method| format!("{} +question", method.name())).collect()
+        }
+        _ => Vec::new(),
+    };
+    known.extend(asked.iter().map(String::as_str));
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
-            let others = known.into_iter().filter(|name| *name != asked).filter(ours);
+            let others = known.into_iter().filter(|name| *name != asked);
             let pairs: Pairs = others.map(|other| (other.to_owned(), asked.clone())).collect();
             return Ok((pairs.clone(), pairs));
         }
@@ -227,11 +268,13 @@ fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
     Err(failure.with_help(format!("measured are {}", known.join(", "))))
 }
 
-fn lines(rows: &[Row]) -> Result<Vec<u8>, Failure> {
-    let mut lines = Vec::new();
-    for row in rows {
-        serde_json::to_writer(&mut lines, row)?;
-        lines.write_all(b"\n")?;
+/// The values in their order, each once.
+pub(crate) fn each_once<T: Clone, K: PartialEq>(values: &[T], key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for value in values {
+        if found.iter().all(|other| key(other) != key(value)) {
+            found.push(value.clone());
+        }
     }
-    Ok(lines)
+    found
 }

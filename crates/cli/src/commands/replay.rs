@@ -9,12 +9,12 @@ use epitome_eval::{EvalError, Filter};
 use serde::Serialize;
 
 use crate::args::ReplayArgs;
-use crate::commands::eval::failure;
+use crate::commands::eval::{failure, fewer};
 use crate::failure::Failure;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{number, percent, plural, width};
+use crate::render::text::{columns, number, percent, plural, width};
 use crate::{Outcome, output};
 
 /// Columns that the totals take with readable names beside them.
@@ -45,7 +45,12 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
     let run = plan.run(&progress).map_err(failure)?;
     if run.rows.is_empty() {
         let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
-        return Err(failure.with_help("lower --min-tokens, or name other files"));
+        let filters = [
+            ("--min-tokens", args.min_tokens > 0),
+            ("--format", args.format.is_some()),
+            ("--only", args.only.is_some()),
+        ];
+        return Err(failure.with_help(fewer(&filters)));
     }
     let totals = totals(&run.rows, &plan.model.price);
     if args.json {
@@ -137,6 +142,7 @@ fn session(rows: &[Replayed]) -> String {
     );
     let peak = |row: &Replayed| row.turns.iter().map(|turn| turn.spent.input).max().unwrap_or(0);
     let most = rows.iter().map(peak).max().unwrap_or(0);
+    let names = rows.iter().map(|row| columns(&row.policy)).fold(24, usize::max);
     for row in rows {
         let money: f64 = row.turns.iter().map(|turn| turn.money).sum::<f64>()
             + row.epochs.iter().map(|epoch| epoch.summary_money).sum::<f64>();
@@ -147,7 +153,7 @@ fn session(rows: &[Replayed]) -> String {
         };
         let _ = writeln!(
             text,
-            "  {:<24} {}  {:>9}  peak {:>9}{over}",
+            "  {:<names$} {}  {:>9}  peak {:>9}{over}",
             row.policy,
             bar(peak(row), most, BAR, style),
             dollars(money),
@@ -182,7 +188,8 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
 }
 
 fn table(totals: &[Total]) -> String {
-    let mut setting = vec![Column::Flexible];
+    // Policies are told apart by the ends of their names.
+    let mut setting = vec![Column::Left];
     setting.extend([Column::Right; 13]);
     let headings = [
         "policy",

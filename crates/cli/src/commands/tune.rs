@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use epitome::Registry;
 use epitome_eval::Filter;
-use epitome_eval::tune::{Advice, Bench as _, Evidence, Measured, SessionBench, TuneOptions, split, tune};
+use epitome_eval::tune::{Advice, Bench as _, Evidence, Measured, Recalled, SessionBench, TuneOptions, split, tune};
 
 use crate::args::TuneArgs;
-use crate::commands::eval::failure;
+use crate::commands::eval::{each_once, failure, fewer};
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -21,15 +21,14 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
     let target = Target::new(args.output.as_deref(), None)?;
     let registry = epitome::registry();
     let options = options(args, &registry)?;
-    let known = known(args.state.as_deref())?;
-    let mut state = state(args.state.as_deref())?;
+    let known = known(args.state.as_deref(), quiet)?;
     let filter = Filter {
         min_tokens: args.min_tokens,
         min_calls: args.min_calls,
         min_needed: args.min_needed,
         ..Filter::default()
     };
-    let mut bench = SessionBench::new(&args.budgets, epitome::registry());
+    let mut bench = SessionBench::new(&each_once(&args.budgets, ToString::to_string), epitome::registry());
     let mut train = bench.add(&args.train, &filter).map_err(failure)?;
     let mut verify = bench.add(&args.verify, &filter).map_err(failure)?;
     if args.verify.is_empty() {
@@ -37,8 +36,15 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
     }
     if train.is_empty() || verify.is_empty() {
         let failure = Failure::usage_text("there are no sessions left to search on, or none to verify on");
-        return Err(failure.with_help("lower --min-tokens, --min-calls and --min-needed, or name other files"));
+        let filters = [
+            ("--min-tokens", args.min_tokens > 0),
+            ("--min-calls", args.min_calls > 0),
+            ("--min-needed", args.min_needed > 0),
+        ];
+        return Err(failure.with_help(fewer(&filters)));
     }
+    let mut state = state(args.state.as_deref())?;
+    let held = known.len();
     let mut measured = 0;
     let mut listener = |new: &[Measured]| {
         measured += new.len();
@@ -52,10 +58,13 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
             output::tell(&format!("\r{measured} measured"));
         }
     };
-    let advice = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
+    let (advice, recalled) = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
     if !quiet {
         if std::io::stderr().is_terminal() {
             output::tell("\r\u{1b}[K");
+        }
+        if held > 0 {
+            output::tell(&told(held, recalled));
         }
         output::tell(&page(&advice, train.len(), verify.len()));
     }
@@ -89,7 +98,7 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
             return Err(failure.with_help("write STRATEGY.KEY; `epitome strategies STRATEGY` lists the keys"));
         }
     }
-    let budgets: Vec<String> = args.budgets.iter().map(ToString::to_string).collect();
+    let budgets: Vec<String> = each_once(&args.budgets, ToString::to_string).iter().map(ToString::to_string).collect();
     Ok(TuneOptions {
         strategies,
         settings: args.settings.clone(),
@@ -100,11 +109,31 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
     })
 }
 
-/// What an earlier run measured. A last line that an interrupt cut off is measured again.
-fn known(path: Option<&Path>) -> Result<Vec<Measured>, Failure> {
+/// What became of the measurements that the state holds.
+fn told(held: usize, recalled: Recalled) -> String {
+    let changed = match recalled.changed {
+        0 => String::new(),
+        changed => format!(", {changed} made again: the strategies' settings or the version changed"),
+    };
+    format!("{} of {} in the state reused{changed}\n", recalled.reused, plural(held, "measurement"))
+}
+
+/// What an earlier run measured. A last line that an interrupt cut off is measured again; a file that holds nothing else is
+/// none of ours, and nothing is appended to it.
+fn known(path: Option<&Path>, quiet: bool) -> Result<Vec<Measured>, Failure> {
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let measured: Vec<Measured> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if measured.is_empty() && !lines.is_empty() {
+        let failure = Failure::usage_text(format!("--state: {} holds no measurements", path.display()));
+        return Err(failure.with_help("delete it, or name another file"));
+    }
+    let unreadable = lines.len() - measured.len();
+    if unreadable > 0 && !quiet {
+        output::tell(&format!("{} of {} cannot be read\n", plural(unreadable, "line"), path.display()));
+    }
+    Ok(measured)
 }
 
 /// The file that measurements go to.

@@ -374,3 +374,20 @@ fn reports_fit_the_width() {
         assert!(widest <= width, "{widest} columns of {width}:\n{stderr}");
     }
 }
+
+/// A disk that is full takes no report; the session, which comes first, is there.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_session_is_written_before_the_report() {
+    let turns: String = (1..=30)
+        .map(|n| {
+            let text = "It has a margin and a headline. ".repeat(20);
+            format!(r#"{{"role":"user","content":"Page {n}?"}},{{"role":"assistant","content":"{text}"}},"#)
+        })
+        .collect();
+    let place = Place::with("chat.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
+    let ran = place.run("compact chat.json -b 1500 -o out.json --report /dev/full");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("make room, or name a file on another disk"), "{}", ran.stderr);
+    assert!(place.files().iter().any(|file| file == "out.json"), "{:?}", place.files());
+}

@@ -56,7 +56,14 @@ fn cases_are_written_and_not_measured_again() {
     left["micros"] = 123_456_789.into();
     place.file("cases.jsonl", format!("{left}\n{{\"file\": \"sess"));
     let ran = place.run(&format!("{BASELINES} --jsonl cases.jsonl --resume"));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "1 row reused, 3 rows measured: 3 not among the earlier ones\n"));
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            0,
+            "1 line of cases.jsonl cannot be read and will be left out\n\
+         1 row reused, 3 rows measured: 3 not among the earlier ones\n"
+        )
+    );
     let second = rows(&place);
     assert_eq!(second[1], left);
     assert_eq!(second.len(), first.len());
@@ -122,8 +129,10 @@ fn settings_are_set() {
     let line = "eval session.jsonl --budgets 0.5 --min-tokens 0 --min-calls 1 --min-needed 1 --jsonl cases.jsonl -q \
                 --compare default --methods default,set:select.mode=fixed+select.chain=code+structured-extraction.tail_share=0.9";
     let ran = place.run(line);
-    assert!(ran.text().contains("tail_share=0.9 − default paired"), "{}", ran.all());
-    assert_eq!(ran.text().matches("paired by session").count(), 1, "{}", ran.all());
+    for other in ["tail_share=0.9", "baseline:newest", "baseline:identifiers"] {
+        assert!(ran.text().contains(&format!("{other} − default paired")), "{}", ran.all());
+    }
+    assert_eq!(ran.text().matches("paired by session").count(), 5, "all others: {}", ran.all());
     let rows = rows(&place);
     assert!(rows[1]["method"].as_str().unwrap().starts_with("set:"));
     assert_ne!(rows[0]["basis"]["method"], rows[1]["basis"]["method"]);
@@ -155,10 +164,10 @@ fn tables_by_kind_are_printed() {
 
     | budget | method | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) | kept | usable | over / invalid / system / failed | unchanged | ms |
     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-    | 0.4 | `baseline:newest` | .600 [.600, .600] | .600 [.600, .600] | .800 [.800, .800] | 1.000 [1.000, 1.000] | .500 [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
-    | 0.4 | `baseline:tail` | .600 [.600, .600] | .600 [.600, .600] | .800 [.800, .800] | 1.000 [1.000, 1.000] | .500 [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
-    | 0.4 | `baseline:cleared` | .800 [.800, .800] | .800 [.800, .800] | .800 [.800, .800] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
-    | 0.4 | `baseline:identifiers` | .867 [.867, .867] | .867 [.867, .867] | .800 [.800, .800] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
+    | 0.4 | `baseline:newest` | .600 (.600) [.600, .600] | .600 (.600) [.600, .600] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | .500 (.500) [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
+    | 0.4 | `baseline:tail` | .600 (.600) [.600, .600] | .600 (.600) [.600, .600] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | .500 (.500) [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
+    | 0.4 | `baseline:cleared` | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
+    | 0.4 | `baseline:identifiers` | .867 (.867) [.867, .867] | .867 (.867) [.867, .867] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
 
     | budget | baseline:cleared less … | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) |
     |---|---|---:|---:|---:|---:|---:|
@@ -168,17 +177,20 @@ fn tables_by_kind_are_printed() {
 
     | budget | method | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) | kept | usable | over / invalid / system / failed | unchanged | ms |
     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-    | 0.4 | `baseline:newest` | .600 [.600, .600] | .600 [.600, .600] | .800 [.800, .800] | 1.000 [1.000, 1.000] | .500 [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
-    | 0.4 | `baseline:tail` | .600 [.600, .600] | .600 [.600, .600] | .800 [.800, .800] | 1.000 [1.000, 1.000] | .500 [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
-    | 0.4 | `baseline:cleared` | .800 [.800, .800] | .800 [.800, .800] | .800 [.800, .800] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
-    | 0.4 | `baseline:identifiers` | .867 [.867, .867] | .867 [.867, .867] | .800 [.800, .800] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
+    | 0.4 | `baseline:newest` | .600 (.600) [.600, .600] | .600 (.600) [.600, .600] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | .500 (.500) [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
+    | 0.4 | `baseline:tail` | .600 (.600) [.600, .600] | .600 (.600) [.600, .600] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | .500 (.500) [.500, .500] | .370 | 1 of 1 | 0 / 0 / 0 / 0 | .000 | ms |
+    | 0.4 | `baseline:cleared` | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
+    | 0.4 | `baseline:identifiers` | .867 (.867) [.867, .867] | .867 (.867) [.867, .867] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
 
     | budget | baseline:cleared less … | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) |
     |---|---|---:|---:|---:|---:|---:|
     | 0.4 | `baseline:newest` | +.200 [+.200, +.200] | +.200 [+.200, +.200] | +.000 [+.000, +.000] | +.000 [+.000, +.000] | +.500 [+.500, +.500] |
     ");
     let text = run("--by kind").all();
-    assert!(text.contains("code 1 case, macro averages with 95 % intervals over 1 session"), "{text}");
+    assert!(
+        text.contains("code 1 case, macro averages (micro in brackets) with 95 % intervals over 1 session"),
+        "{text}"
+    );
     assert!(text.contains("baseline:cleared less …"), "{text}");
 }
 
@@ -192,6 +204,7 @@ fn outside_methods() {
             "eval session.jsonl --methods baseline:newest --budgets 0.9 --min-tokens 0 --min-calls 1 --min-needed 1";
         let mut command = place.command(line);
         command.args(arguments).args(["--jsonl", "cases.jsonl", "-q"]);
+        let _ = std::fs::remove_file(place.path("cases.jsonl"));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let row = rows(&place).into_iter().find(|row| row["method"].as_str().unwrap().starts_with("command:")).unwrap();
@@ -242,4 +255,203 @@ fn what_is_wrong_is_told() {
     assert!(told("--compare other").contains("--compare: `other` is not measured"));
     assert!(told("--compare default,other").contains("`other` is not measured"));
     assert_eq!(place.run("eval nowhere").code, 2);
+    place.file("broken.toml", "[budget]\nwindow = \"much\"\n");
+    let broken = told("--methods config:broken.toml");
+    assert!(broken.contains("docs/configuration.md") && !broken.contains("epitome strategies"), "{broken}");
+    let none = told("--only nothing --min-tokens 0");
+    assert!(none.contains("lower --min-calls, --min-needed, or leave out --only, or name other files"), "{none}");
+    assert!(told("--what recorded --budgets 0.3").contains("the budget is the size of each"));
+}
+
+#[test]
+fn rows_and_other_files_are_not_lost() {
+    let place = place();
+    let eval = "eval session.jsonl --min-tokens 0 --min-calls 1 --min-needed 1 -q --methods";
+    let keys = |place: &Place| -> Vec<(String, String)> {
+        let key = |row: &Value| (row["method"].to_string(), row["budget"].to_string());
+        rows(place).iter().map(key).collect()
+    };
+    assert_eq!(place.run(&format!("{eval} default,classic --budgets 0.4 --jsonl cases.jsonl")).code, 0);
+    let (before, whole) = (keys(&place), place.read("cases.jsonl"));
+    // A file that is there is only gone on from.
+    let refused = place.run(&format!("{eval} default --jsonl cases.jsonl"));
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("is there already") && refused.stderr.contains("--resume"), "{}", refused.stderr);
+    // Nothing is touched by what goes wrong before anything is measured.
+    for wrong in ["nonsense", "default --only nothing", "default --compare nothing", "default nowhere"] {
+        assert_eq!(place.run(&format!("{eval} {wrong} --jsonl cases.jsonl --resume")).code, 2, "{wrong}");
+        assert_eq!(place.run(&format!("{eval} {wrong} --jsonl new.jsonl")).code, 2, "{wrong}");
+    }
+    assert_eq!(place.read("cases.jsonl"), whole);
+    assert!(!place.path("new.jsonl").exists());
+    // Other budgets, fewer methods: the rows of the earlier run stay.
+    assert_eq!(place.run(&format!("{eval} default --budgets 0.3 --jsonl cases.jsonl --resume")).code, 0);
+    let after = keys(&place);
+    assert_eq!(after.len(), before.len() + 5);
+    assert_eq!(after[5..], before);
+    // What is no such file stays what it is.
+    let session = place.read("session.jsonl");
+    let refused = place.run(&format!("{eval} default --jsonl session.jsonl --resume"));
+    assert!(refused.code == 2 && refused.stderr.contains("holds no rows"), "{}", refused.stderr);
+    assert_eq!(place.read("session.jsonl"), session);
+    for (name, reason) in [("-", "standard output"), ("cases.jsonl.gz", "compressed")] {
+        let refused = place.run(&format!("{eval} default --jsonl {name}"));
+        assert!(refused.code == 2 && refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn what_is_named_twice_counts_once() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("all/part")).unwrap();
+    place.file("all/part/session.jsonl", example("session.jsonl"));
+    let line = "eval all all/part all/part/session.jsonl --methods default --budgets 0.4,0.40 --cut 0.5,0.50 --min-tokens 0 \
+                --min-calls 1 --min-needed 1 --jsonl cases.jsonl -q";
+    assert_eq!(place.run(line).code, 0);
+    let rows = rows(&place);
+    assert_eq!((rows.len(), &rows[0]["file"]), (5, &Value::from("part/session.jsonl")));
+}
+
+#[test]
+fn labels_are_found_above_and_their_lack_is_told() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("data/dev/part")).unwrap();
+    place.file("data/dev/part/session.jsonl", example("session.jsonl"));
+    place.file("data/dev/MANIFEST.md", "# About something else\n");
+    let line = "eval data/dev/part --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
+    let told = place.run(line);
+    assert_eq!(told.stderr, "there are no kinds of task: --labels names a table of them\n");
+    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/session.jsonl | code |\n");
+    let found = place.run(line);
+    assert_eq!((found.json()["groups"][0]["name"].clone(), found.stderr.as_str()), ("code".into(), ""));
+    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/other.jsonl | code |\n");
+    assert_eq!(place.run(line).stderr, "none of the files stands in the table of labels\n");
+}
+
+/// A chat in the shape of LoCoMo: two questions, each with its turn.
+fn chat() -> String {
+    let said = |sitting: u32| -> Vec<Value> {
+        let turn = |number: u32| {
+            let text = match (sitting, number) {
+                (1, 2) => "My sister moved to Lisbon in March and works at the harbour there.".to_owned(),
+                (3, 11) => "We named the grey kitten Biscuit after all.".to_owned(),
+                _ => format!(
+                    "Nothing much happened on day {number} of week {sitting}, it rained and we read and cooked."
+                ),
+            };
+            let speaker = if number.is_multiple_of(2) { "Bo" } else { "Ann" };
+            serde_json::json!({"speaker": speaker, "dia_id": format!("D{sitting}:{number}"), "text": text})
+        };
+        (1..=24).map(turn).collect()
+    };
+    serde_json::json!([{
+        "sample_id": "pair",
+        "conversation": {
+            "speaker_a": "Ann", "speaker_b": "Bo", "session_1": said(1), "session_2": said(2), "session_3": said(3),
+        },
+        "qa": [
+            {"question": "Where did the sister of Bo move?", "answer": "Lisbon", "evidence": ["D1:2"]},
+            {"question": "What is the kitten called?", "answer": "Biscuit", "evidence": ["D3:11"]},
+            {"question": "Who won the race?", "answer": "Nobody", "evidence": ["D9:9"]},
+        ],
+    }])
+    .to_string()
+}
+
+#[cfg(unix)]
+#[test]
+fn evidence_of_chats() {
+    let place = Place::with("chat.json", chat());
+    let line = "eval chat.json --what evidence --budgets 0.5 --command false --jsonl cases.jsonl -q --compare";
+    let mut command = place.command(line);
+    let output = command.arg("default +question,baseline:newest").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("default +question − baseline:newest"), "{text}");
+    let found = |method: &str| -> Vec<[Value; 4]> {
+        let of = |row: &Value| {
+            ["/evidence/kept", "/evidence/of", "/answers/kept", "/answers/of"]
+                .map(|at| row.pointer(at).unwrap().clone())
+        };
+        rows(&place).iter().filter(|row| row["method"] == method).map(of).collect()
+    };
+    // The newest half holds the second turn; the third question has no turn in the chat.
+    assert_eq!(found("baseline:newest"), [[1, 2, 1, 2].map(Value::from)]);
+    assert_eq!(found("default +question"), [[1, 1, 1, 1].map(Value::from), [1, 1, 1, 1].map(Value::from)]);
+    // What fails keeps nothing of what there is.
+    assert_eq!(found("command:false"), [[0, 2, 0, 2].map(Value::from)]);
+    let markdown = place.run("eval chat.json --what evidence --budgets 0.5 --markdown").all();
+    assert!(markdown.contains("#### all: 1 session, 2 questions"), "{markdown}");
+}
+
+/// A session of Claude Code that it compacted itself.
+fn compacted() -> String {
+    let line = |kind: &str, id: &str, more: &str, content: Value| {
+        let message = serde_json::json!({"role": kind, "content": content});
+        format!(
+            "{{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"S\",\"type\":\"{kind}\",\"uuid\":\"{id}\",\
+             \"timestamp\":\"2026-01-01T00:00:00.000Z\"{more},\"message\":{message}}}\n"
+        )
+    };
+    let call = |id: &str, file: &str, text: &str| {
+        let block = serde_json::json!([{"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": file}}]);
+        let result = serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": text}]);
+        line("assistant", &format!("a{id}"), "", block) + &line("user", &format!("r{id}"), "", result)
+    };
+    let list = "The paths are src/alpha_beta.rs and src/gamma_delta.rs, both of them short.";
+    let boundary = "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b\",\"parentUuid\":null,\
+                    \"sessionId\":\"S\",\"compactMetadata\":{\"trigger\":\"auto\",\"preTokens\":900}}\n";
+    let before: String = (0..30).map(|number| call(&format!("t{number}"), "docs/list.md", list)).collect();
+    let summary = "The work so far: read the list, src/alpha_beta.rs comes next.";
+    line("user", "u1", "", "Look at the files of the list, one by one.".into())
+        + &before
+        + boundary
+        + &line("user", "s1", ",\"isCompactSummary\":true", summary.into())
+        + &line("user", "u2", "", "Go on.".into())
+        + &call("x1", "src/alpha_beta.rs", "Empty.")
+        + &call("x2", "src/gamma_delta.rs", "Empty.")
+}
+
+#[test]
+fn recorded_summaries() {
+    let place = Place::with("session.jsonl", compacted());
+    let line = "eval session.jsonl --what recorded --min-tokens 0 --min-calls 0 --min-needed 0 --jsonl cases.jsonl -q \
+                --compare recorded";
+    let ran = place.run(line);
+    assert!(
+        ran.text().contains("default − recorded") && ran.text().contains("baseline:tail − recorded"),
+        "{}",
+        ran.all()
+    );
+    let rows = rows(&place);
+    let recorded = &rows[0];
+    // Of the two paths that came up later the summary names one, without the words that stood beside it.
+    assert_eq!((&recorded["method"], &recorded["part"]), (&"recorded".into(), &"compaction 1".into()), "{recorded}");
+    assert_eq!((&recorded["frr"]["kept"], &recorded["frr"]["of"]), (&1.into(), &2.into()), "{recorded}");
+    assert_eq!((&recorded["budget"], &recorded["budget_tokens"]), (&"own size".into(), &recorded["tokens"]));
+    assert!(rows.iter().all(|row| row["budget_tokens"] == recorded["tokens"]));
+    assert!(recorded["prefix_tokens"].as_u64() > Some(500), "what the summary replaced: {recorded}");
+}
+
+#[test]
+fn a_larger_sample_holds_the_smaller_one() {
+    let place = Place::new();
+    for copy in 0..6 {
+        place.file(&format!("{copy}.jsonl"), example("session.jsonl"));
+    }
+    let drawn = |count: usize| {
+        let line = format!(
+            "eval {} --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --sample {count} -q \
+             --jsonl {count}.rows",
+            "0.jsonl 1.jsonl 2.jsonl 3.jsonl 4.jsonl 5.jsonl"
+        );
+        assert_eq!(place.run(&line).code, 0);
+        let text = String::from_utf8(place.read(&format!("{count}.rows"))).unwrap();
+        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut files: Vec<String> = rows.iter().map(|row| row["file"].to_string()).collect();
+        files.dedup();
+        files
+    };
+    let (two, three) = (drawn(2), drawn(3));
+    assert_eq!((two.len(), three.len()), (2, 3));
+    assert!(two.iter().all(|file| three.contains(file)), "{two:?} {three:?}");
 }

@@ -165,6 +165,7 @@ fn help_names_every_subcommand() {
       eval         Hold methods against each other on recorded sessions
       replay       Replay recorded sessions turn by turn, and tell what they cost
       tune         Search for chains and settings that do better than the defaults
+      serve        Run the service: compactions over HTTP, and a proxy in front of a provider
       init         Write a commented configuration file
       completions  Write completions for a shell
 

@@ -80,6 +80,85 @@ fn a_model_writes_without_any_configuration() {
     assert_eq!(implied.stdout, ran.stdout);
 }
 
+/// An agent at work: one task, then calls and their results.
+fn agent() -> String {
+    let step = |n: u32| {
+        let result =
+            format!("line {n} of the register: the stamp is blue and has a margin of two millimetres. ").repeat(20);
+        let arguments = json!({ "path": format!("pages/{n}.txt") }).to_string();
+        let call = json!({ "id": format!("c{n}"), "type": "function", "function": { "name": "read_file", "arguments": arguments } });
+        [
+            json!({ "role": "assistant", "content": format!("Now page {n}."), "tool_calls": [call] }),
+            json!({ "role": "tool", "tool_call_id": format!("c{n}"), "content": result }),
+        ]
+    };
+    let task = json!({ "role": "user", "content": "Read all pages of the register and tell which stamps are red." });
+    let messages: Vec<Value> = std::iter::once(task).chain((1..=30).flat_map(step)).collect();
+    json!({ "messages": messages }).to_string()
+}
+
+#[test]
+fn a_model_is_asked_for_the_sessions_of_agents_too() {
+    let check = |options: &str, chains: &str, is_asked: bool| {
+        let (place, server) = (Place::with("chat.json", agent()), ScriptedServer::start(vec![said(GOOD)]));
+        config(&place, &server, "", chains);
+        let ran = place.run(&format!("compact chat.json -b 4000 --config c.toml --report r.json {options}"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let report = report(&place);
+        assert_eq!(!server.requests().is_empty(), is_asked, "{options} {chains}: {report}");
+        assert_eq!(ran.text().contains("page 3, which is red"), is_asked, "{options} {chains}");
+    };
+    check("", "", true);
+    check("--task code", "", true);
+    // Chains of one's own stay.
+    check("--task code", "[chains]\ncode = [\"structured-extraction\"]", false);
+    check("--chain structured-extraction", "", false);
+    check("--summarizer rules", "", false);
+}
+
+#[test]
+fn failed_answers_are_on_the_bill() {
+    let (place, server) = (place(), ScriptedServer::start(vec![said("HACKED")]));
+    config(&place, &server, "fall_back_to_rules = false", "");
+    let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let (n_requests, summarizer) = (server.requests().len() as u64, &report(&place)["summarizer"]);
+    assert!(n_requests >= 2, "asked once more");
+    assert_eq!(summarizer["input_tokens"].as_u64(), Some(1_234 * n_requests), "{summarizer}");
+    assert_eq!(summarizer["output_tokens"].as_u64(), Some(56 * n_requests), "{summarizer}");
+}
+
+#[test]
+fn a_longer_wait_than_is_allowed_ends_the_tries() {
+    let asked = |longest_wait: &str| {
+        let busy = Scripted::json(429, r#"{"error":{"message":"busy"}}"#).header("Retry-After", "1");
+        let (place, server) = (place(), ScriptedServer::start(vec![busy, said(GOOD)]));
+        let url = server.url();
+        place.file(
+            "c.toml",
+            format!(
+                "[summary]\nsummarizer = \"llm\"\n[channels.local]\nbase_url = \"{url}/v1\"\nmodels = [\"qwen\"]\n{longest_wait}\n"
+            ),
+        );
+        let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        (server.requests().len(), report(&place)["summarizer"]["fell_back"].as_bool())
+    };
+    assert_eq!(asked(""), (2, Some(false)));
+    assert_eq!(asked("longest_wait_seconds = 0"), (1, Some(true)));
+}
+
+#[test]
+fn what_a_service_says_cannot_write_to_the_terminal() {
+    let wild = Scripted::json(401, json!({ "error": { "message": "\u{1b}[2Jgo\u{7} away\u{9b}0m" } }));
+    let (place, server) = (place(), ScriptedServer::start(vec![wild]));
+    config(&place, &server, "", "");
+    let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json"));
+    let problem = report(&place)["summarizer"]["problem"].as_str().unwrap().to_owned();
+    assert!(problem.contains("[2Jgo away0m") && !problem.contains(char::is_control), "{problem:?}");
+    assert!(!ran.stderr.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{:?}", ran.stderr);
+}
+
 #[test]
 fn quiet_is_quiet() {
     let (place, server) = (place(), ScriptedServer::start(vec![said(GOOD)]));

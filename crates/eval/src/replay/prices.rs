@@ -116,7 +116,10 @@ impl Prices {
     pub fn of(&self, model: &str) -> Result<&Price, EvalError> {
         self.models.get(model).ok_or_else(|| {
             let known: Vec<&str> = self.models.keys().map(String::as_str).collect();
-            EvalError::Method(format!("there is no price for `{model}`; there are {}", known.join(", ")))
+            EvalError::Prices {
+                file: "--model".to_owned(),
+                problem: format!("there is no price for `{model}`; there are {}", known.join(", ")),
+            }
         })
     }
 }

@@ -7,6 +7,7 @@ use epitome::strategy::Value;
 use serde::Serialize;
 
 use super::search::TuneOptions;
+use crate::sheet::ENOUGH;
 
 /// What speaks for something, and against it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -34,9 +35,9 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether the difference is above zero outside the interval.
+    /// Whether the difference is above zero outside an interval over sessions enough to have one.
     pub fn is_better(&self) -> bool {
-        self.low > 0.0
+        self.low > 0.0 && self.sessions >= ENOUGH as usize
     }
 }
 
@@ -136,7 +137,7 @@ impl ChainAdvice {
                 self.kind, self.train_cases, evidence.train
             );
         }
-        let verdict = if evidence.is_better() { "better" } else { "not recommended: not better outside the interval" };
+        let verdict = if evidence.is_better() { "better" } else { evidence.why_not() };
         let found = if evidence.is_better() {
             String::new()
         } else {
@@ -147,6 +148,15 @@ impl ChainAdvice {
 }
 
 impl Evidence {
+    /// Why it is not recommended.
+    fn why_not(&self) -> &'static str {
+        if self.sessions < ENOUGH as usize {
+            "not recommended: too few sessions to verify on"
+        } else {
+            "not recommended: not better outside the interval"
+        }
+    }
+
     fn comment(&self) -> String {
         format!(
             "#   searched on: {:.3}, the default {:.3}\n#   verified on {} sessions: {:.3}, the default {:.3}; difference \
@@ -171,7 +181,7 @@ impl SettingsAdvice {
             return "# settings: none of those tried helps where the search was made.\n".to_owned();
         };
         let better = evidence.is_better();
-        let verdict = if better { "better" } else { "not recommended: not better outside the interval" };
+        let verdict = if better { "better" } else { evidence.why_not() };
         let mut out = format!("# settings, with the chains above: {verdict}.\n{}", evidence.comment());
         let mut strategy = "";
         for (name, value) in &self.settings {

@@ -21,6 +21,10 @@ pub trait Bench: Sync {
     /// The default chain of a kind of task, from which the search may start; empty where it is not known.
     fn default_chain(&self, kind: &str) -> Vec<String>;
 
+    /// What the figures of a candidate hang on besides its name and the case: the version of the figures, and what its
+    /// settings come to with their defaults.
+    fn basis(&self, candidate: &Candidate) -> Result<String, EvalError>;
+
     /// The figures of a candidate on each of the cases that `numbers` name: one for each budget.
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError>;
 

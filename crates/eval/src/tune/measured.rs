@@ -18,8 +18,20 @@ pub struct Measured {
     pub case: String,
     /// The budgets as they were asked for.
     pub budgets: String,
+    /// What else the figures were computed from: see [`Bench::basis`]. Lines of versions that did not tell have none.
+    #[serde(default)]
+    pub basis: String,
     /// The figures, one for each budget.
     pub figures: Vec<Figures>,
+}
+
+/// What became of an earlier run's measurements that this search asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recalled {
+    /// Taken as they are.
+    pub reused: usize,
+    /// Made again: the candidate comes to something else now, or the version is another one.
+    pub changed: usize,
 }
 
 /// Hears of what was measured, as soon as it is.
@@ -31,7 +43,9 @@ pub(crate) struct Memory<'a> {
     cases: Vec<TuneCase>,
     budgets: String,
     weights: Weights,
-    known: HashMap<(String, String), Vec<Figures>>,
+    /// By candidate and case; with the basis where an earlier run made it and nothing of this one looked at it yet.
+    known: HashMap<(String, String), (Option<String>, Vec<Figures>)>,
+    recalled: Recalled,
     listener: Listener<'a>,
 }
 
@@ -44,8 +58,9 @@ impl<'a> Memory<'a> {
         listener: Listener<'a>,
     ) -> Self {
         let fits = known.into_iter().filter(|measured| measured.budgets == budgets);
-        let known = fits.map(|measured| ((measured.candidate, measured.case), measured.figures)).collect();
-        Self { bench, cases: bench.cases(), budgets, weights, known, listener }
+        let known = fits.map(|it| ((it.candidate, it.case), (Some(it.basis), it.figures))).collect();
+        let recalled = Recalled::default();
+        Self { bench, cases: bench.cases(), budgets, weights, known, recalled, listener }
     }
 
     pub(crate) fn cases(&self) -> &[TuneCase] {
@@ -54,7 +69,21 @@ impl<'a> Memory<'a> {
 
     /// The figures of a candidate on cases; only what is not known is measured.
     pub(crate) fn figures(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
-        let key = |number: &usize| (candidate.key(), self.cases[*number].key.clone());
+        let name = candidate.key();
+        let cases = &self.cases;
+        let key = |number: &usize| (name.clone(), cases[*number].key.clone());
+        let basis = self.bench.basis(candidate)?;
+        for number in numbers {
+            let Some((earlier, _)) = self.known.get_mut(&key(number)) else { continue };
+            match earlier.take() {
+                None => {}
+                Some(earlier) if earlier == basis => self.recalled.reused += 1,
+                Some(_) => {
+                    self.recalled.changed += 1;
+                    self.known.remove(&key(number));
+                }
+            }
+        }
         let missing: Vec<usize> =
             numbers.iter().filter(|number| !self.known.contains_key(&key(number))).copied().collect();
         if !missing.is_empty() {
@@ -64,15 +93,17 @@ impl<'a> Memory<'a> {
                 .zip(found)
                 .map(|(number, figures)| {
                     let (candidate, case) = key(number);
-                    Measured { candidate, case, budgets: self.budgets.clone(), figures }
+                    Measured { candidate, case, budgets: self.budgets.clone(), basis: basis.clone(), figures }
                 })
                 .collect();
             (self.listener)(&new);
             for measured in new {
-                self.known.insert((measured.candidate, measured.case), measured.figures);
+                self.known.insert((measured.candidate, measured.case), (None, measured.figures));
             }
         }
-        Ok(numbers.iter().map(|number| self.known.get(&key(number)).cloned().unwrap_or_default()).collect())
+        let figures =
+            |number: &usize| self.known.get(&key(number)).map(|(_, figures)| figures.clone()).unwrap_or_default();
+        Ok(numbers.iter().map(figures).collect())
     }
 
     /// The objective of a candidate on each of the cases: the mean over budgets; `None` where nothing counts.
@@ -94,6 +125,11 @@ impl<'a> Memory<'a> {
     pub(crate) fn mean(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
         let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
         Ok(mean(&found).unwrap_or(0.0))
+    }
+
+    /// What became of the earlier run's measurements.
+    pub(crate) fn recalled(&self) -> Recalled {
+        self.recalled
     }
 
     pub(crate) fn bench(&self) -> &'a dyn Bench {

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 use super::bench::Bench;
 use super::candidate::{Candidate, drawn, neighbours};
-use super::measured::{Listener, Measured, Memory};
+use super::measured::{Listener, Measured, Memory, Recalled};
 use super::weights::Weights;
 use crate::EvalError;
 use crate::paired::bootstrap;
 use crate::random::{Random, hash};
+use crate::sheet::ENOUGH;
 
 /// Sessions of a kind of task that each set has at least: fewer say nothing.
-const LEAST_CASES: usize = 4;
+const LEAST_CASES: usize = ENOUGH as usize;
 /// Of how many parts of the sessions the rounds of a halving take one.
 const ROUNDS: [usize; 3] = [4, 2, 1];
 /// How often chains are drawn for one that is new.
@@ -38,16 +39,18 @@ pub struct TuneOptions {
 
 /// Searches on the cases `train` and verifies on the cases `verify`, both numbers of the bench's cases. `known` is what an
 /// earlier run measured; `listener` hears of what is measured now. The same seed, cases and options give the same
-/// advice, whatever is known.
+/// advice, whatever is known. What became of that stands beside the advice.
 pub fn tune(
     bench: &dyn Bench,
     (train, verify): (&[usize], &[usize]),
     options: &TuneOptions,
     known: Vec<Measured>,
     listener: Listener<'_>,
-) -> Result<Advice, EvalError> {
+) -> Result<(Advice, Recalled), EvalError> {
     let memory = Memory::new(bench, options.budgets.clone(), options.weights, known, listener);
-    Search { memory, options }.run(train, verify)
+    let mut search = Search { memory, options };
+    let advice = search.run(train, verify)?;
+    Ok((advice, search.memory.recalled()))
 }
 
 /// A chain and its mean objective.

@@ -17,6 +17,7 @@ struct Planted {
     noise: f64,
     best_setting: Option<f64>,
     default: Vec<String>,
+    basis: &'static str,
     measured: AtomicUsize,
 }
 
@@ -29,6 +30,7 @@ impl Planted {
             noise,
             best_setting: None,
             default: Vec::new(),
+            basis: "now",
             measured: AtomicUsize::new(0),
         }
     }
@@ -58,6 +60,10 @@ impl Bench for Planted {
 
     fn default_chain(&self, _: &str) -> Vec<String> {
         self.default.clone()
+    }
+
+    fn basis(&self, _: &Candidate) -> Result<String, EvalError> {
+        Ok(self.basis.to_owned())
     }
 
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
@@ -93,7 +99,7 @@ fn options(trials: usize) -> TuneOptions {
 fn tuned(bench: &Planted, options: &TuneOptions, known: Vec<Measured>) -> (Advice, Vec<Measured>) {
     let (train, verify) = split(&bench.cases(), options.seed);
     let mut new = Vec::new();
-    let advice = tune(bench, (&train, &verify), options, known, &mut |rows| new.extend_from_slice(rows)).unwrap();
+    let (advice, _) = tune(bench, (&train, &verify), options, known, &mut |rows| new.extend_from_slice(rows)).unwrap();
     (advice, new)
 }
 
@@ -138,6 +144,13 @@ fn an_interrupted_search_gives_the_same_answer_and_measures_nothing_twice() {
     let (again, new) = tuned(&bench, &options(60), half);
     assert_eq!(again, whole);
     assert_eq!(new, measured[measured.len() / 2..]);
+    // Those of candidates that came to something else are made again, and that is told.
+    let (train, verify) = split(&bench.cases(), 1);
+    let other = Planted { basis: "changed", ..Planted::new(0.4, 0.05) };
+    let recalled =
+        |bench: &Planted| tune(bench, (&train, &verify), &options(60), measured.clone(), &mut |_| ()).unwrap().1;
+    assert_eq!(recalled(&bench), Recalled { reused: all, changed: 0 });
+    assert_eq!(recalled(&other), Recalled { reused: 0, changed: all });
     // Measurements at other budgets are none.
     let others = measured.into_iter().map(|row| Measured { budgets: "0.1".to_owned(), ..row }).collect();
     assert_eq!(tuned(&bench, &options(60), others).1.len(), all);
@@ -208,4 +221,32 @@ fn halves_hold_each_kind_in_equal_parts() {
     assert_eq!((of(&train, "code"), of(&verify, "code")), (12, 12));
     assert_ne!(split(&cases, 6).0, train, "another seed, another split");
     assert_eq!(split(&cases, 5).0, train);
+}
+
+#[test]
+fn few_sessions_are_no_evidence() {
+    // Four to verify on, all of them better.
+    let found = Evidence { low: 0.1, difference: 0.2, high: 0.3, sessions: 4, wins: 4, ..none() };
+    assert!(!found.is_better());
+    assert!(Evidence { sessions: 5, ..found }.is_better());
+    let bench = Planted { kinds: vec!["code"; 9], ..Planted::new(0.4, 0.0) };
+    let (advice, _) = tuned(&bench, &options(40), Vec::new());
+    assert!(advice.toml().contains("# code: 5 sessions to search on and 4 to verify on are too few."));
+    let bench = Planted { kinds: vec!["code"; 10], ..Planted::new(0.4, 0.0) };
+    assert!(tuned(&bench, &options(40), Vec::new()).0.is_any());
+}
+
+fn none() -> Evidence {
+    Evidence {
+        train: 0.0,
+        train_default: 0.0,
+        verify: 0.0,
+        verify_default: 0.0,
+        difference: 0.0,
+        low: 0.0,
+        high: 0.0,
+        sessions: 0,
+        wins: 0,
+        losses: 0,
+    }
 }

@@ -14,7 +14,7 @@ use crate::case::{Case, CaseId, CaseOptions};
 use crate::files::files;
 use crate::method::{Method, build};
 use crate::random::hash;
-use crate::score::Scores;
+use crate::resume::{Basis, digest};
 use crate::select::Filter;
 use crate::{BudgetSpec, EvalError};
 
@@ -32,8 +32,8 @@ impl SessionBench {
         Self { cases: Vec::new(), budgets: budgets.to_vec(), registry }
     }
 
-    /// Adds the sessions of files and folders that `filter` admits, each cut in half; returns their numbers. Those that
-    /// are there already are left out. Kinds of task are the detector's, because it chooses the chains.
+    /// Adds the sessions of files and folders that `filter` admits, each cut in half; returns their numbers. Sessions are
+    /// known by their content: those that are there already, under whatever name, are left out. Kinds of task are the detector's, because it chooses the chains.
     pub fn add(&mut self, paths: &[PathBuf], filter: &Filter) -> Result<Vec<usize>, EvalError> {
         let engine = epitome::engine_of(&build(&Config::default(), &self.registry)?);
         let of_files: Vec<Result<Vec<(TuneCase, Case)>, EvalError>> = files(paths)?
@@ -42,6 +42,7 @@ impl SessionBench {
                 let name = file.path.display().to_string();
                 let bytes = std::fs::read(&file.path).map_err(|error| EvalError::Read { file: name.clone(), error })?;
                 // What is no session is no case.
+                let content = digest(&bytes);
                 let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(Vec::new()) };
                 let mut found = Vec::new();
                 for session in &loaded.sessions {
@@ -50,7 +51,7 @@ impl SessionBench {
                     let case = Case::new(id, loaded.format.as_str(), &session.session, &CaseOptions::default())?;
                     let Some(case) = case.filter(|case| filter.admits(case)) else { continue };
                     let verdict = engine.detect(&case.prefix, &engine.ledger(&case.prefix));
-                    let key = format!("{name}\u{1f}{}", session.name);
+                    let key = format!("{content}\u{1f}{}", session.name);
                     found.push((TuneCase { key, kind: verdict.kind.as_str().to_owned() }, case));
                 }
                 Ok(found)
@@ -89,6 +90,10 @@ impl Bench for SessionBench {
         names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
     }
 
+    fn basis(&self, candidate: &Candidate) -> Result<String, EvalError> {
+        Ok(format!("{} {}", Basis::version(), self.method(candidate)?.digest()))
+    }
+
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
         let method = self.method(candidate)?;
         let of_case = |number: &usize| {
@@ -98,7 +103,7 @@ impl Bench for SessionBench {
                 let outcome = method.compact(case, tokens);
                 let scores = match outcome.entries.as_deref() {
                     Some(entries) => case.score(entries, tokens),
-                    None => Scores::of_nothing(case),
+                    None => case.score(&[], tokens).lost(),
                 };
                 Figures {
                     bound: scores.bound_frr.share(),

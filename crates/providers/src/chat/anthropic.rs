@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::thoughts::without_thoughts;
 use super::wire::{Misread, count};
-use super::{ChatAnswer, ChatRequest, Stop};
+use super::{ChatAnswer, ChatRequest, Stop, without_thoughts};
 
 /// The header that carries the key.
 pub(super) const KEY_HEADER: &str = "x-api-key";

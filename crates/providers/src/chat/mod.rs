@@ -11,7 +11,6 @@ mod openai;
 mod overflow;
 #[cfg(feature = "http")]
 mod service;
-#[cfg(feature = "http")]
 mod thoughts;
 #[cfg(feature = "http")]
 mod wire;
@@ -23,6 +22,7 @@ use thiserror::Error;
 
 pub use channel::{ChannelError, ChannelKind, ChannelSettings, KeySource};
 pub use overflow::{Overflow, is_context_overflow};
+pub(crate) use thoughts::without_thoughts;
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,11 @@ pub struct ChatAnswer {
 pub trait ChatModel: Send + Sync + Debug {
     /// The model's name as the service knows it.
     fn name(&self) -> &str;
+    /// What its answers depend on beside the request: two models of the same identity answer alike. The name, unless there
+    /// is more to it, such as the service's address.
+    fn identity(&self) -> String {
+        self.name().to_owned()
+    }
     /// Tokens that request and answer may take together.
     fn window(&self) -> Tokens;
     /// What it was asked so far and what that took; zeros where nobody counts.
@@ -96,6 +101,18 @@ pub struct ChatError {
     pub kind: ChatErrorKind,
     /// What happened, for a person.
     pub message: String,
+    /// For a request that is too long, the figures that the service named.
+    pub overflow: Option<Overflow>,
+    /// Whether every other request would fail in the same way for now: the service cannot be reached or does not answer in
+    /// time, or does not know the address, the key or the model.
+    pub fails_all: bool,
+}
+
+impl ChatError {
+    /// An error without figures, which says nothing of other requests.
+    pub fn new(kind: ChatErrorKind, message: String) -> Self {
+        Self { kind, message, overflow: None, fails_all: false }
+    }
 }
 
 /// What kind of trouble there was with a model.

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::thoughts::without_thoughts;
 use super::wire::{Misread, count, has_items};
-use super::{ChatAnswer, ChatRequest, Stop};
+use super::{ChatAnswer, ChatRequest, Stop, without_thoughts};
 
 /// The path under the base address.
 pub(super) const PATH: &str = "/chat/completions";

@@ -169,11 +169,11 @@ impl HttpChat {
                     "`{}` answered something that is no answer of kind `{kind}`: {problem}; check `base_url` and `kind`",
                     self.url()
                 );
-                ChatError { kind: ChatErrorKind::Unreadable, message }
+                ChatError::new(ChatErrorKind::Unreadable, message)
             }
             Misread::Busy(problem) => {
                 let message = format!("`{}` gave no answer: {problem}", self.url());
-                ChatError { kind: ChatErrorKind::Transient, message }
+                ChatError::new(ChatErrorKind::Transient, message)
             }
             Misread::Full => self.too_long(Overflow::default(), "its window was full before the first word"),
         })
@@ -193,7 +193,7 @@ impl HttpChat {
             None => {
                 let said = self.said(body);
                 let message = format!("`{}` answered an error as if it were a success: {said}", self.url());
-                ChatError { kind: ChatErrorKind::Unreadable, message }
+                ChatError::new(ChatErrorKind::Unreadable, message)
             }
         }
     }
@@ -215,7 +215,9 @@ impl HttpChat {
             | HttpError::BadUrl { .. }
             | HttpError::Setup { .. } => ChatErrorKind::Rejected,
         };
-        ChatError { kind, message: error.to_string() }
+        let fails_all =
+            matches!(error, HttpError::Timeout { .. } | HttpError::Unreachable { .. } | HttpError::Setup { .. });
+        ChatError { fails_all, ..ChatError::new(kind, error.to_string()) }
     }
 
     fn too_long(&self, overflow: Overflow, said: &str) -> ChatError {
@@ -230,7 +232,7 @@ impl HttpChat {
         let smaller = overflow.limit.filter(|limit| *limit < window);
         let hint = smaller.map_or_else(String::new, |limit| format!("; set `window` to {limit}, it is {window}"));
         let message = format!("the request is too long for `{}`{figures}{said}{hint}", self.url());
-        ChatError { kind: ChatErrorKind::TooLong, message }
+        ChatError { overflow: Some(overflow), ..ChatError::new(ChatErrorKind::TooLong, message) }
     }
 
     /// A refusal with this status.
@@ -252,7 +254,8 @@ impl HttpChat {
             _ => (ChatErrorKind::Rejected, format!("it does not take the request for the model `{model}`")),
         };
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-        ChatError { kind, message: format!("`{}` answered {status}{said} ({hint})", self.url()) }
+        let message = format!("`{}` answered {status}{said} ({hint})", self.url());
+        ChatError { fails_all: matches!(status, 300..=399 | 401..=404), ..ChatError::new(kind, message) }
     }
 
     fn key_hint(&self, status: u16) -> String {
@@ -273,6 +276,12 @@ impl HttpChat {
 impl ChatModel for HttpChat {
     fn name(&self) -> &str {
         &self.settings.model
+    }
+
+    /// With what the settings say of the service and its parameters; never the key.
+    fn identity(&self) -> String {
+        let ChannelSettings { kind, model, extra, .. } = &self.settings;
+        json!([kind.name(), self.client.base_url(), model, extra]).to_string()
     }
 
     fn window(&self) -> Tokens {

@@ -1,9 +1,15 @@
 //! What a model thinks aloud before it answers.
 
-/// `text` without the thoughts in front of it: `<think>…</think>`, once or more, or what comes before a closing mark on a line
-/// of its own, where the service has put the opening one into the prompt. Thoughts that never end leave nothing.
-pub(super) fn without_thoughts(text: &str) -> &str {
-    const MARKS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+/// `text` without the thoughts in front of it: `<think>…</think>` and the like, once or more, or what comes before a closing
+/// `</think>` on a line of its own, where the service has put the opening one into the prompt. Marks that the text itself
+/// speaks of are none. Thoughts that never end leave nothing. Linear.
+pub(crate) fn without_thoughts(text: &str) -> &str {
+    const MARKS: [(&str, &str); 4] = [
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
+        ("<reasoning>", "</reasoning>"),
+        ("<analysis>", "</analysis>"),
+    ];
     let mut rest = text.trim_start();
     let mut has_thought = false;
     while let Some((open, close)) = MARKS.iter().find(|(open, _)| rest.starts_with(open)) {
@@ -32,6 +38,8 @@ mod tests {
         check("<think>\nhm\n</think>\n\nThe answer", "The answer");
         check("\n<think></think><think>more</think>The answer", "The answer");
         check("<thinking>hm</thinking> The answer", "The answer");
+        check("<analysis>hm</analysis>\n<reasoning>so</reasoning>The answer", "The answer");
+        check("It closes\n</analysis>\nDone", "It closes\n</analysis>\nDone");
         check("hm, so\n</think>\n\nThe answer", "The answer");
         check("<think>hm, and no end", "");
         check("It strips `<think>` and `</think>` marks.", "It strips `<think>` and `</think>` marks.");

@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HttpError {
     /// The environment variable that should hold the key is not set, or empty.
-    #[error("no key: set the environment variable `{variable}`")]
+    #[error("no key: set the environment variable {}", named(variable))]
     NoKey {
         /// Its name.
         variable: String,
     },
     /// The environment variable holds blanks or characters that no key has.
-    #[error("the environment variable `{variable}` does not hold a key: it has blanks or letters outside ASCII")]
+    #[error("the environment variable {} does not hold a key: it has blanks or letters outside ASCII", named(variable))]
     BadKey {
         /// Its name.
         variable: String,
@@ -107,12 +107,24 @@ impl HttpError {
     }
 }
 
+/// A variable's name in a message. What does not look like one may be the key itself, put in the wrong place: it is not shown.
+fn named(variable: &str) -> String {
+    let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if variable.bytes().all(is_name) && !variable.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("`{variable}`")
+    } else {
+        "that holds it (what stands in the place of its name looks like none and is not shown: it may be the key)"
+            .to_owned()
+    }
+}
+
 /// How much of an answer a message shows.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// The beginning of `text`, on one line.
+/// The beginning of `text`, on one line and without control characters: what a service says is shown on terminals.
 pub(crate) fn beginning(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|char| !char.is_control());
     match line.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -122,4 +134,31 @@ pub(crate) fn beginning(text: &str) -> String {
 /// Whether "too many requests" does not mean "later". The first is OpenAI's code, the second its words and Groq's.
 fn is_final(body: &str) -> bool {
     body.contains("insufficient_quota") || body.to_lowercase().contains("request too large")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_services_say_is_shown_without_control_characters() {
+        assert_eq!(beginning("\u{1b}[31mred\u{1b}[0m\r\n\u{7}two\u{9b}2J\u{0}"), "[31mred[0m two2J");
+        let error = HttpError::Status {
+            url: "u".to_owned(),
+            status: 500,
+            body: "\u{1b}]0;title\u{7}no".to_owned(),
+            retry_after: None,
+        };
+        assert_eq!(error.to_string(), "`u` answered 500: ]0;titleno");
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_a_variable_is_not_shown() {
+        let said = |variable: &str| HttpError::NoKey { variable: variable.to_owned() }.to_string();
+        assert_eq!(said("OPENAI_API_KEY"), "no key: set the environment variable `OPENAI_API_KEY`");
+        for key in ["sk-proj-1a2B", "9ABC", "abcdef"] {
+            let both = [said(key), HttpError::BadKey { variable: key.to_owned() }.to_string()];
+            assert!(both.iter().all(|said| !said.contains(key) && said.contains("may be the key")), "{both:?}");
+        }
+    }
 }

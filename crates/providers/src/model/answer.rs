@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::fence::is_mark;
 use super::wording::{JSON_HEADINGS, says_nothing};
+use crate::chat::without_thoughts;
 
 /// A summary as sections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,30 +24,15 @@ pub(super) struct Section {
     pub lines: Vec<String>,
 }
 
-/// Tags in which models think aloud or wrap their answer, and whether what is in them is the answer.
-const TAGS: [(&str, bool); 6] = [
-    ("think", false),
-    ("thinking", false),
-    ("reasoning", false),
-    ("analysis", false),
-    ("summary", true),
-    ("answer", true),
-];
+/// Tags in which models wrap their answer.
+const TAGS: [&str; 2] = ["summary", "answer"];
 
 /// An answer without what the model thought aloud, without a fence or a tag around it. Linear.
 pub(super) fn unwrapped(text: &str) -> String {
-    let mut text = text.trim().to_owned();
-    for (tag, is_answer) in TAGS {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        if is_answer {
-            if let Some(inside) = text.strip_prefix(&open) {
-                text = inside.split(&close).next().unwrap_or_default().trim().to_owned();
-            }
-            continue;
-        }
-        // Some services leave the opening tag out.
-        if text.starts_with(&open) || text.contains(&close) && !text.contains(&open) {
-            text = text.split_once(&close).map_or("", |(_, rest)| rest).trim().to_owned();
+    let mut text = without_thoughts(text).to_owned();
+    for tag in TAGS {
+        if let Some(inside) = text.strip_prefix(&format!("<{tag}>")) {
+            text = inside.split(&format!("</{tag}>")).next().unwrap_or_default().trim().to_owned();
         }
     }
     if let Some(inside) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) {
@@ -187,7 +173,13 @@ mod tests {
         check("Here is the summary:\n\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
         check("```markdown\n## Goal\n- a\n## Open\n- b\n```", plain, &["Goal", "Open"]);
         check("<think>## Goal\nhm</think>\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
-        check("so what…</think>## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
+        check("so what…\n</think>\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
+        check("<analysis>hm</analysis><summary>\n## Goal\n- a\n## Open\n- b\n</summary>", plain, &["Goal", "Open"]);
+        // An answer that speaks of such marks.
+        for mark in ["</analysis>", "</think>", "</reasoning>"] {
+            let text = format!("## Goal\n- the parser ends at `{mark}`\n\n## Open\n- b");
+            check(&text, &text, &["Goal", "Open"]);
+        }
         check("<summary>\n## Goal\n- a\n## Open\n- b\n</summary>", plain, &["Goal", "Open"]);
         check("## Goal\n- a\n## Open\n- b\n</messages-0a1b2c3d>", plain, &["Goal", "Open"]);
         check("## Goal\n- a\n## Mood\n- fine\n## Goal\n- c", "## Goal\n- a\n- c\n\n## Mood\n- fine", &["Goal"]);

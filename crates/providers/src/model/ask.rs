@@ -1,6 +1,6 @@
 //! Asking the model for one summary: out of the cache, through the gate, checked, and once more where it is no good.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use epitome_strategy::{SummaryTask, Tokens};
 
@@ -12,6 +12,7 @@ use super::fence::fenced;
 use super::gate::Gate;
 use super::progress::{ModelProgress, ModelStep};
 use super::prompts::Texts;
+use super::service::Service;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
 
 /// Everything that the requests for one summary have in common.
@@ -19,12 +20,11 @@ pub(super) struct Desk<'s> {
     pub model: &'s dyn ChatModel,
     pub cache: &'s Cache,
     pub gate: &'s Gate,
+    pub service: &'s Service,
     pub progress: Option<&'s Progress>,
     pub task: &'s SummaryTask<'s>,
     pub texts: &'s Texts,
     pub spent: Spent,
-    /// Set where asking on is of no use: what waits at the gate goes home.
-    pub stopped: AtomicBool,
 }
 
 /// Tokens that were paid for.
@@ -62,12 +62,10 @@ pub(super) struct Question {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The request is too long for the model.
-    TooLong(String),
+    /// The request is too long for the model; the most that it takes, where the service says so.
+    TooLong { message: String, limit: Option<Tokens> },
     /// Anything else, for a person, and whether trying again later may help.
     Failed { message: String, retryable: bool },
-    /// Another request of the same summary has failed.
-    Stopped,
 }
 
 impl Desk<'_> {
@@ -75,7 +73,7 @@ impl Desk<'_> {
     pub(super) async fn ask(&self, question: &Question) -> Result<Body, Failure> {
         let Question { part, of, .. } = *question;
         let system = self.texts.get("system");
-        let key = key(&[self.model.name(), system, &question.user], question.answer_tokens);
+        let key = key(&[&self.model.identity(), system, &question.user], question.answer_tokens);
         if let Some(body) = self.known(&key, question) {
             return Ok(body);
         }
@@ -84,22 +82,14 @@ impl Desk<'_> {
         if let Some(body) = self.known(&key, question) {
             return Ok(body);
         }
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err(Failure::Stopped);
+        if let Some(failure) = self.service.down() {
+            return Err(failure);
         }
         self.tell(ModelStep::Started { part, of });
-        let outcome = self.twice(question).await;
-        match outcome {
-            Ok((body, text)) => {
-                self.cache.put(&key, &text);
-                self.tell(ModelStep::Done { part, of, from_cache: false });
-                Ok(body)
-            }
-            Err(failure) => {
-                self.stopped.store(true, Ordering::Relaxed);
-                Err(failure)
-            }
-        }
+        let (body, text) = self.twice(question).await?;
+        self.cache.put(&key, &text);
+        self.tell(ModelStep::Done { part, of, from_cache: false });
+        Ok(body)
     }
 
     fn known(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
@@ -148,9 +138,21 @@ impl Desk<'_> {
 
     async fn once(&self, user: String, max_tokens: Tokens) -> Result<ChatAnswer, Failure> {
         let request = ChatRequest { system: self.texts.get("system").to_owned(), user, max_tokens };
-        let answer = self.model.complete(&request).await.map_err(Failure::from)?;
-        self.spent.add(&answer);
-        Ok(answer)
+        match self.model.complete(&request).await {
+            Ok(answer) => {
+                self.service.answered();
+                self.spent.add(&answer);
+                Ok(answer)
+            }
+            Err(error) => {
+                let fails_all = error.fails_all;
+                let failure = Failure::from(error);
+                if fails_all {
+                    self.service.went_down(failure.clone());
+                }
+                Err(failure)
+            }
+        }
     }
 
     /// The same question with what was wrong with the first answer.
@@ -192,7 +194,9 @@ impl From<ChatError> for Failure {
     fn from(error: ChatError) -> Self {
         let failed = |retryable| Self::Failed { message: error.message.clone(), retryable };
         match error.kind {
-            ChatErrorKind::TooLong => Self::TooLong(error.message),
+            ChatErrorKind::TooLong => {
+                Self::TooLong { limit: error.overflow.and_then(|overflow| overflow.limit), message: error.message }
+            }
             // An answer that nobody can read may be another one next time.
             ChatErrorKind::Transient | ChatErrorKind::Unreadable => failed(true),
             ChatErrorKind::Rejected => failed(false),

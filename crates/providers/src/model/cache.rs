@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -93,11 +93,11 @@ impl Folder {
     }
 
     fn put(&self, key: &Key, answer: &str) -> io::Result<()> {
-        fs::create_dir_all(&self.path)?;
+        create_folder(&self.path)?;
         let target = self.file(key);
         let draft = target.with_extension(format!("{}.draft", std::process::id()));
         let stored = format!("{}\n{answer}", blake3::hash(answer.as_bytes()).to_hex());
-        let written = fs::write(&draft, stored).and_then(|()| fs::rename(&draft, &target));
+        let written = write_private(&draft, stored.as_bytes()).and_then(|()| fs::rename(&draft, &target));
         if written.is_err() {
             let _ = fs::remove_file(&draft);
         }
@@ -122,6 +122,23 @@ impl Folder {
             }
         }
     }
+}
+
+/// Makes a folder that nobody but its owner may look into: answers hold what the sessions say. One that is there stays as it
+/// is.
+fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+/// Writes a file that nobody but its owner may read.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }
 
 #[cfg(test)]
@@ -162,5 +179,17 @@ mod tests {
         let cache = Cache::new(4, Some(folder.path()));
         keys.iter().for_each(|key| cache.put(key, "answer"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "as many as are to be kept");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        Cache::new(4, Some(&path)).put(&key(&["a"], 1), "answer");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let file = fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
+        assert_eq!((mode(&path), mode(&folder.path().join("a")), mode(&file)), (0o700, 0o700, 0o600));
     }
 }

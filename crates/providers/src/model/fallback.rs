@@ -26,7 +26,7 @@ impl Summarizer for FallbackSummarizer {
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
         Box::pin(async move {
-            let failure = match self.first.write(task).await {
+            let failure = match self.first.summarize(task).await {
                 Ok(summary) => return Ok(summary),
                 Err(failure) => failure,
             };
@@ -34,12 +34,14 @@ impl Summarizer for FallbackSummarizer {
                 Ok(mut summary) => {
                     summary.input_tokens += failure.input_tokens;
                     summary.output_tokens += failure.output_tokens;
-                    summary.fell_back = Some(failure.error.message);
+                    summary.fell_back = Some(failure.message);
                     Ok(summary)
                 }
                 Err(second) => Err(SummarizeError {
-                    message: format!("{}; {}: {}", failure.error.message, self.second.kind(), second.message),
-                    retryable: failure.error.retryable || second.retryable,
+                    message: format!("{}; {}: {}", failure.message, self.second.kind(), second.message),
+                    retryable: failure.retryable || second.retryable,
+                    input_tokens: failure.input_tokens + second.input_tokens,
+                    output_tokens: failure.output_tokens + second.output_tokens,
                 }),
             }
         })

@@ -12,6 +12,7 @@ mod gate;
 mod parts;
 mod progress;
 mod prompts;
+mod service;
 mod settings;
 mod shorten;
 mod source;
@@ -34,6 +35,7 @@ use crate::chat::ChatModel;
 use cache::Cache;
 use gate::Gate;
 use prompts::Prompts;
+use service::Service;
 
 /// Has summaries written by a chat model.
 ///
@@ -46,8 +48,10 @@ use prompts::Prompts;
 /// come behind it: the task list, git's count of the changes, the memories of the task, and an index of exact strings that
 /// were asked for and that the text does not hold. The result never exceeds the request's tokens by the task's counter.
 ///
-/// Clones share the cache and the bound on requests that are under way at once. The future errs where the model fails, and
-/// where its answers cannot be used; nothing is retried that the model itself has retried.
+/// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window
+/// that a refusal names, and that it answers no request ([`ChatError::fails_all`](crate::chat::ChatError::fails_all)), in
+/// which case nothing is asked for a while. The future errs where the model fails, and where its answers cannot be used;
+/// nothing is retried that the model itself has retried.
 #[derive(Debug, Clone)]
 pub struct ModelSummarizer {
     model: Arc<dyn ChatModel>,
@@ -55,6 +59,7 @@ pub struct ModelSummarizer {
     prompts: Arc<Prompts>,
     cache: Arc<Cache>,
     gate: Arc<Gate>,
+    service: Arc<Service>,
     progress: Option<Progress>,
 }
 
@@ -68,17 +73,6 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// Why there is no summary, and what was paid all the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelFailure {
-    /// What happened.
-    pub error: SummarizeError,
-    /// Tokens that the model read.
-    pub input_tokens: u64,
-    /// Tokens that it wrote.
-    pub output_tokens: u64,
-}
-
 impl ModelSummarizer {
     /// A summarizer that asks `model`. Errors with everything that is wrong with the folder of prompts.
     pub fn new(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
@@ -87,6 +81,7 @@ impl ModelSummarizer {
             prompts: Arc::new(Prompts::load(settings.prompts.as_deref())?),
             cache: Arc::new(Cache::new(settings.cache_entries, settings.cache_folder.as_deref())),
             gate: Arc::new(Gate::new(settings.parallel)),
+            service: Arc::new(Service::new(settings.rest_after_failure)),
             settings: Arc::new(settings),
             progress: None,
         })
@@ -98,11 +93,6 @@ impl ModelSummarizer {
         self.progress = Some(Progress(progress));
         self
     }
-
-    /// The summary of `task`, or why there is none and what that has cost.
-    pub async fn write(&self, task: &SummaryTask<'_>) -> Result<Summary, ModelFailure> {
-        write::write(self, task).await
-    }
 }
 
 impl Summarizer for ModelSummarizer {
@@ -111,6 +101,6 @@ impl Summarizer for ModelSummarizer {
     }
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(async move { self.write(task).await.map_err(|failure| failure.error) })
+        Box::pin(write::write(self, task))
     }
 }

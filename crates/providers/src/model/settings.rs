@@ -1,6 +1,7 @@
 //! Settings of the model summarizer: plain data.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use epitome_strategy::Tokens;
 
@@ -37,11 +38,15 @@ pub struct ModelSettings {
     pub cache_entries: usize,
     /// A folder in which answers are kept as well, as many as `cache_entries`. They hold what the sessions say.
     pub cache_folder: Option<PathBuf>,
+    /// How long a service that cannot be reached, or that refuses key or model, is not asked again: until then every request
+    /// fails at once for the same reason. Zero asks it each time.
+    pub rest_after_failure: Duration,
 }
 
 impl Default for ModelSettings {
     /// Sections, the prompts that ship, 4 requests at once, 100,000 tokens a request, a margin of 0.2, 256 answers in memory
-    /// and none on disk.
+    /// none on disk, a minute
+    /// of rest after a failure.
     fn default() -> Self {
         Self {
             form: SummaryForm::Sections,
@@ -53,6 +58,7 @@ impl Default for ModelSettings {
             margin: 0.2,
             cache_entries: 256,
             cache_folder: None,
+            rest_after_failure: Duration::from_secs(60),
         }
     }
 }

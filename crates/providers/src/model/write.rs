@@ -1,9 +1,8 @@
 //! The way from messages to a summary: how much fits, in how many parts, how they become one.
 
-use std::sync::atomic::AtomicBool;
-
 use epitome_strategy::{Language, SummarizeError, Summary, SummaryTask, Tokens, text};
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 
 use super::answer::Body;
 use super::ask::{Desk, Failure, Question, Spent};
@@ -14,7 +13,7 @@ use super::parts::{Part, groups, parts};
 use super::progress::ModelStep;
 use super::source::{self, Size};
 use super::transcript::{Limits, pieces};
-use super::{ModelFailure, ModelSettings, ModelSummarizer, SummaryForm};
+use super::{ModelSettings, ModelSummarizer, SummaryForm};
 
 /// How often a request that is too long is made again with half as much.
 const MOST_HALVINGS: u32 = 3;
@@ -30,22 +29,22 @@ const DENSITY: f64 = 1.3;
 const FRAME: Tokens = 250;
 
 /// The summary of `task`.
-pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) -> Result<Summary, ModelFailure> {
+pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
     let desk = Desk {
         model: &*summarizer.model,
         cache: &summarizer.cache,
         gate: &summarizer.gate,
+        service: &summarizer.service,
         progress: summarizer.progress.as_ref(),
         task,
         texts: summarizer.prompts.of(task.language),
         spent: Spent::default(),
-        stopped: AtomicBool::new(false),
     };
     let outcome = Writer::new(&desk, &summarizer.settings).write().await;
     let (input_tokens, output_tokens) = desk.spent.tokens();
     match outcome {
         Ok(text) => Ok(Summary { text, input_tokens, output_tokens, fell_back: None }),
-        Err(error) => Err(ModelFailure { error, input_tokens, output_tokens }),
+        Err(error) => Err(SummarizeError { input_tokens, output_tokens, ..error }),
     }
 }
 
@@ -85,21 +84,24 @@ impl<'w, 's> Writer<'w, 's> {
     }
 
     async fn write(&self) -> Result<String, SummarizeError> {
-        let failed = |message: String, retryable: bool| SummarizeError { message, retryable };
+        let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         if self.size.tokens == 0 {
             return Err(failed(format!("{} messages say nothing", self.desk.task.messages.len()), false));
         }
-        let mut halvings = 0;
+        let (mut tries, mut halvings) = (0, 0);
         let body = loop {
-            match self.attempt(halvings).await {
+            let window = self.window();
+            match self.attempt(tries, halvings).await {
                 Ok(body) => break body,
-                Err(Failure::TooLong(_)) if halvings < MOST_HALVINGS => {
-                    halvings += 1;
-                    self.desk.stopped.store(false, std::sync::atomic::Ordering::Relaxed);
+                Err(Failure::TooLong { limit, .. }) if tries < MOST_HALVINGS => {
+                    tries += 1;
+                    // A limit that is not smaller is counted by another tokenizer: half as much is a guess, but one that ends.
+                    if !self.desk.service.learn(limit, window) {
+                        halvings += 1;
+                    }
                 }
-                Err(Failure::TooLong(message)) => return Err(failed(message, false)),
+                Err(Failure::TooLong { message, .. }) => return Err(failed(message, false)),
                 Err(Failure::Failed { message, retryable }) => return Err(failed(message, retryable)),
-                Err(Failure::Stopped) => return Err(failed("another part failed".to_owned(), true)),
             }
         };
         let text = self.known.finish(self.desk.task, body, self.limit);
@@ -115,8 +117,8 @@ impl<'w, 's> Writer<'w, 's> {
         Ok(text)
     }
 
-    /// All requests, with half the room for each halving.
-    async fn attempt(&self, halvings: u32) -> Result<Body, Failure> {
+    /// All requests, after so many that were too long, with half the room for each halving.
+    async fn attempt(&self, tries: u32, halvings: u32) -> Result<Body, Failure> {
         // A small window has to hold more of the session than of the summary.
         let most = self.window() / LEAST_WINDOWS;
         let last = self.wanted(self.known.room(self.desk.task, self.limit).min(most), true);
@@ -126,7 +128,7 @@ impl<'w, 's> Writer<'w, 's> {
             let message = format!("the window of `{}` holds {room} tokens of a session", self.desk.model.name());
             return Err(Failure::Failed { message, retryable: false });
         }
-        if halvings > 0 {
+        if tries > 0 {
             self.desk.tell(ModelStep::Smaller { part_tokens: room });
         }
         let parts = self.parts(room);
@@ -137,11 +139,13 @@ impl<'w, 's> Writer<'w, 's> {
         self.merge(summaries, &part, &last, room).await
     }
 
+    /// Tokens that request and answer may take: what is configured, or less where the service has said so.
     fn window(&self) -> Tokens {
-        match self.desk.model.window() {
+        let configured = match self.desk.model.window() {
             0 => Tokens::MAX, // nobody knows: the service says when it is too long
             window => window,
-        }
+        };
+        configured.min(self.desk.service.limit())
     }
 
     /// Tokens of the session that fit into a request.
@@ -212,7 +216,7 @@ impl<'w, 's> Writer<'w, 's> {
         let of = asked.len() as u32 + 1;
         let questions: Vec<Question> =
             asked.iter().zip(1..).map(|(text, number)| self.summarize(text, wanted, number, of)).collect();
-        let bodies = all(join_all(questions.iter().map(|question| self.desk.ask(question))).await)?;
+        let bodies = self.all(&questions).await?;
         let written: Vec<String> = bodies.iter().map(Body::write).collect();
         let summary = |part: &Part| match part {
             Part::Summary(text) => self.cut(text, room / 2),
@@ -222,6 +226,21 @@ impl<'w, 's> Writer<'w, 's> {
             }
         };
         Ok(parts.iter().map(summary).collect())
+    }
+
+    /// The answers to all questions, in their order, or the first failure: what is still under way then is given up.
+    async fn all(&self, questions: &[Question]) -> Result<Vec<Body>, Failure> {
+        let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
+        // Not in their order: a failure is not to wait for answers that come before it.
+        let mut asked: FuturesUnordered<_> = questions.iter().enumerate().map(numbered).collect();
+        let mut bodies = vec![Body::default(); questions.len()];
+        while let Some((index, answer)) = asked.next().await {
+            let body = answer?;
+            if let Some(place) = bodies.get_mut(index) {
+                *place = body;
+            }
+        }
+        Ok(bodies)
     }
 
     /// One summary of many, by levels where they do not fit into one request.
@@ -248,7 +267,7 @@ impl<'w, 's> Writer<'w, 's> {
                 let texts: Vec<Part> = texts.map(Part::Summary).collect();
                 questions.push(self.merged(&texts, part, done + 1 + questions.len() as u32, of));
             }
-            let bodies = all(join_all(questions.iter().map(|question| self.desk.ask(question))).await)?;
+            let bodies = self.all(&questions).await?;
             let mut merged = bodies.iter().map(|body| self.cut(&body.write(), room / 2));
             let next = groups.iter().map(|group| match group.len() {
                 1 => summaries[group.start].clone(),
@@ -348,24 +367,6 @@ impl<'w, 's> Writer<'w, 's> {
         let answer_tokens = (expected * 1.4) as Tokens + 120 + self.settings.reasoning_tokens;
         Wanted { words, layout, answer_tokens, is_final }
     }
-}
-
-/// All of them, or the failure that says most: that of a request that was made.
-fn all(outcomes: Vec<Result<Body, Failure>>) -> Result<Vec<Body>, Failure> {
-    let mut bodies = Vec::with_capacity(outcomes.len());
-    let mut failure = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok(body) => bodies.push(body),
-            Err(Failure::Stopped) if failure.is_some() => {}
-            Err(other) => {
-                if failure.is_none() || failure == Some(Failure::Stopped) {
-                    failure = Some(other);
-                }
-            }
-        }
-    }
-    failure.map_or(Ok(bodies), Err)
 }
 
 /// A question without what nobody reads as one.

@@ -35,7 +35,7 @@ impl RuleSummarizer {
         if text.is_empty() {
             let message =
                 format!("no line about {} messages fits {} tokens", task.messages.len(), task.request.max_tokens);
-            return Err(SummarizeError { message, retryable: false });
+            return Err(SummarizeError::new(message, false));
         }
         Ok(Summary { text, input_tokens: 0, output_tokens: 0, fell_back: None })
     }

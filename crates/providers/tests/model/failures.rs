@@ -1,12 +1,15 @@
 //! Answers that are no good, and services that fail.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use epitome_engine::block_on;
 use epitome_providers::RuleSummarizer;
-use epitome_providers::chat::{ChatErrorKind, Stop};
-use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep};
-use epitome_strategy::Summarizer;
+use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Overflow, Stop};
+use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep, ModelSummarizer};
+use epitome_strategy::{BoxFuture, Summarizer, Tokens};
 
 use super::scripted::{Answer, Case, FIXING, GOOD, Scripted, error, fenced, good, said, summarizer, with};
 
@@ -79,8 +82,8 @@ fn no_good_twice_is_an_error() {
     let check = |answer: fn(usize) -> Answer, asked: usize, message: &str, retryable: bool| {
         let model = Scripted::new(100_000, move |_, number| answer(number));
         let failure = Case::new(FIXING).ask(&model).unwrap_err();
-        assert_eq!(failure.error.message, message);
-        assert_eq!((model.asked().len(), failure.error.retryable), (asked, retryable), "{message}");
+        assert_eq!(failure.message, message);
+        assert_eq!((model.asked().len(), failure.retryable), (asked, retryable), "{message}");
         let answered = (1..=asked).filter(|number| answer(*number).is_ok()).count() as u64;
         assert_eq!((failure.input_tokens, failure.output_tokens), (100 * answered, 10 * answered));
     };
@@ -131,7 +134,7 @@ fn too_long_is_tried_with_half_as_much() {
         let told = told.lock().unwrap();
         let smaller = told.iter().filter(|it| matches!(it.step, ModelStep::Smaller { .. })).count();
         if let Err(failure) = written {
-            assert!(!failure.error.retryable && failure.error.message == "TooLong");
+            assert!(!failure.retryable && failure.message == "TooLong");
             assert_eq!(smaller, 3, "three halvings and no more");
         }
         smaller
@@ -161,7 +164,7 @@ fn asking_again_fits_the_window() {
 fn a_window_that_holds_nothing() {
     let model = Scripted::new(600, |_, _| good());
     let failure = Case::new(FIXING).ask(&model).unwrap_err();
-    assert!(failure.error.message.contains("window of `scripted`") && !failure.error.retryable, "{failure:?}");
+    assert!(failure.message.contains("window of `scripted`") && !failure.retryable, "{failure:?}");
     assert!(model.asked().is_empty());
 }
 
@@ -183,4 +186,88 @@ fn rules_step_in() {
     let nothing = Case::new("user: ok").max_tokens(1);
     let error = block_on(fall_back(&failing).summarize(&nothing.task())).unwrap_err();
     assert!(error.message.contains("rules: "), "{error}");
+    let paid = failing.asked().len() as u64 - 2;
+    assert_eq!((error.input_tokens, error.output_tokens), (100 * paid, 10 * paid), "what failed answers cost is told");
+}
+
+/// Never answers but for one part, which it refuses.
+#[derive(Debug)]
+struct Dead;
+
+impl ChatModel for Dead {
+    fn name(&self) -> &str {
+        "dead"
+    }
+
+    fn window(&self) -> Tokens {
+        200_000
+    }
+
+    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        if request.user.contains("question 60 ") {
+            return Box::pin(async { Err(ChatError::new(ChatErrorKind::Rejected, "no".to_owned())) });
+        }
+        Box::pin(std::future::pending())
+    }
+}
+
+#[test]
+fn a_failure_does_not_wait_for_other_parts() {
+    let fixture: String = (0..200).map(|number| format!("user: question {number} word … x20\n")).collect();
+    let case = Case::new(&fixture);
+    let settings = ModelSettings { part_tokens: 600, parallel: 1_000, ..ModelSettings::default() };
+    let summarizer = ModelSummarizer::new(Arc::new(Dead), settings).unwrap();
+    let task = case.task();
+    let mut written = pin!(summarizer.summarize(&task));
+    let outcome = (0..100).find_map(|_| match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
+    });
+    assert_eq!(outcome.unwrap().unwrap_err().message, "no");
+}
+
+#[test]
+fn a_service_that_answers_nobody_is_left_alone_for_a_while() {
+    let check = |fails_all: bool, rest: Duration, expect: usize| {
+        let model = Scripted::new(100_000, move |_, number| match number {
+            1..=10 => {
+                Err(ChatError { fails_all, ..ChatError::new(ChatErrorKind::Transient, "cannot be reached".to_owned()) })
+            }
+            _ => good(),
+        });
+        let summarizer = with(&model, ModelSettings { rest_after_failure: rest, ..ModelSettings::default() });
+        for _ in 0..10 {
+            let failure = Case::new(FIXING).write(&summarizer.clone()).unwrap_err();
+            assert_eq!((failure.message.as_str(), failure.retryable), ("cannot be reached", true));
+        }
+        assert_eq!(model.asked().len(), expect, "{fails_all} {rest:?}");
+    };
+    let long = Duration::from_secs(1_000_000);
+    check(true, long, 1);
+    check(true, Duration::ZERO, 10);
+    check(false, long, 10);
+}
+
+#[test]
+fn the_limit_that_a_service_names_is_remembered() {
+    const LIMIT: u32 = 6_000;
+    let fixture = |word: &str| -> String {
+        (0..150).map(|number| format!("user: {word} {number} word … x80\nassistant: answer … x20\n")).collect()
+    };
+    let refusals = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&refusals);
+    let model = Scripted::new(100_000, move |request, _| {
+        let tokens = (request.system.len() + request.user.len()) as u32 / 4 + request.max_tokens;
+        if tokens <= LIMIT {
+            return good();
+        }
+        *count.lock().unwrap() += 1;
+        let overflow = Some(Overflow { limit: Some(LIMIT), actual: Some(tokens) });
+        Err(ChatError { overflow, ..ChatError::new(ChatErrorKind::TooLong, "too long".to_owned()) })
+    });
+    let summarizer = summarizer(&model);
+    Case::new(&fixture("first")).write(&summarizer).unwrap();
+    assert_eq!(*refusals.lock().unwrap(), 1, "the second try goes by the limit");
+    Case::new(&fixture("second")).write(&summarizer.clone()).unwrap();
+    assert_eq!(*refusals.lock().unwrap(), 1, "later summaries know it");
 }

@@ -66,3 +66,15 @@ fn rules_write_it_where_the_service_is_broken() {
     assert!(summary.text.contains("Never touch the public API"));
     assert!(summary.fell_back.is_some_and(|reason| reason.contains("500")));
 }
+
+#[test]
+fn answers_of_another_service_are_not_taken_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |server: &ScriptedServer| {
+        let settings = ModelSettings { cache_folder: Some(folder.path().to_owned()), ..ModelSettings::default() };
+        Case::new(FIXING).write(&ModelSummarizer::new(model(server), settings).unwrap()).unwrap();
+        server.requests().len()
+    };
+    let servers = [(); 2].map(|()| ScriptedServer::start(vec![answer(GOOD, "stop")]));
+    assert_eq!([&servers[0], &servers[0], &servers[1]].map(asked), [1, 1, 1], "the model's name is the same");
+}

@@ -156,7 +156,7 @@ fn one_part_fails_and_the_others_are_not_asked_for() {
     let settings = ModelSettings { part_tokens: 2_000, parallel: 1, ..ModelSettings::default() };
     let summarizer = with(&model, settings);
     let failure = Case::new(&long(200)).write(&summarizer).unwrap_err();
-    assert_eq!((failure.error.message.as_str(), model.asked().len()), ("Rejected", 2));
+    assert_eq!((failure.message.as_str(), model.asked().len()), ("Rejected", 2));
     // What was answered is known when it is tried again.
     Case::new(&long(200)).write(&summarizer).unwrap();
     assert_eq!(model.asked().len(), 2 + 11 + 1);

@@ -124,7 +124,7 @@ fn the_json_form() {
     let model = Scripted::new(100_000, |_, _| good());
     let summarizer = with(&model, ModelSettings { form: SummaryForm::Json, ..ModelSettings::default() });
     let failure = Case::new(FIXING).write(&summarizer).unwrap_err();
-    assert!(failure.error.message.contains("not a summary in the form"), "{failure:?}");
+    assert!(failure.message.contains("not a summary in the form"), "{failure:?}");
 }
 
 #[test]

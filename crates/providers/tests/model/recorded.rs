@@ -79,14 +79,14 @@ fn prompts_of_recorded_sessions_fit_and_summaries_too() {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
             let asked = model.asked();
             if let Err(failure) = &written {
-                eprintln!("{name} {window}: {} requests, {}", asked.len(), failure.error);
+                eprintln!("{name} {window}: {} requests, {}", asked.len(), failure);
             }
             if let (Some(folder), Some(request)) = (std::env::var_os("EPITOME_PROMPTS"), asked.last()) {
                 let text = format!(
                     "{}\n=====\n{}\n=====\n{}",
                     request.system,
                     request.user,
-                    written.map_or_else(|it| it.error.message, |it| it.text)
+                    written.map_or_else(|it| it.message, |it| it.text)
                 );
                 std::fs::write(Path::new(&folder).join(format!("{name}.{window}.{}.txt", asked.len())), text).unwrap();
             }

@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use epitome_engine::block_on;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
-use epitome_providers::model::{ModelFailure, ModelSettings, ModelSummarizer};
-use epitome_strategy::{BoxFuture, Language, Message, Summary, SummaryRequest, SummaryTask, TokenCounter, Tokens};
+use epitome_providers::model::{ModelSettings, ModelSummarizer};
+use epitome_strategy::{
+    BoxFuture, Language, Message, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, TokenCounter,
+    Tokens,
+};
 use epitome_testkit::{FakeCounter, session};
 
 pub(crate) type Answer = Result<ChatAnswer, ChatError>;
@@ -102,7 +105,7 @@ pub(crate) fn good() -> Answer {
 }
 
 pub(crate) fn error(kind: ChatErrorKind) -> Answer {
-    Err(ChatError { kind, message: format!("{kind:?}") })
+    Err(ChatError::new(kind, format!("{kind:?}")))
 }
 
 /// A session that [`GOOD`] could be about.
@@ -165,9 +168,9 @@ impl Case {
     }
 
     /// The summary by `summarizer`; it fits, whatever the model wrote.
-    pub(crate) fn write(&self, summarizer: &ModelSummarizer) -> Result<Summary, ModelFailure> {
+    pub(crate) fn write(&self, summarizer: &ModelSummarizer) -> Result<Summary, SummarizeError> {
         let task = self.task();
-        let written = block_on(summarizer.write(&task));
+        let written = block_on(summarizer.summarize(&task));
         if let Ok(summary) = &written {
             let tokens = self.counter.count(&summary.text);
             assert!(tokens <= self.request.max_tokens, "{tokens} tokens:\n{}", summary.text);
@@ -177,7 +180,7 @@ impl Case {
     }
 
     /// The same by `model` with the settings that ship.
-    pub(crate) fn ask(&self, model: &Arc<Scripted>) -> Result<Summary, ModelFailure> {
+    pub(crate) fn ask(&self, model: &Arc<Scripted>) -> Result<Summary, SummarizeError> {
         self.write(&summarizer(model))
     }
 }

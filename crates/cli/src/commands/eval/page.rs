@@ -34,8 +34,12 @@ pub(super) fn page(printed: &Printed) -> String {
 
 /// The tables of a group: means with 95 % intervals, then differences.
 fn grouped(group: &Group) -> String {
+    let asked = match group.questions {
+        0 => String::new(),
+        questions => format!(", {}", plural(questions as usize, "question")),
+    };
     let mut text = format!(
-        "\n{STRONG}{}{STRONG:#} {FAINT}{}, macro averages with 95 % intervals over {}{FAINT:#}\n",
+        "\n{STRONG}{}{STRONG:#} {FAINT}{}{asked}, macro averages (micro in brackets) with 95 % intervals over {}{FAINT:#}\n",
         group.name,
         plural(group.cases() as usize, "case"),
         plural(group.sessions() as usize, "session"),
@@ -102,10 +106,10 @@ fn differing(differences: &[Difference]) -> String {
         [Column::Left, Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::Right];
     let mut table = Table::new(&setting, &["budget", "", "difference", "from", "to", "sessions", "more/less"]);
     for difference in differences {
-        let style = match (difference.low > 0.0, difference.high < 0.0) {
-            (true, _) => GOOD,
-            (_, true) => BAD,
-            _ => FAINT,
+        let style = match difference.verdict() {
+            Verdict::More => GOOD,
+            Verdict::Less => BAD,
+            Verdict::Open => FAINT,
         };
         table.row([
             difference.budget.clone().into(),

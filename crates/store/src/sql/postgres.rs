@@ -1,0 +1,372 @@
+//! PostgreSQL, which several instances may share.
+
+use std::collections::HashMap;
+use std::fmt::{self, Debug};
+use std::future::poll_fn;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use epitome_strategy::BoxFuture;
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Config, IsolationLevel, NoTls, Transaction};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::migrations::{POSTGRES, VERSION_TABLE, missing};
+use super::statement::{Outcome, Row, Statement, Value};
+use super::{Access, Database, Failure, SqlStore};
+use crate::error::StoreError;
+use crate::lock::Held;
+
+/// A computer that is gone holds no locks for long: the server finds out within a minute instead of two hours.
+const KEEPALIVES: &str = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3";
+
+/// How often a change is tried again that the database gave up because of another one.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// How a PostgreSQL database is used. Its address is never shown: it may hold a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresSettings {
+    /// The address: `postgres://user@host/database`, as libpq takes it. `sslmode` is `prefer` where it is not said; the
+    /// server's certificate is checked against the system's, or those of the file that `SSL_CERT_FILE` names.
+    pub url: String,
+    /// The schema that holds the tables, which is made where there is none: `epitome`. Lower-case letters, digits and `_`.
+    pub schema: String,
+    /// The most connections for statements: 8.
+    pub connections: u32,
+    /// The most connections for locks, one for each session that is locked by this instance: 32.
+    pub lock_connections: u32,
+}
+
+impl PostgresSettings {
+    /// A database at that address.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), schema: "epitome".to_owned(), connections: 8, lock_connections: 32 }
+    }
+}
+
+impl Debug for PostgresSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PostgresSettings")
+            .field("schema", &self.schema)
+            .field("connections", &self.connections)
+            .field("lock_connections", &self.lock_connections)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SqlStore {
+    /// A store in a PostgreSQL database. Needs a tokio runtime, to which its connections belong.
+    ///
+    /// Locks are held by connections: behind a pooler that gives a connection to each transaction they do not work.
+    ///
+    /// Errors where the database cannot be reached, or holds tables of a later version.
+    pub async fn postgres(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        Postgres::connect(settings).await.map(Self::over)
+    }
+}
+
+struct Postgres {
+    pool: Pool,
+    locks: Pool,
+    schema: String,
+}
+
+impl Debug for Postgres {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Postgres").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl Postgres {
+    async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let schema = settings.schema.clone();
+        let is_plain = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_';
+        if schema.is_empty() || schema.len() > 60 || !schema.chars().all(is_plain) {
+            let problem = "it must be lower-case letters, digits and `_`";
+            return Err(StoreError::Name { of: "schema", name: schema, problem });
+        }
+        // Its error may repeat the address.
+        let mut config = Config::from_str(&settings.url).map_err(|_| StoreError::Address)?;
+        let options = config.get_options().unwrap_or_default();
+        config.options(format!("{options} -c search_path={schema} {KEEPALIVES}").trim());
+        if config.get_application_name().is_none() {
+            config.application_name("epitome");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(10));
+        }
+        let connections = pool(&config, settings.connections)?;
+        let database = Self { pool: connections, locks: pool(&config, settings.lock_connections)?, schema };
+        database.migrate().await?;
+        Ok(database)
+    }
+
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let failed = failed("preparing the tables of the database");
+        let mut client = connection(&self.pool).await?;
+        let transaction = client.transaction().await.map_err(&failed)?;
+        // Instances that start together do this one after the other.
+        let key = lock_key("migration", &self.schema);
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&key]).await.map_err(&failed)?;
+        // Looked for first: where there is nothing to do, no right to make anything is needed.
+        let table = format!("{}.epitome_schema", self.schema);
+        let found = transaction.query_one("SELECT to_regclass($1::text)::text", &[&table]).await.map_err(&failed)?;
+        let version: Option<i32> = match found.try_get::<_, Option<String>>(0).map_err(&failed)? {
+            None => None,
+            Some(_) => {
+                let row = transaction.query_one("SELECT MAX(version) FROM epitome_schema", &[]).await;
+                row.and_then(|row| row.try_get(0)).map_err(&failed)?
+            }
+        };
+        let missing = missing(POSTGRES, version.map(i64::from))?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let schema = format!("CREATE SCHEMA IF NOT EXISTS {}", self.schema);
+        for statements in [schema.as_str(), VERSION_TABLE].into_iter().chain(missing.iter().copied()) {
+            transaction.batch_execute(statements).await.map_err(&failed)?;
+        }
+        let version = POSTGRES.len() as i32;
+        transaction.execute("DELETE FROM epitome_schema", &[]).await.map_err(&failed)?;
+        let insert = "INSERT INTO epitome_schema (version) VALUES ($1)";
+        transaction.execute(insert, &[&version]).await.map_err(&failed)?;
+        transaction.commit().await.map_err(&failed)
+    }
+
+    async fn attempt(&self, access: Access, statements: &[Statement]) -> Result<Vec<Outcome>, Attempt> {
+        let mut client = connection(&self.pool).await?;
+        // Each text once: nearly all statements of a change are a few texts again and again.
+        let mut prepared: HashMap<&str, tokio_postgres::Statement> = HashMap::new();
+        for statement in statements {
+            if !prepared.contains_key(&*statement.sql) {
+                let sql = statement.sql.replace('?', "$");
+                prepared.insert(&statement.sql, client.prepare_cached(&sql).await?);
+            }
+        }
+        let transaction = client.build_transaction();
+        let transaction = match access {
+            // All statements see the same state.
+            Access::Read => transaction.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
+            Access::Write => transaction.isolation_level(IsolationLevel::ReadCommitted),
+        };
+        let transaction = transaction.start().await?;
+        let mut outcomes = Vec::with_capacity(statements.len());
+        let (first, rest) = statements.split_at(statements.len().min(1));
+        // The first is the guard: what it refuses is not tried. The others are sent without waiting for one another.
+        for part in [first, rest] {
+            let mut sent = Vec::with_capacity(part.len());
+            for statement in part {
+                let Some(prepared) = prepared.get(&*statement.sql) else { continue };
+                let mut answer = Box::pin(run_one(&transaction, prepared, statement));
+                // Polled in their order: a statement is sent when its future is first polled.
+                let polled = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
+                sent.push((statement, answer, polled));
+            }
+            for (statement, answer, polled) in sent {
+                let outcome = match polled {
+                    Poll::Ready(outcome) => outcome?,
+                    Poll::Pending => answer.await?,
+                };
+                if statement.expect.is_some_and(|expected| outcome.changed != expected) {
+                    return Err(Attempt::Failed(Failure::Unmet(outcomes.len())));
+                }
+                outcomes.push(outcome);
+            }
+        }
+        transaction.commit().await?;
+        Ok(outcomes)
+    }
+}
+
+/// Why an attempt came to nothing.
+#[derive(Debug)]
+enum Attempt {
+    /// The database gave it up in favour of another one.
+    Again(StoreError),
+    Failed(Failure),
+}
+
+impl From<tokio_postgres::Error> for Attempt {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let failed = failed("asking the database");
+        match error.code() {
+            Some(&SqlState::UNIQUE_VIOLATION) => Self::Failed(Failure::Taken),
+            Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => Self::Again(failed(error)),
+            _ => Self::Failed(Failure::Error(failed(error))),
+        }
+    }
+}
+
+impl From<StoreError> for Attempt {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(Failure::Error(error))
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(tokio_postgres::Error) -> StoreError {
+    move |error| match error.code() {
+        Some(&SqlState::DISK_FULL) => StoreError::Full { source: error.into() },
+        _ => StoreError::Database { doing, source: error.into() },
+    }
+}
+
+fn pool(config: &Config, connections: u32) -> Result<Pool, StoreError> {
+    let managed = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = match tls(config)? {
+        Some(tls) => Manager::from_config(config.clone(), tls, managed),
+        None => Manager::from_config(config.clone(), NoTls, managed),
+    };
+    let pool = Pool::builder(manager).max_size(connections.max(1) as usize).runtime(Runtime::Tokio1);
+    let pool = pool.wait_timeout(Some(Duration::from_secs(60))).build();
+    pool.map_err(|error| StoreError::Database { doing: "connecting to the database", source: error.into() })
+}
+
+/// How connections are encrypted; `None` where they are not to be, or where the system has no certificates to check a
+/// server's with and that is not asked for.
+fn tls(config: &Config) -> Result<Option<MakeRustlsConnect>, StoreError> {
+    if config.get_ssl_mode() == SslMode::Disable {
+        return Ok(None);
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let made = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier);
+    match made {
+        Ok(tls) => Ok(Some(MakeRustlsConnect::new(tls.with_no_client_auth()))),
+        Err(_) if config.get_ssl_mode() == SslMode::Prefer => Ok(None),
+        Err(error) => Err(StoreError::Database { doing: "preparing encrypted connections", source: error.into() }),
+    }
+}
+
+async fn connection(pool: &Pool) -> Result<Object, StoreError> {
+    let connected = pool.get().await;
+    connected.map_err(|error| StoreError::Database { doing: "connecting to the database", source: error.into() })
+}
+
+async fn run_one(
+    transaction: &Transaction<'_>,
+    prepared: &tokio_postgres::Statement,
+    statement: &Statement,
+) -> Result<Outcome, tokio_postgres::Error> {
+    let values: Vec<&(dyn ToSql + Sync)> = statement.values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+    if !statement.is_query() {
+        return Ok(Outcome { rows: Vec::new(), changed: transaction.execute(prepared, &values).await? });
+    }
+    let rows = transaction.query(prepared, &values).await?;
+    Ok(Outcome { rows: rows.iter().map(row).collect::<Result<_, _>>()?, changed: 0 })
+}
+
+fn row(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
+    let value = |at: usize| {
+        let value = match *row.columns()[at].type_() {
+            Type::BOOL => row.try_get::<_, Option<bool>>(at)?.map(Value::Bool),
+            Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map(|integer| Value::Integer(integer.into())),
+            Type::INT8 => row.try_get::<_, Option<i64>>(at)?.map(Value::Integer),
+            _ => row.try_get::<_, Option<String>>(at)?.map(Value::Text),
+        };
+        Ok(value.unwrap_or(Value::Null))
+    };
+    Ok(Row((0..row.len()).map(value).collect::<Result<_, tokio_postgres::Error>>()?))
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut tokio_postgres::types::private::BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match (self, kind) {
+            (Self::Null, _) => Ok(IsNull::Yes),
+            (Self::Integer(integer), &Type::INT8) => integer.to_sql(kind, out),
+            (Self::Bool(bool), &Type::BOOL) => bool.to_sql(kind, out),
+            (Self::Text(text), &(Type::TEXT | Type::VARCHAR)) => text.to_sql(kind, out),
+            (Self::Integer(_) | Self::Bool(_) | Self::Text(_), _) => Err(format!("no value for a {kind}").into()),
+        }
+    }
+
+    /// Whether it fits tells the value, not its type alone.
+    fn accepts(_kind: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl Database for Postgres {
+    fn backend(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>> {
+        Box::pin(async move {
+            let mut attempts = 1;
+            loop {
+                match self.attempt(access, &statements).await {
+                    Ok(outcomes) => return Ok(outcomes),
+                    Err(Attempt::Failed(failure)) => return Err(failure),
+                    Err(Attempt::Again(error)) if attempts == MOST_ATTEMPTS => return Err(Failure::Error(error)),
+                    Err(Attempt::Again(_)) => attempts += 1,
+                }
+            }
+        })
+    }
+
+    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>> {
+        Box::pin(async move {
+            let key = lock_key(name, &self.schema);
+            // Made before it is waited for: whoever stops waiting closes the connection, and asks for nothing any more.
+            let held = HeldLock { client: Some(connection(&self.locks).await?), key };
+            if let Some(client) = &held.client {
+                let lock = client.execute("SELECT pg_advisory_lock($1)", &[&key]).await;
+                lock.map_err(failed("locking a session"))?;
+            }
+            Ok(Some(Box::new(held) as Box<dyn Held>))
+        })
+    }
+}
+
+/// The number of a lock in the database. Two names of the same number would only wait for each other.
+fn lock_key(name: &str, schema: &str) -> i64 {
+    let hash = blake3::hash(format!("{schema}\n{name}").as_bytes());
+    let mut key = [0; 8];
+    key.copy_from_slice(&hash.as_bytes()[..8]);
+    i64::from_le_bytes(key)
+}
+
+/// An advisory lock and the connection that holds it.
+struct HeldLock {
+    client: Option<Object>,
+    key: i64,
+}
+
+impl Debug for HeldLock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HeldLock").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl Held for HeldLock {
+    fn release(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let Some(client) = &self.client else { return };
+            if client.execute("SELECT pg_advisory_unlock($1)", &[&self.key]).await.is_ok() {
+                self.client = None; // back to the pool
+            }
+        })
+    }
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        // The end of a connection gives back its locks.
+        self.client.take().map(Object::take).into_iter().for_each(drop);
+    }
+}

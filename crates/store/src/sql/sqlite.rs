@@ -1,0 +1,253 @@
+//! Embedded SQLite.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use epitome_strategy::BoxFuture;
+use futures_channel::oneshot;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
+
+use super::migrations::{SQLITE, VERSION_TABLE, missing};
+use super::statement::{Outcome, Row, Statement, Value};
+use super::{Access, Database, Failure, SqlStore};
+use crate::error::StoreError;
+use crate::lock::Held;
+
+/// How an SQLite database is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteSettings {
+    /// The file, which is made where there is none; two others beside it hold what is not yet in it.
+    pub path: PathBuf,
+    /// How long to wait for another process that writes, in milliseconds: 10,000.
+    pub busy_timeout_ms: u32,
+    /// The most pages that the database may have, of 4,096 bytes as a rule; `None` for as many as the disk holds.
+    pub max_pages: Option<u32>,
+    /// How many threads read: 2. One more writes.
+    pub readers: u32,
+}
+
+impl SqliteSettings {
+    /// A database in that file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), busy_timeout_ms: 10_000, max_pages: None, readers: 2 }
+    }
+}
+
+impl SqlStore {
+    /// A store in an SQLite file. Every change is on the disk when its call returns. Needs no asynchronous runtime.
+    ///
+    /// Errors where the file cannot be opened, is no database, or is one of a later version.
+    pub fn sqlite(settings: &SqliteSettings) -> Result<Self, StoreError> {
+        Sqlite::open(settings).map(Self::over)
+    }
+
+    /// An SQLite store that ends with the process.
+    pub fn sqlite_in_memory() -> Result<Self, StoreError> {
+        let mut connection = Connection::open_in_memory().map_err(failed("opening the database"))?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(failed("opening the database"))?;
+        migrate(&mut connection)?;
+        let (writer, thread) = spawn("epitome-sqlite", vec![connection])?;
+        Ok(Self::over(Sqlite { readers: writer.clone(), writer: Some(writer), threads: thread }))
+    }
+}
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// A database and the threads that work on it: SQLite blocks.
+#[derive(Debug)]
+struct Sqlite {
+    /// `None` only while it is dropped.
+    writer: Option<Sender<Job>>,
+    readers: Sender<Job>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Sqlite {
+    fn open(settings: &SqliteSettings) -> Result<Self, StoreError> {
+        let mut writer = connect(settings)?;
+        if let Some(pages) = settings.max_pages {
+            writer.pragma_update(None, "max_page_count", pages).map_err(at(&settings.path))?;
+        }
+        migrate(&mut writer)?;
+        let reader = || {
+            let connection = connect(settings)?;
+            connection.pragma_update(None, "query_only", true).map_err(at(&settings.path))?;
+            Ok(connection)
+        };
+        let readers = (0..settings.readers.max(1)).map(|_| reader()).collect::<Result<Vec<_>, StoreError>>()?;
+        let (writer, mut threads) = spawn("epitome-sqlite-write", vec![writer])?;
+        let (readers, others) = spawn("epitome-sqlite-read", readers)?;
+        threads.extend(others);
+        Ok(Self { writer: Some(writer), readers, threads })
+    }
+}
+
+impl Drop for Sqlite {
+    /// Waits until everything is done: whoever opens the file next finds it closed.
+    fn drop(&mut self) {
+        self.writer = None;
+        self.readers = mpsc::channel().0;
+        for thread in self.threads.drain(..) {
+            thread.join().ok();
+        }
+    }
+}
+
+fn connect(settings: &SqliteSettings) -> Result<Connection, StoreError> {
+    let opened = || {
+        let connection = Connection::open(&settings.path)?;
+        connection.busy_timeout(Duration::from_millis(settings.busy_timeout_ms.into()))?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        // What is said to be stored survives a loss of power.
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(connection)
+    };
+    opened().map_err(at(&settings.path))
+}
+
+/// A thread for each connection; whichever is free does the next job. They end when nobody can send jobs any more.
+fn spawn(name: &str, connections: Vec<Connection>) -> Result<(Sender<Job>, Vec<JoinHandle<()>>), StoreError> {
+    let (sender, receiver) = mpsc::channel::<Job>();
+    let receiver: Arc<Mutex<Receiver<Job>>> = Arc::new(Mutex::new(receiver));
+    let mut threads = Vec::new();
+    for mut connection in connections {
+        let receiver = Arc::clone(&receiver);
+        let next = move || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let work = move || {
+            while let Ok(job) = next() {
+                job(&mut connection);
+            }
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+        threads
+            .push(thread.map_err(|source| StoreError::Database { doing: "starting a thread", source: source.into() })?);
+    }
+    Ok((sender, threads))
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let failed = failed("preparing the tables of the database");
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    transaction.execute_batch(VERSION_TABLE).map_err(&failed)?;
+    let version = transaction.query_row("SELECT MAX(version) FROM epitome_schema", [], |row| row.get(0));
+    let missing = missing(SQLITE, version.map_err(&failed)?)?;
+    if missing.is_empty() {
+        return Ok(()); // nothing was changed
+    }
+    for migration in missing {
+        transaction.execute_batch(migration).map_err(&failed)?;
+    }
+    transaction.execute("DELETE FROM epitome_schema", []).map_err(&failed)?;
+    transaction.execute("INSERT INTO epitome_schema (version) VALUES (?1)", [SQLITE.len() as i64]).map_err(&failed)?;
+    transaction.commit().map_err(&failed)
+}
+
+impl Database for Sqlite {
+    fn backend(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>> {
+        let workers = match access {
+            Access::Read => Some(&self.readers),
+            Access::Write => self.writer.as_ref(),
+        };
+        Box::pin(async move {
+            let ended = || {
+                let source = "its thread has ended".into();
+                Failure::Error(StoreError::Database { doing: "asking the database", source })
+            };
+            let (sender, receiver) = oneshot::channel();
+            let job: Job = Box::new(move |connection| {
+                // Nobody waits any more where this fails.
+                sender.send(run(connection, access, &statements)).ok();
+            });
+            workers.and_then(|workers| workers.send(job).ok()).ok_or_else(ended)?;
+            receiver.await.map_err(|_| ended())?
+        })
+    }
+
+    fn lock<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>> {
+        Box::pin(std::future::ready(Ok(None))) // the turn in this process is all there is
+    }
+}
+
+fn run(connection: &mut Connection, access: Access, statements: &[Statement]) -> Result<Vec<Outcome>, Failure> {
+    let behavior = match access {
+        Access::Read => TransactionBehavior::Deferred,
+        Access::Write => TransactionBehavior::Immediate,
+    };
+    let transaction = connection.transaction_with_behavior(behavior).map_err(failure)?;
+    let mut outcomes = Vec::with_capacity(statements.len());
+    for (index, statement) in statements.iter().enumerate() {
+        let outcome = run_one(&transaction, statement).map_err(failure)?;
+        if statement.expect.is_some_and(|expected| outcome.changed != expected) {
+            return Err(Failure::Unmet(index)); // dropping the transaction rolls it back
+        }
+        outcomes.push(outcome);
+    }
+    transaction.commit().map_err(failure)?;
+    Ok(outcomes)
+}
+
+fn run_one(transaction: &Transaction<'_>, statement: &Statement) -> rusqlite::Result<Outcome> {
+    let mut prepared = transaction.prepare_cached(&statement.sql)?;
+    let values = params_from_iter(&statement.values);
+    if !statement.is_query() {
+        return Ok(Outcome { rows: Vec::new(), changed: prepared.execute(values)? as u64 });
+    }
+    let columns = prepared.column_count();
+    let row = |row: &rusqlite::Row<'_>| Ok(Row((0..columns).map(|at| value(row, at)).collect::<Result<_, _>>()?));
+    let rows = prepared.query_map(values, row)?.collect::<Result<_, _>>()?;
+    Ok(Outcome { rows, changed: 0 })
+}
+
+fn value(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Value> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(integer) => Value::Integer(integer),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Real(_) | ValueRef::Blob(_) => {
+            return Err(rusqlite::Error::InvalidColumnType(at, "value".to_owned(), row.get_ref(at)?.data_type()));
+        }
+    })
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(integer) => ValueRef::Integer(*integer),
+            Self::Bool(bool) => ValueRef::Integer((*bool).into()),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn failure(error: rusqlite::Error) -> Failure {
+    match error.sqlite_error().map(|error| error.extended_code) {
+        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => Failure::Taken,
+        _ => Failure::Error(failed("asking the database")(error)),
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |error| match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full { source: error.into() },
+        _ => StoreError::Database { doing, source: error.into() },
+    }
+}
+
+/// The same with the file that was to be opened.
+fn at(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |error| StoreError::Database {
+        doing: "opening the database",
+        source: format!("`{}`: {error}", path.display()).into(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Messages of stored sessions, in parts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome_session::{Entry, EntryKey, Message, Origin};
+
+use super::SqlStore;
+use super::sessions::{load_statements, loaded, not_found};
+use super::statement::{Reader, Statement, Value};
+use crate::error::StoreError;
+use crate::store::{Messages, Slice, StoredMessage, Tenant, ViewKind};
+
+impl SqlStore {
+    pub(super) async fn view_now(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        kind: ViewKind,
+        slice: Slice,
+    ) -> Result<Messages, StoreError> {
+        let mut statements = load_statements(tenant, id);
+        let marks = statements.len();
+        statements.push(
+            Statement::new(
+                "SELECT number, compacted_at, compacted_into FROM messages \
+                 WHERE tenant = ?1 AND session = ?2 AND number IS NOT NULL AND compacted_at IS NOT NULL",
+            )
+            .with(tenant.as_str())
+            .with(id),
+        );
+        let outcomes = self.read(statements).await?;
+        let stored = loaded(id, outcomes.get(..marks).unwrap_or_default())?;
+        let mut compacted: HashMap<u32, (i64, Option<Arc<str>>)> = HashMap::new();
+        for row in outcomes.get(marks).into_iter().flat_map(|outcome| &outcome.rows) {
+            let mut row = row.read();
+            compacted.insert(row.integer()? as u32, (row.integer()?, row.optional_text()?.map(Arc::from)));
+        }
+        let full = matches!(kind, ViewKind::Full).then(|| stored.session.full_view());
+        let entries = full.as_deref().unwrap_or_else(|| stored.session.view());
+        let part = entries.iter().skip(slice.from as usize).take(slice.most as usize);
+        let messages = part.map(|entry| shown(entry, &compacted)).collect();
+        Ok(Messages { version: stored.version, total: entries.len() as u32, messages })
+    }
+
+    pub(super) async fn behind_now(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        summary: &str,
+        slice: Slice,
+    ) -> Result<Messages, StoreError> {
+        const BEHIND: &str = "WITH RECURSIVE behind (message, number) AS (\
+             SELECT message, number FROM messages WHERE tenant = ?1 AND session = ?2 AND compacted_into = ?3 \
+             UNION \
+             SELECT m.message, m.number FROM messages m JOIN behind b ON m.compacted_into = b.message \
+             WHERE m.tenant = ?1 AND m.session = ?2) ";
+        let summary = Value::from(&epitome_session::MessageId::new(summary));
+        let of_session = |sql: String| {
+            let statement = Statement::composed(sql).with(tenant.as_str()).with(id);
+            Statement { values: [statement.values, vec![summary.clone()]].concat(), ..statement }
+        };
+        let columns = "m.number, m.body, m.is_summary, m.compacted_at, m.compacted_into";
+        let outcomes = self
+            .read(vec![
+                Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2")
+                    .with(tenant.as_str())
+                    .with(id),
+                of_session(
+                    "SELECT number FROM messages WHERE tenant = ?1 AND session = ?2 AND message = ?3 AND is_summary"
+                        .to_owned(),
+                ),
+                of_session(format!("{BEHIND}SELECT COUNT(*) FROM behind WHERE number IS NOT NULL")),
+                of_session(format!(
+                    "{BEHIND}SELECT {columns} FROM behind b JOIN messages m ON m.message = b.message \
+                     WHERE m.tenant = ?1 AND m.session = ?2 AND m.number IS NOT NULL \
+                     ORDER BY m.number LIMIT ?4 OFFSET ?5"
+                ))
+                .with(slice.most)
+                .with(slice.from),
+            ])
+            .await?;
+        let [session, known, count, messages] = outcomes.as_slice() else { return Err(not_found(id)) };
+        let version = session.rows.first().ok_or_else(|| not_found(id))?.read().integer()? as u64;
+        if known.rows.is_empty() {
+            let Value::Text(name) = summary else { return Err(not_found(id)) };
+            return Err(StoreError::NotFound { of: "summary", name: Arc::from(name) });
+        }
+        let total = count.first()?.integer()? as u32;
+        let messages = messages.rows.iter().map(|row| stored_message(&mut row.read())).collect::<Result<_, _>>()?;
+        Ok(Messages { version, total, messages })
+    }
+
+    pub(super) async fn latest_summary_now(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+    ) -> Result<Option<StoredMessage>, StoreError> {
+        let select = Statement::new(
+            "SELECT number, body, is_summary, compacted_at, compacted_into FROM messages \
+             WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL AND added_epoch IS NOT NULL \
+             ORDER BY added_epoch DESC, added_index DESC LIMIT 1",
+        );
+        let version = Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2");
+        let of_session = |statement: Statement| statement.with(tenant.as_str()).with(id);
+        let outcomes = self.read(vec![of_session(version), of_session(select)]).await?;
+        let [session, newest] = outcomes.as_slice() else { return Err(not_found(id)) };
+        if session.rows.is_empty() {
+            return Err(not_found(id));
+        }
+        newest.rows.first().map(|row| stored_message(&mut row.read())).transpose()
+    }
+}
+
+/// An entry of a view.
+fn shown(entry: &Entry, compacted: &HashMap<u32, (i64, Option<Arc<str>>)>) -> StoredMessage {
+    let number = match entry.key {
+        EntryKey::Log(index) => Some(index),
+        EntryKey::Synthetic { .. } => None,
+    };
+    let (compacted_at, compacted_into) =
+        number.and_then(|number| compacted.get(&number)).map_or((None, None), |(at, into)| (Some(*at), into.clone()));
+    StoredMessage {
+        number,
+        message: Arc::clone(&entry.message),
+        is_edited: entry.is_edited(),
+        is_summary: entry.message.origin == Origin::Summary,
+        compacted_at,
+        compacted_into,
+    }
+}
+
+fn stored_message(row: &mut Reader<'_>) -> Result<StoredMessage, StoreError> {
+    Ok(StoredMessage {
+        number: row.optional_integer()?.map(|number| number as u32),
+        message: row.json::<Arc<Message>>("a stored message")?,
+        is_edited: false,
+        is_summary: row.bool()?,
+        compacted_at: row.optional_integer()?,
+        compacted_into: row.optional_text()?.map(Arc::from),
+    })
+}

@@ -1,0 +1,64 @@
+//! How a session came about, step by step.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome_session::{Epoch, Message, Session};
+use epitome_strategy::Archived;
+
+use crate::archive::SessionArchive;
+
+/// Items of an archive with their handles.
+pub(crate) type Items<'a> = Vec<(&'a Arc<str>, &'a Archived)>;
+
+/// One change of a session.
+#[derive(Debug)]
+pub(crate) enum Step<'a> {
+    Message(&'a Arc<Message>),
+    /// An epoch as it was when it was committed, with what was archived for it.
+    Compaction(Cow<'a, Epoch>, Items<'a>),
+    Undo(u32),
+}
+
+/// The steps that make the session and its archive, in their order. An epoch that was undone is undone directly behind its
+/// commit: a session does not tell when it was.
+pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Vec<Step<'a>> {
+    let mut steps = Vec::with_capacity(session.log().len() + session.journal().len());
+    let mut by_epoch = items_by_epoch(session, archive);
+    let mut log = session.log().iter();
+    let mut told = 0;
+    for epoch in session.journal() {
+        for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(told)) {
+            steps.push(Step::Message(message));
+            told += 1;
+        }
+        let items = by_epoch.remove(&epoch.id).unwrap_or_default();
+        if epoch.undone {
+            let committed = Epoch { undone: false, ..epoch.clone() };
+            steps.push(Step::Compaction(Cow::Owned(committed), items));
+            // Later epochs may stand on it, undone themselves: behind them it could not be undone any more.
+            steps.push(Step::Undo(epoch.id));
+        } else {
+            steps.push(Step::Compaction(Cow::Borrowed(epoch), items));
+        }
+    }
+    steps.extend(log.map(Step::Message));
+    steps
+}
+
+/// The items of an archive by the epoch that first names each, the last one for those that none names.
+fn items_by_epoch<'a>(session: &Session, archive: &'a SessionArchive) -> HashMap<u32, Items<'a>> {
+    let mut named: HashMap<&Arc<str>, u32> = HashMap::new();
+    for epoch in session.journal() {
+        for handle in epoch.edits.iter().filter_map(|edit| edit.recall.as_ref()) {
+            named.entry(handle).or_insert(epoch.id);
+        }
+    }
+    let last = session.next_epoch().saturating_sub(1);
+    let mut by_epoch: HashMap<u32, Items<'a>> = HashMap::new();
+    for (handle, item) in archive.items() {
+        by_epoch.entry(named.get(handle).copied().unwrap_or(last)).or_default().push((handle, item));
+    }
+    by_epoch
+}

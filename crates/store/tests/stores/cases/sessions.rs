@@ -1,0 +1,244 @@
+//! Sessions come back as they were, and change whole or not at all.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use epitome_engine::{Chain, Engine, Request, SignalDetector};
+use epitome_formats::{ReadOptions, read};
+use epitome_session::{Message, Origin, Role, Session};
+use epitome_store::{About, Opened, SessionArchive, SessionFile, Store, StoreError, Tenant};
+use epitome_testkit::FakeCounter;
+
+use crate::host::{Host, assert_same};
+use crate::tell;
+
+pub(crate) async fn a_session_comes_back_as_it_was(store: Arc<dyn Store>) {
+    let (mut compactions, mut undone, mut items) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut host = Host::new(&store, &format!("s{seed}"), seed).await;
+        host.play(seed, 5, |_| {}).await;
+        host.assert_stored(&format!("seed {seed}")).await;
+        compactions += host.session.journal().len();
+        undone += host.session.journal().iter().filter(|epoch| epoch.undone).count();
+        items += host.archive.len();
+    }
+    assert!(compactions > 100 && undone > 15 && items > 300, "{compactions} {undone} {items}");
+}
+
+pub(crate) async fn a_whole_session_is_stored_at_once(store: Arc<dyn Store>) {
+    let folder = tempfile::tempdir().unwrap();
+    let tenant = Tenant::default();
+    for seed in 0..30 {
+        let mut host = Host::new(&store, "played", seed).await;
+        host.play(seed, 4, |_| {}).await;
+        let tools = Some(Arc::from(r#"[{"name": "run"}]"#));
+        host.session.tools = tools;
+        let about = About::default();
+        let mut archive = host.archive.clone();
+        let version = store.create_session(&tenant, "whole", &about, &host.session, &mut archive).await.unwrap();
+        host.version = store.set_tools(&tenant, "played", host.version, host.session.tools.as_deref()).await.unwrap();
+        host.assert_stored("with tools").await;
+        let stored = store.session(&tenant, "whole").await.unwrap();
+        let undone = host.session.journal().iter().any(|epoch| epoch.undone);
+        assert_eq!(stored.version, version);
+        assert!(stored.session.log() == host.session.log() && stored.session.journal() == host.session.journal());
+        assert!(stored.session.view() == host.session.view(), "seed {seed}");
+        assert_eq!(stored.session.tools, host.session.tools);
+        assert!(undone || stored.session.digest() == host.session.digest(), "seed {seed}");
+        assert!(host.session.journal().is_empty() || stored.archive.len() == host.archive.len(), "seed {seed}");
+        assert!(matches!(
+            store.create_session(&tenant, "whole", &about, &host.session, &mut archive).await,
+            Err(StoreError::Taken { of: "session", .. })
+        ));
+        assert_eq!(store.session(&tenant, "whole").await.unwrap().version, version, "a second one changes nothing");
+
+        // To a file and back.
+        let mut stored = stored;
+        let path = folder.path().join(format!("{seed}.jsonl"));
+        drop(SessionFile::create(&path, &stored.session, &mut stored.archive).unwrap());
+        let Opened { session, mut archive, .. } = SessionFile::read(&path).unwrap();
+        store.create_session(&tenant, "copy", &about, &session, &mut archive).await.unwrap();
+        let copy = store.session(&tenant, "copy").await.unwrap();
+        assert!(copy.session.view() == session.view() && copy.session.journal() == session.journal());
+        assert!(store.delete_session(&tenant, "copy").await.unwrap());
+
+        let mut whole = Host::load(&store, "whole", seed).await;
+        whole.play(!seed, 2, |_| {}).await;
+        whole.assert_stored("it goes on").await;
+        assert!(store.delete_session(&tenant, "whole").await.unwrap());
+        assert!(store.delete_session(&tenant, "played").await.unwrap());
+        assert!(!store.delete_session(&tenant, "played").await.unwrap());
+        assert!(matches!(store.session(&tenant, "played").await, Err(StoreError::NotFound { .. })));
+    }
+}
+
+pub(crate) async fn a_session_goes_on_where_it_is_loaded(store: Arc<dyn Store>) {
+    for seed in 0..15 {
+        let id = format!("s{seed}");
+        let mut host = Host::new(&store, &id, seed).await;
+        for round in 0..4 {
+            host.play(seed * 7 + round, 1, |_| {}).await;
+            let next = Host::load(&store, &id, seed).await;
+            assert_eq!((next.session.digest(), next.version), (host.session.digest(), host.version));
+            host = next;
+        }
+        host.assert_stored(&id).await;
+    }
+}
+
+pub(crate) async fn what_is_new_is_saved_at_once(store: Arc<dyn Store>) {
+    let tenant = Tenant::default();
+    let (mut epochs, mut late_undos) = (0, 0);
+    for seed in 0..40 {
+        let id = format!("s{seed}");
+        let mut host = Host::new(&store, &id, seed).await;
+        host.is_lazy = true;
+        for round in 0..4 {
+            let undone = host.session.journal().iter().map(|epoch| epoch.undone).collect::<Vec<_>>();
+            host.play(seed * 5 + round, 1 + round as usize % 3, |_| {}).await;
+            host.session.tools = host.session.tools.clone().or((round == 2).then(|| "[]".into()));
+            let before = host.version;
+            while round == 3 && seed % 2 == 0 && host.undo().await {} // those that stand on others too
+            host.save().await;
+            let what = format!("seed {seed}, round {round}");
+            let mut stored = store.session(&tenant, &id).await.unwrap();
+            assert_eq!(stored.version, host.version, "{what}");
+            assert!(host.version >= before);
+            assert!(stored.session.log() == host.session.log(), "{what}: the log");
+            assert!(stored.session.journal() == host.session.journal(), "{what}: the journal");
+            assert!(stored.session.view() == host.session.view(), "{what}: the view");
+            assert_eq!(stored.session.tools, host.session.tools, "{what}");
+            host.archive.discard_pending();
+            assert!(stored.archive.items().eq(host.archive.items()), "{what}: the archive");
+            late_undos += undone.iter().zip(host.session.journal()).filter(|(was, it)| it.undone && !**was).count();
+            epochs += host.session.journal().len() - undone.len();
+            // Nothing is new.
+            let version = stored.version;
+            let again = store.save(&tenant, &id, version, &stored.session, &mut stored.archive).await.unwrap();
+            assert_eq!(again, version);
+        }
+        let wrong = store.save(&tenant, &id, host.version + 1, &host.session, &mut host.archive).await;
+        assert!(matches!(wrong, Err(StoreError::Conflict { .. })), "{wrong:?}");
+        let mut other = Session::new();
+        let other_save = store.save(&tenant, &id, host.version, &other, &mut host.archive).await;
+        assert!(matches!(other_save, Err(StoreError::Mismatch { .. })), "{other_save:?}");
+        for _ in 0..host.session.log().len() + 3 {
+            other.push(Message::text("other", Role::User, Origin::Typed, "another session"));
+        }
+        let other_save = store.save(&tenant, &id, host.version, &other, &mut host.archive).await;
+        assert!(host.session.log().is_empty() || matches!(other_save, Err(StoreError::Mismatch { .. })));
+    }
+    assert!(epochs > 50 && late_undos > 10, "{epochs} {late_undos}");
+}
+
+/// Some files of each format; none where there are no recorded sessions.
+fn recorded() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = std::env::var_os("EPITOME_SESSIONS").map_or(root.join("../shared/data/dev"), PathBuf::from);
+    let Ok(formats) = std::fs::read_dir(&folder) else {
+        tell("NOT RUN on recorded sessions: there is no folder `$EPITOME_SESSIONS` or `../shared/data/dev`");
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for format in formats.filter_map(Result::ok) {
+        let Ok(entries) = std::fs::read_dir(format.path()) else { continue };
+        let mut of_format: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        of_format.sort();
+        files.extend(of_format.into_iter().take(2));
+    }
+    files
+}
+
+pub(crate) async fn recorded_sessions_come_back(store: Arc<dyn Store>) {
+    let tenant = Tenant::default();
+    let engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
+    let (mut sessions, mut items) = (0, 0);
+    for file in recorded() {
+        let Ok(loaded) = read(std::fs::read(&file).unwrap(), ReadOptions::default()) else { continue };
+        for found in loaded.sessions.iter().take(2) {
+            let what = format!("{} {}", file.display(), found.name);
+            let (mut session, mut archive) = (found.session.clone(), SessionArchive::new());
+            let id = format!("recorded {sessions}");
+            session.id = Some(id.as_str().into());
+            let about = About::default();
+            let created = store.create_session(&tenant, &id, &about, &session, &mut archive).await;
+            let mut version = created.unwrap_or_else(|error| panic!("{what}: {error}"));
+            let mut ledger = engine.ledger(&session);
+            let request = Request { chain: Some(Chain(Vec::new())), ..Request::to_budget(ledger.total() / 3) };
+            let epochs = session.next_epoch();
+            engine.compact(&mut session, &mut ledger, &mut archive, &request).await.unwrap();
+            if session.next_epoch() > epochs {
+                version = store.commit(&tenant, &id, version, &session, &mut archive).await.unwrap();
+            }
+            let stored = store.session(&tenant, &id).await.unwrap();
+            assert_same(&stored, &session, &archive, &what);
+            assert_eq!(stored.version, version);
+            items += archive.len();
+            sessions += 1;
+        }
+    }
+    tell(&format!("{sessions} recorded sessions stored and loaded; {items} archived items"));
+    assert!(sessions == 0 || items > 0);
+}
+
+pub(crate) async fn a_wrong_version_changes_nothing(store: Arc<dyn Store>) {
+    let tenant = Tenant::default();
+    let mut host = Host::new(&store, "s", 5).await;
+    host.play(5, 4, |_| {}).await;
+    let info = store.session_info(&tenant, "s").await.unwrap();
+    let mut other = Host::load(&store, "s", 6).await;
+    while !other.compact_in_memory().await {}
+    let pending = other.archive.pending();
+    let message = [Arc::new(Message::text("new", Role::User, Origin::Typed, "Good morning!"))];
+    for wrong in [0, info.version - 1, info.version + 1, u64::MAX] {
+        let check = |what: &str, result: Result<u64, StoreError>| match result {
+            Err(StoreError::Conflict { expected, actual, .. }) => {
+                assert_eq!((expected, actual), (wrong, info.version), "{what}");
+            }
+            other => panic!("{what} at {wrong} of {}: {other:?}", info.version),
+        };
+        check("append", store.append(&tenant, "s", wrong, &message).await);
+        check("no messages", store.append(&tenant, "s", wrong, &[]).await);
+        check("tools", store.set_tools(&tenant, "s", wrong, Some("[]")).await);
+        check("undo", store.undo(&tenant, "s", wrong, 0).await);
+        check("commit", store.commit(&tenant, "s", wrong, &other.session, &mut other.archive).await);
+        assert_eq!(other.archive.pending(), pending, "what is pending stays so");
+    }
+    assert_eq!(store.session_info(&tenant, "s").await.unwrap(), info);
+    host.assert_stored("after conflicts").await;
+    let version = store.commit(&tenant, "s", info.version, &other.session, &mut other.archive).await.unwrap();
+    assert_eq!(version, info.version + 1, "at the right version it is made");
+
+    let gone = store.append(&tenant, "gone", 0, &message).await;
+    assert!(matches!(gone, Err(StoreError::NotFound { of: "session", .. })), "{gone:?}");
+}
+
+pub(crate) async fn what_does_not_fit_changes_nothing(store: Arc<dyn Store>) {
+    let tenant = Tenant::default();
+    let mut host = Host::new(&store, "s", 9).await;
+    host.play(9, 6, |_| {}).await;
+    let check = |what: &str, result: Result<u64, StoreError>| {
+        assert!(matches!(result, Err(StoreError::Mismatch { .. })), "{what}: {result:?}");
+    };
+    let taken = Arc::clone(&host.session.log()[0]);
+    let fresh = Arc::new(Message::text("fresh", Role::User, Origin::Typed, "one"));
+    check("an id that is taken", store.append(&tenant, "s", host.version, &[fresh, taken]).await);
+    let nameless = [Arc::new(Message::text("", Role::User, Origin::Typed, "two"))];
+    check("no id", store.append(&tenant, "s", host.version, &nameless).await);
+    check("no such compaction", store.undo(&tenant, "s", host.version, 99).await);
+    host.assert_stored("nothing was changed").await;
+    // A message that the store was not told of.
+    host.session.push(Message::text("untold", Role::User, Origin::Typed, "three"));
+    while !host.compact_in_memory().await {}
+    let commit = store.commit(&tenant, "s", host.version, &host.session, &mut host.archive).await;
+    check("another log", commit);
+    let empty = store.commit(&tenant, "s", host.version, &Session::new(), &mut host.archive).await;
+    check("no compaction", empty);
+    host.reload().await;
+    while !host.undo().await {
+        host.play(3, 1, |_| {}).await;
+    }
+    let undone = host.session.journal().iter().find(|epoch| epoch.undone).unwrap().id;
+    check("undone already", store.undo(&tenant, "s", host.version, undone).await);
+    host.assert_stored("at the end").await;
+}

@@ -1,0 +1,196 @@
+//! What is special to SQLite.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use epitome_engine::block_on;
+use epitome_session::{Message, Origin, Role, Session};
+use epitome_store::{About, SessionArchive, SqlStore, SqliteSettings, Store, StoreError, Tenant};
+use rusqlite::Connection;
+
+use crate::host::Host;
+use crate::killed::{self, Place};
+use crate::tell;
+
+pub(crate) fn open(path: &Path) -> Arc<dyn Store> {
+    Arc::new(SqlStore::sqlite(&SqliteSettings::new(path)).unwrap())
+}
+
+/// Runs a case over a new file, and over memory. Without any asynchronous runtime.
+pub(crate) fn run(case: impl AsyncFn(Arc<dyn Store>)) {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(case(open(&folder.path().join("epitome.db"))));
+    block_on(case(Arc::new(SqlStore::sqlite_in_memory().unwrap())));
+}
+
+/// What anybody may ask the tables.
+#[test]
+fn tables_tell_what_was_compacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    let store = open(&path);
+    let mut host = block_on(Host::new(&store, "s", 4));
+    block_on(async {
+        for round in 0..4 {
+            host.play(40 + round, 2, |_| {}).await;
+            host.summarize(format!("summary {round}")).await;
+        }
+    });
+    let tables = Connection::open(&path).unwrap();
+    let count = |sql: &str| tables.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as usize;
+    let session = &host.session;
+    assert_eq!(count("SELECT COUNT(*) FROM messages WHERE number IS NOT NULL"), session.log().len());
+    let in_view = "SELECT COUNT(*) FROM messages WHERE compacted_at IS NULL";
+    assert_eq!(count(in_view), session.view().len());
+    let summaries = session.view().iter().filter(|entry| entry.message.origin == Origin::Summary).count();
+    assert_eq!(count(&format!("{in_view} AND is_summary")), summaries);
+    let changes = session.journal().iter().flat_map(|epoch| epoch.changes()).count();
+    assert_eq!(count("SELECT COUNT(*) FROM receipts"), changes);
+    assert_eq!(count("SELECT COUNT(*) FROM archive"), host.archive.len() - host.archive.pending());
+    let into = "SELECT COUNT(*) FROM messages m JOIN messages s ON s.message = m.compacted_into WHERE s.is_summary";
+    assert!(count(into) > 5);
+    assert_eq!(count("SELECT COUNT(*) FROM messages WHERE json_extract(body, '$.id') != message"), 0);
+    while block_on(host.undo()) {}
+    assert_eq!(count(in_view), session_length(&host.session), "everything undone, everything is back");
+    assert_eq!(count("SELECT COUNT(*) FROM messages WHERE is_summary"), 0);
+    assert!(block_on(store.delete_session(&host.tenant, "s")).unwrap());
+    for table in ["sessions", "messages", "epochs", "receipts", "archive"] {
+        assert_eq!(count(&format!("SELECT COUNT(*) FROM {table}")), 0, "{table}");
+    }
+}
+
+fn session_length(session: &Session) -> usize {
+    assert!(session.journal().iter().all(|epoch| epoch.undone));
+    session.log().len()
+}
+
+#[test]
+fn a_database_of_a_later_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    drop(open(&path));
+    let version =
+        |set: u32| Connection::open(&path).unwrap().execute("UPDATE epitome_schema SET version = ?1", [set]).unwrap();
+    version(99);
+    let before = std::fs::read(&path).unwrap();
+    let refused = SqlStore::sqlite(&SqliteSettings::new(&path)).unwrap_err();
+    assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    version(1);
+    drop(open(&path));
+
+    let text = folder.path().join("text");
+    std::fs::write(&text, "this is not a database, but somebody's text. ".repeat(50)).unwrap();
+    let refused = SqlStore::sqlite(&SqliteSettings::new(&text)).unwrap_err();
+    assert!(
+        matches!(&refused, StoreError::Database { source, .. } if source.to_string().contains("text")),
+        "{refused:?}"
+    );
+    assert!(std::fs::read(&text).unwrap().starts_with(b"this is"));
+    let nowhere = SqlStore::sqlite(&SqliteSettings::new(folder.path().join("no/folder.db"))).unwrap_err();
+    assert!(matches!(nowhere, StoreError::Database { .. }));
+    for address in ["", "sqlite:", "mysql://host", "postgres:secret"] {
+        let refused = block_on(SqlStore::open(address)).unwrap_err();
+        assert!(matches!(refused, StoreError::Address) && !refused.to_string().contains("secret"), "{address}");
+    }
+    let address = format!("sqlite:{}", path.display());
+    assert_eq!(block_on(block_on(SqlStore::open(&address)).unwrap().health()).unwrap().backend, "sqlite");
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    let settings = SqliteSettings { max_pages: Some(120), ..SqliteSettings::new(&path) };
+    let store: Arc<dyn Store> = Arc::new(SqlStore::sqlite(&settings).unwrap());
+    let (mut full, mut stored) = (0, 0);
+    let mut host = block_on(Host::new(&store, "s", 8));
+    block_on(host.play(8, 4, |_| {}));
+    let expected = |host: &Host| (host.session.clone(), host.archive.clone(), host.version);
+    // Fill it up, then try everything.
+    for size in [60_000, 20_000, 6_000, 2_000, 500, 100] {
+        loop {
+            let (session, archive, version) = expected(&host);
+            host.session.push(Message::text("", Role::User, Origin::Typed, "x".repeat(size)));
+            let new = host.session.log().last().map(std::slice::from_ref).unwrap();
+            match block_on(store.append(&host.tenant, "s", version, new)) {
+                Ok(version) => {
+                    (host.version, stored) = (version, stored + 1);
+                }
+                Err(StoreError::Full { .. }) => {
+                    full += 1;
+                    (host.session, host.archive, host.version) = (session, archive, version);
+                    block_on(host.assert_stored("after an append"));
+                    break;
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(full == 6 && stored > 6, "{full} {stored}");
+    let (session, version) = (host.session.clone(), host.version);
+    while !block_on(host.compact_in_memory()) {}
+    let committed = block_on(store.commit(&host.tenant, "s", version, &host.session, &mut host.archive));
+    assert!(matches!(committed, Err(StoreError::Full { .. })), "{committed:?}");
+    assert!(host.archive.pending() > 0);
+    let here = block_on(store.session(&host.tenant, "s")).unwrap();
+    assert_eq!((here.session.digest(), here.version), (session.digest(), version));
+    // There is room again: the same commit is made.
+    drop((host.store, store));
+    let store = open(&path);
+    host.store = Arc::clone(&store);
+    host.version = block_on(store.commit(&host.tenant, "s", version, &host.session, &mut host.archive)).unwrap();
+    block_on(host.assert_stored("with more room"));
+}
+
+#[test]
+fn no_secret_is_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    block_on(crate::cases::settings::agents_and_channels_are_kept_without_secrets(open(&path)));
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(4).any(|four| four == b"hush"));
+    }
+}
+
+/// Several processes may use one file: versions keep them apart.
+#[test]
+fn two_stores_on_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    let (one, other) = (open(&path), open(&path));
+    let tenant = Tenant::default();
+    block_on(one.create_session(&tenant, "s", &About::default(), &Session::new(), &mut SessionArchive::new())).unwrap();
+    let add = |store: Arc<dyn Store>, name: &'static str| {
+        let tenant = tenant.clone();
+        std::thread::spawn(move || {
+            let mut conflicts = 0;
+            for number in 0..40 {
+                let message = Message::text(format!("{name}{number}"), Role::User, Origin::Typed, "one");
+                let message = [Arc::new(message)];
+                loop {
+                    let version = block_on(store.session_info(&tenant, "s")).unwrap().version;
+                    match block_on(store.append(&tenant, "s", version, &message)) {
+                        Ok(_) => break,
+                        Err(StoreError::Conflict { .. }) => conflicts += 1,
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            }
+            conflicts
+        })
+    };
+    let threads = [add(Arc::clone(&one), "one"), add(other, "other")];
+    let conflicts: u32 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    let stored = block_on(one.session(&tenant, "s")).unwrap();
+    assert_eq!((stored.session.log().len(), stored.version), (80, 80));
+    tell(&format!("{conflicts} conflicts between two stores on one file"));
+}
+
+#[test]
+fn a_killed_host_leaves_what_it_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| Place::Sqlite(folder.path().join(format!("{name}.db")));
+    killed::a_killed_host_leaves_what_it_stored(place);
+}
