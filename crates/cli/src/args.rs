@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Search for chains and settings that do better than the defaults
     Tune(TuneArgs),
+    /// Run the service: compactions over HTTP, and a proxy in front of a provider
+    Serve(crate::commands::serve::ServeArgs),
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell

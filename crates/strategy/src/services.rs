@@ -56,14 +56,25 @@ pub struct Summary {
     pub fell_back: Option<String>,
 }
 
-/// Why there is no summary.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+/// Why there is no summary, and what was paid all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Error)]
 #[error("{message}")]
 pub struct SummarizeError {
     /// What happened, for a person.
     pub message: String,
     /// Whether trying again later may help.
     pub retryable: bool,
+    /// Tokens a model read for answers that could not be used; 0 without a model.
+    pub input_tokens: u64,
+    /// Tokens a model wrote in them; 0 without a model.
+    pub output_tokens: u64,
+}
+
+impl SummarizeError {
+    /// An error that has cost nothing.
+    pub fn new(message: impl Into<String>, retryable: bool) -> Self {
+        Self { message: message.into(), retryable, ..Self::default() }
+    }
 }
 
 /// Writes summaries. The engine is its only caller; a failure is recorded and never fails a compaction.

@@ -8,5 +8,6 @@ pub(crate) mod eval;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod replay;
+pub(crate) mod serve;
 pub(crate) mod strategies;
 pub(crate) mod tune;

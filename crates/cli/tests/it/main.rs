@@ -9,5 +9,6 @@ mod inform;
 mod model;
 mod place;
 mod replay;
+mod serve;
 mod several;
 mod write;

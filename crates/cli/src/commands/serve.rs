@@ -1,0 +1,142 @@
+//! `epitome serve`: the service and the proxy.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use epitome::config::Source;
+use epitome_server::{Limits, Memory, ServeError, Settings, Tokens, Upstreams, log_to_stderr, serve};
+
+use crate::Outcome;
+use crate::failure::Failure;
+use crate::{input, output};
+
+/// Bytes in a mebibyte, in which sizes are given.
+const MIB: usize = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where it listens; port 0 takes a free one. Other addresses than this machine's own need a token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7777")]
+    pub(crate) listen: SocketAddr,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The agent whose settings count, one of the configuration's [agents]
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub(crate) agent: Option<String>,
+    /// The environment variable with the token that callers have to send
+    #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+    pub(crate) token_variable: Option<String>,
+    /// A file with a line `tenant token` for each token that callers may send
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The provider that requests are sent on to, such as https://api.openai.com; openai=URL and anthropic=URL are for
+    /// requests of these. Can be given several times
+    #[arg(long, value_name = "[KIND=]URL")]
+    pub(crate) upstream: Vec<String>,
+    /// What is logged: a level, or a list such as info,epitome_server=debug
+    #[arg(long, value_name = "FILTER", default_value = "info")]
+    pub(crate) log: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// What is refused and what is remembered.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// The largest body of a request
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4_096))]
+    pub(crate) max_body: u32,
+    /// Requests under way at once
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) max_concurrent: u32,
+    /// Requests of one tenant in a minute; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = 1_200)]
+    pub(crate) requests_per_minute: u32,
+    /// Compactions at once; 0 for the number of cores
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_024))]
+    pub(crate) workers: u32,
+    /// How long a compaction may take; the proxy sends the original then
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) work_timeout: u64,
+    /// How long a provider may say nothing
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) upstream_timeout: u64,
+    /// What left a context and can be retrieved, for each tenant
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=65_536))]
+    pub(crate) archive_size: u32,
+    /// Conversations of which the proxy remembers what it decided
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_sessions: u32,
+}
+
+pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
+    let registry = epitome::registry();
+    let mut config = input::config(args.config.as_deref(), &registry)?;
+    if let Some(agent) = &args.agent {
+        config = input::of_agent(&config, agent)?;
+    }
+    let settings = Settings {
+        listen: args.listen,
+        tokens: tokens(args)?,
+        upstreams: upstreams(&args.upstream)?,
+        limits: limits(&args.limits),
+        memory: Memory {
+            archive_bytes: args.limits.archive_size as usize * MIB,
+            sessions: args.limits.max_sessions as usize,
+            ..Memory::default()
+        },
+        budget_by_model: config.source("budget.window") == Source::Default,
+    };
+    let runtime = input::build(&config, &registry)?;
+    log_to_stderr(&args.log).map_err(|problem| Failure::usage_text(format!("--log: {problem}")))?;
+    let ready = |address: SocketAddr| {
+        if !quiet {
+            output::tell(&format!("epitome serves on http://{address} (Ctrl-C stops it)\n"));
+        }
+    };
+    match serve(runtime, config.registry(&registry), settings, ready) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error @ ServeError::TokenNeeded(_)) => {
+            let help = "--token-variable NAME or --token-file FILE gives it one";
+            Err(Failure::usage(error).with_help(help))
+        }
+        Err(error @ ServeError::Listen { .. }) => {
+            Err(Failure::other(error).with_help("--listen ADDRESS:PORT takes another, port 0 a free one"))
+        }
+        Err(error) => Err(Failure::other(error)),
+    }
+}
+
+fn tokens(args: &ServeArgs) -> Result<Tokens, Failure> {
+    let tokens = match (&args.token_variable, &args.token_file) {
+        (Some(name), _) => Tokens::from_variable(name),
+        (None, Some(file)) => Tokens::from_file(file),
+        (None, None) => return Ok(Tokens::default()),
+    };
+    tokens.map_err(Failure::usage)
+}
+
+fn upstreams(specs: &[String]) -> Result<Upstreams, Failure> {
+    let mut upstreams = Upstreams::default();
+    for spec in specs {
+        upstreams.add(spec).map_err(|error| Failure::usage(anyhow::Error::new(error).context("--upstream")))?;
+    }
+    Ok(upstreams)
+}
+
+fn limits(args: &LimitArgs) -> Limits {
+    Limits {
+        body_bytes: args.max_body as usize * MIB,
+        concurrent: args.max_concurrent as usize,
+        requests_per_minute: args.requests_per_minute,
+        workers: args.workers as usize,
+        work_timeout: Duration::from_secs(args.work_timeout),
+        upstream_timeout: Duration::from_secs(args.upstream_timeout),
+        ..Limits::default()
+    }
+}

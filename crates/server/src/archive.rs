@@ -1,0 +1,187 @@
+//! What left a context and can be retrieved, for each tenant, within bounds.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem::size_of;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use epitome::session::{Content, Media, MediaSource, Message};
+use epitome::strategy::Archived;
+
+/// What a hit tells.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) item: Archived,
+    /// How often it was asked for, this time included.
+    pub(crate) retrievals: u32,
+}
+
+/// The archives of all tenants. What a tenant used least recently is forgotten first, and only its own.
+#[derive(Debug)]
+pub(crate) struct Archives {
+    most_bytes: usize,
+    tenants: Mutex<HashMap<Arc<str>, Bounded>>,
+}
+
+#[derive(Debug, Default)]
+struct Bounded {
+    items: HashMap<Arc<str>, Kept>,
+    /// Handles by the time of their last use.
+    by_use: BTreeMap<u64, Arc<str>>,
+    clock: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    item: Archived,
+    bytes: usize,
+    used: u64,
+    retrievals: u32,
+}
+
+impl Archives {
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        Self { most_bytes, tenants: Mutex::default() }
+    }
+
+    /// Keeps items of a tenant under their handles. An item larger than the whole archive is not kept.
+    pub(crate) fn keep(&self, tenant: &Arc<str>, items: impl IntoIterator<Item = (Arc<str>, Archived)>) {
+        let mut tenants = self.lock();
+        let archive = tenants.entry(Arc::clone(tenant)).or_default();
+        for (handle, item) in items {
+            archive.put(handle, item, self.most_bytes);
+        }
+    }
+
+    /// What a tenant has under a handle.
+    pub(crate) fn find(&self, tenant: &str, handle: &str) -> Option<Found> {
+        self.lock().get_mut(tenant)?.get(handle)
+    }
+
+    /// Items and bytes of all tenants.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let tenants = self.lock();
+        tenants.values().fold((0, 0), |(items, bytes), one| (items + one.items.len(), bytes + one.bytes))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Bounded>> {
+        // The maps are whole between any two statements that can panic.
+        self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bounded {
+    fn put(&mut self, handle: Arc<str>, item: Archived, most_bytes: usize) {
+        let bytes = weight(&item);
+        if let Some(old) = self.items.remove(&handle) {
+            self.by_use.remove(&old.used);
+            self.bytes -= old.bytes;
+        }
+        if bytes > most_bytes {
+            return;
+        }
+        while self.bytes + bytes > most_bytes {
+            let Some((_, oldest)) = self.by_use.pop_first() else { break };
+            if let Some(old) = self.items.remove(&oldest) {
+                self.bytes -= old.bytes;
+            }
+        }
+        self.clock += 1;
+        self.bytes += bytes;
+        self.by_use.insert(self.clock, Arc::clone(&handle));
+        self.items.insert(handle, Kept { item, bytes, used: self.clock, retrievals: 0 });
+    }
+
+    fn get(&mut self, handle: &str) -> Option<Found> {
+        let kept = self.items.get_mut(handle)?;
+        self.clock += 1;
+        if let Some(name) = self.by_use.remove(&kept.used) {
+            self.by_use.insert(self.clock, name);
+        }
+        kept.used = self.clock;
+        kept.retrievals += 1;
+        Some(Found { item: kept.item.clone(), retrievals: kept.retrievals })
+    }
+}
+
+/// Bytes that an item takes, near enough.
+fn weight(item: &Archived) -> usize {
+    match item {
+        Archived::Text(text) => text.len() + size_of::<Kept>(),
+        Archived::Messages(messages) => {
+            messages.iter().map(|message| message_bytes(message)).sum::<usize>() + size_of::<Kept>()
+        }
+    }
+}
+
+/// Bytes that a message takes, near enough.
+pub(crate) fn message_bytes(message: &Message) -> usize {
+    let block = |block: &epitome::session::Block| {
+        let raw = block.raw.as_ref().map_or(0, |raw| raw.json.len());
+        let own = match &block.content {
+            Content::Text { text } => text.len(),
+            Content::Thinking(thinking) => thinking.text.len() + thinking.signature.as_ref().map_or(0, |it| it.len()),
+            Content::ToolCall(call) => call.arguments.text().len() + call.id.len() + call.name.len(),
+            Content::ToolResult(result) => {
+                result.text.len() + result.call_id.len() + result.attachments.iter().map(media_bytes).sum::<usize>()
+            }
+            Content::Opaque(opaque) => opaque.json.len(),
+            Content::Media(media) => media_bytes(media),
+            Content::Gone => 0,
+        };
+        own + raw + size_of::<epitome::session::Block>()
+    };
+    size_of::<Message>() + message.blocks.iter().map(block).sum::<usize>()
+}
+
+fn media_bytes(media: &Media) -> usize {
+    match &media.source {
+        MediaSource::Base64(text) | MediaSource::Url(text) => text.len(),
+        MediaSource::Missing => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn text(length: usize) -> Archived {
+        Archived::Text(Arc::from("x".repeat(length)))
+    }
+
+    #[test]
+    fn the_least_recently_used_leaves_first() {
+        let archives = Archives::new(3 * (1_000 + size_of::<Kept>()));
+        let alice: Arc<str> = Arc::from("alice");
+        for name in ["one", "two", "three"] {
+            archives.keep(&alice, [(Arc::from(name), text(1_000))]);
+        }
+        assert_eq!(archives.find("alice", "one").unwrap().retrievals, 1);
+        archives.keep(&alice, [(Arc::from("four"), text(1_000))]);
+        assert!(archives.find("alice", "two").is_none(), "the one that nobody asked for left");
+        assert_eq!(archives.find("alice", "one").unwrap().retrievals, 2);
+        assert_eq!(archives.find("alice", "four").unwrap().item, text(1_000));
+        assert_eq!(archives.size().0, 3);
+    }
+
+    #[test]
+    fn tenants_do_not_share() {
+        let archives = Archives::new(10_000);
+        archives.keep(&Arc::from("alice"), [(Arc::from("h"), text(10))]);
+        assert!(archives.find("bob", "h").is_none());
+        archives.keep(&Arc::from("bob"), [(Arc::from("g"), text(9_000)), (Arc::from("f"), text(9_000))]);
+        assert!(archives.find("alice", "h").is_some(), "another tenant's use costs nothing here");
+    }
+
+    #[test]
+    fn what_is_larger_than_all_is_not_kept() {
+        let archives = Archives::new(1_000);
+        let alice: Arc<str> = Arc::from("alice");
+        archives.keep(&alice, [(Arc::from("small"), text(10)), (Arc::from("huge"), text(2_000))]);
+        assert!(archives.find("alice", "huge").is_none());
+        assert!(archives.find("alice", "small").is_some());
+        archives.keep(&alice, [(Arc::from("small"), text(20))]);
+        assert_eq!(archives.size(), (1, 20 + size_of::<Kept>()), "the same handle takes its place once");
+    }
+}

@@ -1,0 +1,229 @@
+//! Who calls: tokens and their tenants.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, header};
+use thiserror::Error;
+
+/// The header with the service's own token where `Authorization` is a provider's.
+pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-epitome-token");
+
+/// The shortest token that is taken, in bytes: a guess a nanosecond would need 10^21 years.
+const SHORTEST: usize = 16;
+
+/// The name of the tenant where there are no tokens, or only one.
+const ONLY_TENANT: &str = "default";
+
+/// The tokens that are taken and the tenant of each. Only digests of tokens are kept; `Debug` shows tenants alone.
+#[derive(Clone, Default)]
+pub struct Tokens {
+    known: Vec<(blake3::Hash, Arc<str>)>,
+}
+
+/// Why tokens are not taken. None of these holds a token.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The environment has no such variable, or it is empty.
+    #[error("the environment variable {0} holds no token: set it to one of {SHORTEST} characters or more")]
+    NoVariable(String),
+    /// The file cannot be read.
+    #[error("the token file {path} cannot be read: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A line of the file is no `tenant token`.
+    #[error("line {line} of the token file is not `tenant token`: two words, # begins a comment")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A token is too easy to guess.
+    #[error("{place}: a token needs {SHORTEST} characters or more, such as the output of `openssl rand -hex 24`")]
+    Short {
+        /// Where it stands.
+        place: String,
+    },
+    /// A token is no text that a header can carry.
+    #[error("{place}: a token is made of visible ASCII characters")]
+    NotVisible {
+        /// Where it stands.
+        place: String,
+    },
+    /// Two tenants have one token.
+    #[error("{place}: this token was given before")]
+    Twice {
+        /// Where it stands.
+        place: String,
+    },
+    /// The file holds none.
+    #[error("the token file holds no token: write a line `tenant token`")]
+    Empty,
+}
+
+impl Tokens {
+    /// One token, in an environment variable.
+    pub fn from_variable(name: &str) -> Result<Self, TokenError> {
+        let token = std::env::var(name).ok().filter(|token| !token.trim().is_empty());
+        let token = token.ok_or_else(|| TokenError::NoVariable(name.to_owned()))?;
+        let mut tokens = Self::default();
+        tokens.add(token.trim(), ONLY_TENANT, || format!("the environment variable {name}"))?;
+        Ok(tokens)
+    }
+
+    /// The tokens of a file, one `tenant token` a line. A tenant may have several.
+    pub fn from_file(path: &Path) -> Result<Self, TokenError> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| TokenError::File { path: shown, error })?;
+        Self::parse(&text)
+    }
+
+    /// The same from the file's text.
+    pub fn parse(text: &str) -> Result<Self, TokenError> {
+        let mut tokens = Self::default();
+        for (line, content) in (1..).zip(text.lines()) {
+            let content = content.trim();
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            let mut words = content.split_whitespace();
+            let (Some(tenant), Some(token), None) = (words.next(), words.next(), words.next()) else {
+                return Err(TokenError::Line { line });
+            };
+            tokens.add(token, tenant, || format!("line {line} of the token file"))?;
+        }
+        if tokens.is_empty() { Err(TokenError::Empty) } else { Ok(tokens) }
+    }
+
+    fn add(&mut self, token: &str, tenant: &str, place: impl Fn() -> String) -> Result<(), TokenError> {
+        if token.len() < SHORTEST {
+            return Err(TokenError::Short { place: place() });
+        }
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(TokenError::NotVisible { place: place() });
+        }
+        let digest = blake3::hash(token.as_bytes());
+        if self.known.iter().any(|(known, _)| *known == digest) {
+            return Err(TokenError::Twice { place: place() });
+        }
+        self.known.push((digest, Arc::from(tenant)));
+        Ok(())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The tenants, each once.
+    pub fn tenants(&self) -> Vec<Arc<str>> {
+        let mut tenants: Vec<Arc<str>> = self.known.iter().map(|(_, tenant)| Arc::clone(tenant)).collect();
+        tenants.sort();
+        tenants.dedup();
+        tenants
+    }
+
+    /// The tenant of a token. Takes as long for a wrong token as for a right one: digests are compared in constant time,
+    /// and all of them.
+    fn tenant(&self, token: &str) -> Option<Arc<str>> {
+        let digest = blake3::hash(token.as_bytes());
+        let mut found = None;
+        for (known, tenant) in &self.known {
+            if *known == digest {
+                found = Some(tenant);
+            }
+        }
+        found.cloned()
+    }
+
+    /// Who calls with these headers, and whether `Authorization` holds a token of this service.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
+        if self.is_empty() {
+            return Some(Caller { tenant: Arc::from(ONLY_TENANT), by_authorization: false });
+        }
+        let own = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
+        if let Some(tenant) = own.and_then(|token| self.tenant(token.trim())) {
+            return Some(Caller { tenant, by_authorization: false });
+        }
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer_token);
+        let tenant = bearer.and_then(|token| self.tenant(token))?;
+        Some(Caller { tenant, by_authorization: true })
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Tokens").field("tenants", &self.tenants()).finish()
+    }
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) tenant: Arc<str>,
+    /// Whether `Authorization` holds this service's token, which is nobody else's business.
+    pub(crate) by_authorization: bool,
+}
+
+fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_file_of_tokens() {
+        let check = |text: &str, expect: Result<&[&str], &str>| match (Tokens::parse(text), expect) {
+            (Ok(tokens), Ok(tenants)) => {
+                assert_eq!(tokens.tenants().iter().map(AsRef::as_ref).collect::<Vec<&str>>(), tenants);
+            }
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{error}");
+                assert!(!error.to_string().contains("sesame"), "{error}");
+            }
+            (got, expect) => assert!(got.is_err() == expect.is_err(), "{text}: {got:?}"),
+        };
+        check("# who\nalice open-sesame-one-two\n\nbob  open-sesame-two-two\n", Ok(&["alice", "bob"]));
+        check("alice open-sesame-one-two\nalice open-sesame-two-two\n", Ok(&["alice"]));
+        check("alice open-sesame\n", Err("16 characters"));
+        check("alice\n", Err("line 1"));
+        check("alice open-sesame-one-two more\n", Err("line 1"));
+        check("alice open-sesame-öne-twö\n", Err("visible"));
+        check("alice open-sesame-one-two\nbob open-sesame-one-two\n", Err("line 2"));
+        check("# nobody\n", Err("no token"));
+    }
+
+    #[test]
+    fn who_calls() {
+        let tokens = Tokens::parse("alice open-sesame-one-two\nbob open-sesame-two-two\n").unwrap();
+        let check = |headers: &[(&'static str, &str)], expect: Option<(&str, bool)>| {
+            let headers: HeaderMap =
+                headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
+            let caller = tokens.caller(&headers);
+            let caller = caller.as_ref().map(|caller| (&*caller.tenant, caller.by_authorization));
+            assert_eq!(caller, expect, "{headers:?}");
+        };
+        check(&[], None);
+        check(&[("authorization", "Bearer open-sesame-one-two")], Some(("alice", true)));
+        check(&[("authorization", "bearer  open-sesame-two-two")], Some(("bob", true)));
+        check(&[("authorization", "Basic open-sesame-one-two")], None);
+        check(&[("authorization", "Bearer open-sesame-one-twO")], None);
+        check(&[("x-epitome-token", "open-sesame-one-two")], Some(("alice", false)));
+        check(
+            &[("x-epitome-token", "open-sesame-two-two"), ("authorization", "Bearer sk-of-a-provider")],
+            Some(("bob", false)),
+        );
+        assert!(!format!("{tokens:?}").contains("sesame"));
+        let anybody = Tokens::default().caller(&HeaderMap::new()).unwrap();
+        assert_eq!(&*anybody.tenant, ONLY_TENANT);
+    }
+}

@@ -1,0 +1,201 @@
+//! What was decided for which conversation, within bounds.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem::size_of;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use epitome::engine::Budget;
+use epitome::session::{Change, Epoch};
+
+use super::chain::Digest;
+use crate::archive::message_bytes;
+
+/// What was decided for a conversation. The messages themselves are not kept: each request brings them all.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conversation {
+    /// The compactions, in order, each with the hash of the conversation up to where it was made.
+    pub(crate) decisions: Vec<(Digest, Epoch)>,
+    /// The budget that the provider taught us, and for which model.
+    pub(crate) learned: Option<(Option<String>, Budget)>,
+    /// Tokens at which a compaction came to nothing: it is not tried again at once.
+    pub(crate) failed_at: Option<u32>,
+    /// What the memory knows it by.
+    id: Option<Id>,
+}
+
+impl Conversation {
+    /// A conversation of its own that begins with the same decisions.
+    pub(crate) fn fork(&self) -> Self {
+        Self { decisions: self.decisions.clone(), ..Self::default() }
+    }
+}
+
+/// A conversation that one request at a time works on.
+pub(crate) type Shared = Arc<tokio::sync::Mutex<Conversation>>;
+
+/// Names a conversation in the memory.
+type Id = u64;
+
+/// What was decided for all conversations. What is used least recently is forgotten first.
+#[derive(Debug)]
+pub(crate) struct Decisions {
+    most: usize,
+    most_bytes: usize,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    slots: HashMap<Id, Slot>,
+    /// Conversations by every place at which they may be taken up.
+    by_digest: HashMap<Digest, Id>,
+    by_use: BTreeMap<u64, Id>,
+    clock: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    shared: Shared,
+    digests: Vec<Digest>,
+    bytes: usize,
+    used: u64,
+}
+
+impl Decisions {
+    pub(crate) fn new(most: usize, most_bytes: usize) -> Self {
+        Self { most: most.max(1), most_bytes, known: Mutex::default() }
+    }
+
+    /// The conversation that `chain` goes on: the one known up to its latest place.
+    pub(crate) fn find(&self, chain: &[Digest]) -> Option<Shared> {
+        let mut known = self.lock();
+        // The first is the same for all.
+        let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest)).copied()?;
+        known.touch(id);
+        known.slots.get(&id).map(|slot| Arc::clone(&slot.shared))
+    }
+
+    /// Remembers a conversation, which is what `shared` holds, at the place `end` and at each of its decisions; no longer
+    /// where it ended before.
+    pub(crate) fn keep(&self, shared: &Shared, conversation: &mut Conversation, end: Digest) {
+        let mut known = self.lock();
+        if let Some(id) = conversation.id {
+            known.remove(id);
+        }
+        let mut digests: Vec<Digest> = conversation.decisions.iter().map(|(digest, _)| *digest).collect();
+        if !digests.contains(&end) {
+            digests.push(end);
+        }
+        let bytes = weight(conversation, digests.len());
+        known.clock += 1;
+        let id = known.clock;
+        conversation.id = Some(id);
+        for digest in &digests {
+            known.by_digest.insert(*digest, id);
+        }
+        known.by_use.insert(id, id);
+        known.bytes += bytes;
+        known.slots.insert(id, Slot { shared: Arc::clone(shared), digests, bytes, used: id });
+        while known.slots.len() > self.most || (known.bytes > self.most_bytes && known.slots.len() > 1) {
+            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
+            let oldest = *oldest;
+            known.remove(oldest);
+        }
+    }
+
+    /// Conversations and their bytes.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let known = self.lock();
+        (known.slots.len(), known.bytes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // The maps are whole between any two statements that can panic.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn touch(&mut self, id: Id) {
+        self.clock += 1;
+        if let Some(slot) = self.slots.get_mut(&id) {
+            self.by_use.remove(&slot.used);
+            slot.used = self.clock;
+            self.by_use.insert(slot.used, id);
+        }
+    }
+
+    fn remove(&mut self, id: Id) {
+        let Some(slot) = self.slots.remove(&id) else { return };
+        self.by_use.remove(&slot.used);
+        self.bytes -= slot.bytes;
+        for digest in slot.digests {
+            if self.by_digest.get(&digest) == Some(&id) {
+                self.by_digest.remove(&digest);
+            }
+        }
+    }
+}
+
+/// Bytes that a conversation takes, near enough.
+fn weight(conversation: &Conversation, digests: usize) -> usize {
+    let change = |change: &Change| {
+        size_of::<Change>()
+            + match change {
+                Change::Trim { arguments, .. } => arguments.len(),
+                Change::Excerpt { .. } | Change::Remove { .. } | Change::Strip { .. } => 64,
+            }
+    };
+    let epoch = |epoch: &Epoch| {
+        let edits = epoch.edits.iter().map(|edit| edit.reason.detail.len() + 256);
+        let added = epoch.synthetics.iter().map(|synthetic| message_bytes(&synthetic.message));
+        edits.sum::<usize>() + added.sum::<usize>() + epoch.changes().map(change).sum::<usize>() + size_of::<Epoch>()
+    };
+    let decisions = conversation.decisions.iter().map(|(_, it)| epoch(it)).sum::<usize>();
+    size_of::<Slot>() + size_of::<Conversation>() + digests * 2 * size_of::<Digest>() + decisions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared() -> Shared {
+        Shared::default()
+    }
+
+    #[test]
+    fn a_conversation_is_taken_up_at_its_latest_place() {
+        let decisions = Decisions::new(10, 1 << 20);
+        let (one, two) = (shared(), shared());
+        let mut first = Conversation::default();
+        decisions.keep(&one, &mut first, [1; 32]);
+        decisions.keep(&two, &mut Conversation::default(), [2; 32]);
+        let find = |chain: &[Digest]| decisions.find(chain).map(|found| Arc::ptr_eq(&found, &two));
+        assert_eq!(find(&[[0; 32], [1; 32], [2; 32], [3; 32]]), Some(true));
+        assert_eq!(find(&[[0; 32], [1; 32], [9; 32]]), Some(false));
+        assert_eq!(find(&[[2; 32], [9; 32]]), None, "the first place is everybody's");
+        decisions.keep(&one, &mut first, [4; 32]);
+        assert_eq!(find(&[[0; 32], [1; 32]]), None, "it has gone on");
+        assert_eq!(find(&[[0; 32], [1; 32], [4; 32]]), Some(false));
+    }
+
+    #[test]
+    fn the_least_recently_used_is_forgotten() {
+        let decisions = Decisions::new(2, 1 << 20);
+        for place in [1, 2] {
+            decisions.keep(&shared(), &mut Conversation::default(), [place; 32]);
+        }
+        assert!(decisions.find(&[[0; 32], [1; 32]]).is_some());
+        decisions.keep(&shared(), &mut Conversation::default(), [3; 32]);
+        assert!(decisions.find(&[[0; 32], [2; 32]]).is_none());
+        assert!(decisions.find(&[[0; 32], [1; 32]]).is_some());
+        assert_eq!(decisions.size().0, 2);
+        let small = Decisions::new(10, 1);
+        for place in [1, 2] {
+            small.keep(&shared(), &mut Conversation::default(), [place; 32]);
+        }
+        assert_eq!(small.size().0, 1, "bytes are bounded too");
+        assert!(small.find(&[[0; 32], [2; 32]]).is_some());
+    }
+}

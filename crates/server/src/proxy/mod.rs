@@ -1,0 +1,292 @@
+//! The proxy: requests of clients go on to their provider, smaller where they are too long.
+//!
+//! A client changes its base address and nothing else. What was decided for a conversation is decided once: each request
+//! brings the whole history, the conversation is recognised by it, and the decisions are made again at the same places, so
+//! that the provider's prompt cache stays warm. Whatever goes wrong here, the client's own request is sent.
+
+mod chain;
+mod headers;
+mod memory;
+mod prepare;
+mod tail;
+mod upstream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use epitome::Runtime;
+use epitome::formats::Format;
+use epitome::live::Overflow;
+use epitome::providers::chat::is_context_overflow;
+use futures_util::{StreamExt as _, stream};
+use reqwest::Url;
+
+use chain::Hashes;
+use memory::{Decisions, Shared};
+use prepare::{Did, Incoming, Prepared, prepare, shrink};
+use upstream::{Sender, Unreachable};
+pub use upstream::{UpstreamError, Upstreams};
+
+use crate::auth::Caller;
+use crate::error::ApiError;
+use crate::guard::body_of;
+use crate::routes;
+use crate::settings::Settings;
+use crate::state::App;
+
+/// What the log and the metrics call the routes of providers.
+pub(crate) const ROUTE: &str = "proxy";
+
+/// How much of a provider's error is read.
+const READ_BYTES: usize = 256 * 1024;
+
+const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
+const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
+const TOKENS_BEFORE: HeaderName = HeaderName::from_static("x-epitome-tokens-before");
+const TOKENS_AFTER: HeaderName = HeaderName::from_static("x-epitome-tokens-after");
+const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
+
+/// What the proxy needs beside the engine.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    pub(crate) runtime: Runtime,
+    pub(crate) hashes: Hashes,
+    pub(crate) decisions: Decisions,
+    sender: Sender,
+}
+
+impl Proxy {
+    pub(crate) fn new(settings: &Settings, runtime: &Runtime) -> Result<Self, String> {
+        let mut runtime = runtime.clone();
+        // Nothing changes below the thresholds, and there is nobody to ask.
+        runtime.live.arrival_tokens = None;
+        runtime.live.require_confirmation = false;
+        runtime.live.memory_flush = false;
+        Ok(Self {
+            runtime,
+            hashes: Hashes::new(),
+            decisions: Decisions::new(settings.memory.sessions, settings.memory.session_bytes),
+            sender: Sender::new(settings.limits.upstream_timeout)?,
+        })
+    }
+
+    /// Conversations that are remembered, and their bytes.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        self.decisions.size()
+    }
+}
+
+/// The format of the requests that a path takes, where the proxy knows it.
+pub(crate) fn format_of(path: &str) -> Option<Format> {
+    let path = path.trim_end_matches('/');
+    if path.ends_with("/chat/completions") {
+        Some(Format::OpenaiChat)
+    } else if path.ends_with("/responses") {
+        Some(Format::OpenaiResponses)
+    } else {
+        path.ends_with("/messages").then_some(Format::Anthropic)
+    }
+}
+
+/// Sends a request on.
+pub(crate) async fn proxy(State(app): State<Arc<App>>, request: Request) -> Response {
+    let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let Some(url) = app.settings.upstreams.target(target, request.headers()) else {
+        return routes::no_route().into_response();
+    };
+    let Some(caller) = request.extensions().get::<Caller>().cloned() else {
+        return ApiError::internal().into_response();
+    };
+    let format = format_of(request.uri().path()).filter(|_| request.method() == Method::POST);
+    let answered = match format {
+        Some(format) => conversation(&app, caller, format, url, request).await,
+        None => pass(&app, &caller, url, request).await,
+    };
+    answered.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// Sends on what is none of the proxy's business, as it comes.
+async fn pass(app: &App, caller: &Caller, url: Url, request: Request) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let has_body =
+        parts.headers.contains_key(header::CONTENT_LENGTH) || parts.headers.contains_key(header::TRANSFER_ENCODING);
+    let headers = headers::for_provider(&parts.headers, caller.by_authorization, true);
+    let body = has_body.then(|| reqwest::Body::wrap_stream(body.into_data_stream()));
+    let answer = app.proxy.sender.send(parts.method, url, headers, body).await.map_err(unreachable)?;
+    app.metrics.proxied(Did::Bypassed.as_str());
+    let mut response = streamed(answer);
+    response.headers_mut().insert(STATUS, HeaderValue::from_static(Did::Bypassed.as_str()));
+    Ok(response)
+}
+
+/// Sends on a request of a conversation.
+async fn conversation(
+    app: &Arc<App>,
+    caller: Caller,
+    format: Format,
+    url: Url,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let body = body_of(body, &parts.headers, &app.settings.limits).await?;
+    let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
+    headers::ask_for_plain(&mut headers);
+    let is_plain = parts.headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
+    let (prepared, remembered) = if is_plain {
+        decide(app, &caller, format, &parts.headers, body).await
+    } else {
+        (Prepared::as_it_came(Did::Bypassed, "encoded", body), None)
+    };
+    let send = |body: Bytes| {
+        let body = Some(reqwest::Body::from(body));
+        app.proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
+    };
+    let answer = send(prepared.body.clone()).await.map_err(unreachable)?;
+    if answer.status().is_success() || answer.status().is_redirection() {
+        return Ok(told(app, streamed(answer), &prepared));
+    }
+    let (refusal, overflow) = refused(answer).await;
+    let (Some(overflow), Some(remembered)) = (overflow, remembered) else {
+        return Ok(told(app, refusal, &prepared));
+    };
+    let Some(smaller) = retry(app, remembered, overflow).await else {
+        let prepared = Prepared { detail: Some("too-long"), ..prepared };
+        return Ok(told(app, refusal, &prepared));
+    };
+    let answer = send(smaller.body.clone()).await.map_err(unreachable)?;
+    Ok(told(app, streamed(answer), &smaller))
+}
+
+/// A request with its conversation.
+type Remembered = (Arc<Incoming>, Shared);
+
+/// What to send in place of `body`. Whatever goes wrong, `body` itself.
+async fn decide(
+    app: &Arc<App>,
+    caller: &Caller,
+    format: Format,
+    client: &HeaderMap,
+    body: Bytes,
+) -> (Prepared, Option<Remembered>) {
+    let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
+    let seed = app.proxy.hashes.seed(&caller.tenant, format, keys);
+    let (shared_app, tenant, same) = (Arc::clone(app), Arc::clone(&caller.tenant), body.clone());
+    let read = app.work(move || Incoming::read(&shared_app, tenant, format, seed, same)).await;
+    let incoming = match read {
+        Ok(Ok(incoming)) => Arc::new(incoming),
+        Ok(Err(detail)) => return (Prepared::as_it_came(Did::Bypassed, detail, body), None),
+        Err(failed) => return (Prepared::as_it_came(Did::FailedOpen, failed.as_str(), body), None),
+    };
+    let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
+    // Requests of one conversation wait for each other, but no longer than a compaction may take.
+    let turn = tokio::time::timeout(app.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
+    let Ok(mut turn) = turn else {
+        return (Prepared::as_it_came(Did::FailedOpen, "timeout", body), None);
+    };
+    let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
+    let prepared = app.work(move || prepare(&shared_app, &read, &same, &mut turn)).await;
+    match prepared {
+        Ok(prepared) => (prepared, Some((incoming, shared))),
+        Err(failed) => (Prepared::as_it_came(Did::FailedOpen, failed.as_str(), body), None),
+    }
+}
+
+/// A smaller request after the provider refused one as too long.
+async fn retry(app: &Arc<App>, (incoming, _): Remembered, overflow: Overflow) -> Option<Prepared> {
+    // It may be another conversation by now: one that parted from a known one was remembered on its own.
+    let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
+    let wait = app.settings.limits.work_timeout;
+    let mut turn = tokio::time::timeout(wait, Arc::clone(&shared).lock_owned()).await.ok()?;
+    let same = Arc::clone(app);
+    app.work(move || shrink(&same, &incoming, &shared, &mut turn, overflow)).await.ok().flatten()
+}
+
+/// A provider's error as an answer for the client, and whether it says that the request was too long.
+async fn refused(mut answer: reqwest::Response) -> (Response, Option<Overflow>) {
+    let status = answer.status();
+    let headers = headers::for_client(answer.headers());
+    let mut read = Vec::new();
+    let mut rest = None;
+    loop {
+        match answer.chunk().await {
+            Ok(Some(chunk)) => read.extend_from_slice(&chunk),
+            Ok(None) => break,
+            Err(error) => {
+                rest = Some(Err(error.without_url()));
+                break;
+            }
+        }
+        if read.len() > READ_BYTES {
+            break;
+        }
+    }
+    let is_whole = rest.is_none() && read.len() <= READ_BYTES;
+    let text = String::from_utf8_lossy(&read);
+    let overflow = if is_whole { is_context_overflow(status.as_u16(), &text) } else { None };
+    let body = if is_whole {
+        Body::from(read)
+    } else {
+        let broken = stream::iter(rest);
+        let head = stream::iter([Ok(Bytes::from(read))]);
+        Body::from_stream(head.chain(broken).chain(answer.bytes_stream()))
+    };
+    let mut response = Response::new(body);
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    (response, overflow)
+}
+
+/// A provider's answer for the client, each piece as it comes. Dropping it hangs up on the provider.
+fn streamed(answer: reqwest::Response) -> Response {
+    let (status, headers) = (answer.status(), headers::for_client(answer.headers()));
+    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    response
+}
+
+/// The answer with what the proxy did.
+fn told(app: &App, mut response: Response, prepared: &Prepared) -> Response {
+    app.metrics.proxied(prepared.did.as_str());
+    let did = prepared.did.as_str();
+    match prepared.figures {
+        Some(figures) => tracing::info!(
+            did,
+            detail = prepared.detail,
+            tokens_before = figures.tokens_before,
+            tokens_after = figures.tokens_after,
+            epochs = figures.epochs,
+            "sent on"
+        ),
+        None => tracing::info!(did, detail = prepared.detail, "sent on"),
+    }
+    let headers = response.headers_mut();
+    headers.insert(STATUS, HeaderValue::from_static(did));
+    if let Some(detail) = prepared.detail {
+        headers.insert(DETAIL, HeaderValue::from_static(detail));
+    }
+    if let Some(figures) = prepared.figures {
+        headers.insert(TOKENS_BEFORE, HeaderValue::from(figures.tokens_before));
+        headers.insert(TOKENS_AFTER, HeaderValue::from(figures.tokens_after));
+        headers.insert(EPOCH, HeaderValue::from(figures.epochs));
+    }
+    response
+}
+
+fn unreachable(what: Unreachable) -> ApiError {
+    match what {
+        Unreachable::Silent => {
+            let help = "try again; --upstream-timeout sets how long the provider may say nothing";
+            let message = "the provider did not answer in time";
+            ApiError::new(StatusCode::GATEWAY_TIMEOUT, "upstream-timeout", message, help)
+        }
+        Unreachable::Down => {
+            let help = "check the address of --upstream, and whether the provider runs";
+            let message = "there is no connection to the provider";
+            ApiError::new(StatusCode::BAD_GATEWAY, "upstream-unreachable", message, help)
+                .retry_after(Duration::from_secs(1))
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What is sent in place of what came: earlier decisions again, byte for byte, and new ones where they are due.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use epitome::engine::{Budget, Urgency, block_on, count_message};
+use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, validate, write};
+use epitome::live::{LiveSession, Overflow};
+use epitome::session::{Epoch, Message, Role, Session};
+
+use super::chain::Digest;
+use super::memory::{Conversation, Shared};
+use super::tail;
+use crate::routes::job::Wishes;
+use crate::state::App;
+
+/// After an attempt that came to nothing, the next waits until the view has grown by this share of the usable window.
+const PATIENCE: f64 = 0.01;
+
+/// What the proxy did with a request, as `x-epitome-status` says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Did {
+    /// Sent as it came: there was nothing to do.
+    Passed,
+    /// Sent as it came: it is none of the proxy's business.
+    Bypassed,
+    /// Earlier decisions were applied again.
+    Replayed,
+    /// A new compaction was made.
+    Compacted,
+    /// The provider said that it was too long, and took it when it was smaller.
+    OverflowRetried,
+    /// Something of ours went wrong; it was sent as it came.
+    FailedOpen,
+}
+
+impl Did {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Bypassed => "bypassed",
+            Self::Replayed => "replayed",
+            Self::Compacted => "compacted",
+            Self::OverflowRetried => "overflow-retried",
+            Self::FailedOpen => "failed-open",
+        }
+    }
+}
+
+/// What is to be sent.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) did: Did,
+    /// Why, where there is more to say: a code.
+    pub(crate) detail: Option<&'static str>,
+    pub(crate) body: Bytes,
+    pub(crate) figures: Option<Figures>,
+}
+
+/// What the headers of the answer tell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures {
+    pub(crate) tokens_before: u32,
+    pub(crate) tokens_after: u32,
+    /// Compactions in force.
+    pub(crate) epochs: u32,
+}
+
+impl Prepared {
+    pub(crate) fn as_it_came(did: Did, detail: &'static str, body: Bytes) -> Self {
+        Self { did, detail: Some(detail), body, figures: None }
+    }
+}
+
+/// A request that was read, with the places that it has in its conversation.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    tenant: Arc<str>,
+    format: Format,
+    body: Bytes,
+    loaded: Loaded,
+    pub(crate) chain: Vec<Digest>,
+    wishes: Wishes,
+}
+
+impl Incoming {
+    /// Reads a request. An error is a code: why it is none of the proxy's business.
+    pub(crate) fn read(
+        app: &App,
+        tenant: Arc<str>,
+        format: Format,
+        seed: Digest,
+        body: Bytes,
+    ) -> Result<Self, &'static str> {
+        let fields: ServerSide = serde_json::from_slice(&body).map_err(|_| "not-json")?;
+        if fields.previous_response_id.is_some() || fields.conversation.is_some() {
+            return Err("history-at-the-provider");
+        }
+        let options = ReadOptions { format: Some(format), strict: true };
+        let loaded = read(body.to_vec(), options).map_err(|_| "not-understood")?;
+        // A request that brings compactions of its own is the client's to manage.
+        if loaded.sessions.len() != 1 || !loaded.sessions[0].session.journal().is_empty() || loaded.gzip {
+            return Err("not-understood");
+        }
+        let chain = app.proxy.hashes.chain(seed, &loaded.sessions[0].session);
+        let wishes = serde_json::from_slice(&body).unwrap_or_default();
+        Ok(Self { tenant, format, body, loaded, chain, wishes })
+    }
+
+    fn log(&self) -> &Session {
+        &self.loaded.sessions[0].session
+    }
+
+    fn end(&self) -> Digest {
+        self.chain.last().copied().unwrap_or_default()
+    }
+
+    /// The budget for this request: what the provider taught us of the model, else what is known of it. The answer that
+    /// the client asks for has to fit too.
+    fn budget(&self, app: &App, conversation: &Conversation) -> Budget {
+        if let Some((model, learned)) = &conversation.learned
+            && *model == self.wishes.model
+        {
+            return learned.clone();
+        }
+        let mut budget = app.budget_of(self.wishes.model.as_deref());
+        let wanted = self.wishes.answer_tokens().min(budget.window / 2);
+        budget.reserve_output = budget.reserve_output.max(wanted);
+        budget
+    }
+
+    /// Whether the model is at work in a loop of tools with signed reasoning: it is left whole wherever that is possible.
+    fn is_in_signed_loop(&self) -> bool {
+        self.newest_loop().any(|message| message.has_signed_thinking())
+    }
+
+    /// Tokens of the loop that the model is at work in, where there is signed reasoning in it. Linear in the loop.
+    fn loop_tokens(&self, app: &App) -> Option<u32> {
+        let counter = &*app.runtime.counter;
+        let tokens = || self.newest_loop().map(|message| count_message(counter, message).total).sum();
+        self.is_in_signed_loop().then(tokens)
+    }
+
+    /// The messages behind the newest one of the user's, the newest first.
+    fn newest_loop(&self) -> impl Iterator<Item = &Message> {
+        self.log().log().iter().rev().take_while(|message| message.role != Role::User).map(AsRef::as_ref)
+    }
+
+    /// The session of this request with the decisions made at the places where they were made before, and with what
+    /// is to be kept pinned.
+    fn live(&self, app: &App, conversation: &Conversation, keep: Keep) -> LiveSession {
+        let log = self.log().log();
+        let n_pinned = match keep {
+            Keep::Nothing => 0,
+            Keep::Step => self.newest_loop().position(|it| it.role == Role::Assistant).map_or(0, |step| step + 1),
+            Keep::Loop => self.newest_loop().count(),
+        };
+        let pinned_from = log.len() - n_pinned;
+        let mut session = Session::new();
+        session.tools.clone_from(&self.log().tools);
+        let push_up_to = |session: &mut Session, length: usize| {
+            for (index, message) in log.iter().enumerate().take(length).skip(session.log().len()) {
+                let mut message = Message::clone(message);
+                message.pinned |= index >= pinned_from;
+                session.push(message);
+            }
+        };
+        for (_, epoch) in &conversation.decisions {
+            push_up_to(&mut session, epoch.log_length as usize);
+            session.commit(epoch.clone());
+        }
+        push_up_to(&mut session, log.len());
+        let mut live = LiveSession::with_engine(app.engine(self.format), &app.proxy.runtime, session);
+        live.count_into(Arc::clone(&app.metrics.sessions));
+        live.set_budget(self.budget(app, conversation));
+        live
+    }
+}
+
+/// What a compaction is to leave as it is, of the loop of tools that the model is at work in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// The newest step with its results.
+    Step,
+    /// All of it.
+    Loop,
+}
+
+/// What says that the history is not in the request.
+#[derive(Debug, serde::Deserialize)]
+struct ServerSide {
+    #[serde(default)]
+    previous_response_id: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    conversation: Option<serde::de::IgnoredAny>,
+}
+
+/// Decides what to send. Linear in the request; a compaction where one is due.
+pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &mut Conversation) -> Prepared {
+    let (mut fork, mut forked);
+    let (shared, conversation) = if fits(incoming, known) == known.decisions.len() {
+        (shared, known)
+    } else {
+        // The conversation parted from the known one: what was decided before that is taken over.
+        forked = known.fork();
+        forked.decisions.truncate(fits(incoming, &forked));
+        fork = Shared::default();
+        (&mut fork as &Shared, &mut forked)
+    };
+    let mut live = incoming.live(app, conversation, Keep::Nothing);
+    let before = live.session().journal().len();
+    let check = live.check();
+    let target = live.budget().target.tokens(check.usable_tokens);
+    let is_due = check.urgency == Urgency::Hard;
+    let detail = match incoming.loop_tokens(app) {
+        Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
+            live = incoming.live(app, conversation, Keep::Loop);
+            compact_where_due(&mut live, conversation)
+        }
+        // A loop that leaves too little to take out would have to be compacted around again and again.
+        Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
+        Some(_) if is_due => {
+            live = incoming.live(app, conversation, Keep::Step);
+            compact_where_due(&mut live, conversation)
+        }
+        _ => compact_where_due(&mut live, conversation),
+    };
+    let detail = match detail {
+        // There is no room without a part of what was to be kept.
+        Some("infeasible" | "nothing-can-leave") if is_due && incoming.is_in_signed_loop() => {
+            conversation.failed_at = None;
+            live = incoming.live(app, conversation, Keep::Nothing);
+            compact_where_due(&mut live, conversation)
+        }
+        other => other,
+    };
+    let prepared = finish(app, incoming, conversation, &live, before, Did::Compacted);
+    keep(app, incoming, shared, conversation);
+    Prepared { detail: detail.or(prepared.detail), ..prepared }
+}
+
+/// How many of a conversation's decisions were made at places of this request.
+fn fits(incoming: &Incoming, conversation: &Conversation) -> usize {
+    let here = |(digest, epoch): &&(Digest, Epoch)| incoming.chain.get(epoch.log_length as usize) == Some(digest);
+    conversation.decisions.iter().take_while(here).count()
+}
+
+/// Compacts where that is due; why it came to nothing, as a code.
+fn compact_where_due(live: &mut LiveSession, conversation: &mut Conversation) -> Option<&'static str> {
+    let check = live.check();
+    check.trigger?;
+    let patience = (f64::from(check.usable_tokens) * PATIENCE) as u32;
+    if conversation.failed_at.is_some_and(|failed| check.current_tokens < failed.saturating_add(patience)) {
+        return Some("tried-before");
+    }
+    let before = live.session().journal().len();
+    let made = block_on(live.maintain());
+    if live.session().journal().len() > before {
+        conversation.failed_at = None;
+        return None;
+    }
+    conversation.failed_at = Some(check.current_tokens);
+    Some(match made {
+        Ok(_) => "nothing-can-leave",
+        Err(epitome::live::LiveError::Infeasible { .. }) => "infeasible",
+        Err(_) => "not-compacted",
+    })
+}
+
+/// After the provider refused a request as too long: makes it smaller than was due. `None` where it cannot be.
+pub(crate) fn shrink(
+    app: &App,
+    incoming: &Incoming,
+    shared: &Shared,
+    conversation: &mut Conversation,
+    overflow: Overflow,
+) -> Option<Prepared> {
+    conversation.decisions.truncate(fits(incoming, conversation));
+    let in_loop = incoming.is_in_signed_loop();
+    let mut live = incoming.live(app, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
+    let before = live.session().journal().len();
+    let mut retry = block_on(live.overflowed(overflow));
+    if in_loop && retry.is_err() {
+        live = incoming.live(app, conversation, Keep::Nothing);
+        retry = block_on(live.overflowed(overflow));
+    }
+    // What the provider taught us counts from here on, whether or not this request can be made to fit.
+    conversation.learned = Some((incoming.wishes.model.clone(), live.budget().clone()));
+    let prepared = match retry {
+        Ok(_) => Some(finish(app, incoming, conversation, &live, before, Did::OverflowRetried)),
+        Err(error) => {
+            tracing::warn!(%error, "a request that is too long cannot be made smaller");
+            None
+        }
+    };
+    keep(app, incoming, shared, conversation);
+    prepared.filter(|prepared| prepared.did == Did::OverflowRetried)
+}
+
+fn keep(app: &App, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
+    app.proxy.decisions.keep(shared, conversation, incoming.end());
+}
+
+/// The bytes to send, and new decisions for the next time.
+fn finish(
+    app: &App,
+    incoming: &Incoming,
+    conversation: &mut Conversation,
+    live: &LiveSession,
+    before: usize,
+    did: Did,
+) -> Prepared {
+    let session = live.session();
+    let journal = session.journal();
+    let saved: u32 = journal.iter().map(saved).sum();
+    let tokens_after = live.tokens();
+    let tokens_before = tokens_after.saturating_add(saved);
+    let figures = Some(Figures { tokens_before, tokens_after, epochs: session.cycle() });
+    if journal.is_empty() {
+        return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures };
+    }
+    let Some(body) = rendered(incoming, session) else {
+        // The decision is not kept: the next request is not to fail in the same way.
+        return Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone());
+    };
+    for epoch in &journal[before..] {
+        let place = incoming.chain.get(epoch.log_length as usize).copied().unwrap_or_default();
+        conversation.decisions.push((place, epoch.clone()));
+        let handles = epoch.edits.iter().filter_map(|edit| edit.recall.as_ref());
+        let items = handles.filter_map(|handle| Some((Arc::clone(handle), live.recall(handle).ok()??)));
+        app.archives.keep(&incoming.tenant, items);
+    }
+    let did = if journal.len() > before { did } else { Did::Replayed };
+    Prepared { did, detail: None, body, figures }
+}
+
+fn saved(epoch: &Epoch) -> u32 {
+    epoch.tokens_before.unwrap_or(0).saturating_sub(epoch.tokens_after.unwrap_or(0))
+}
+
+/// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
+fn rendered(incoming: &Incoming, session: &Session) -> Option<Bytes> {
+    let bytes = write(&incoming.loaded, 0, session, incoming.format).ok()?;
+    let profile = Profile::of(incoming.format)?;
+    let text = tail::as_it_came(String::from_utf8(bytes).ok()?, &incoming.loaded, session);
+    let broken = validate(&text, profile);
+    if let Some(first) = broken.first() {
+        let original = std::str::from_utf8(&incoming.body).ok()?;
+        if validate(original, profile).len() < broken.len() {
+            tracing::error!(rule = first.rule, path = first.path, "a compacted request breaks a rule of the provider");
+            return None;
+        }
+    }
+    Some(Bytes::from(text))
+}

@@ -1,0 +1,201 @@
+//! The providers behind the proxy.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, Method};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use thiserror::Error;
+
+/// How long a connection to a provider may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// The addresses of the providers, by what they speak.
+#[derive(Debug, Clone, Default)]
+pub struct Upstreams {
+    any: Option<Url>,
+    openai: Option<Url>,
+    anthropic: Option<Url>,
+}
+
+/// Why an address is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum UpstreamError {
+    /// It is none.
+    #[error("this is no address of a provider: https://HOST, http://HOST:PORT/v1, openai=URL or anthropic=URL")]
+    NoUrl,
+    /// It holds what belongs into a header.
+    #[error("the address of a provider holds no password, key or query: clients send their keys themselves")]
+    NotPlain,
+    /// There is one of its kind already.
+    #[error("`{0}` is the second address of its kind: one for each of openai=, anthropic= and all others")]
+    Second(String),
+}
+
+impl Upstreams {
+    /// Adds an address: `URL` for whatever has no other, `openai=URL` and `anthropic=URL` for requests of these.
+    pub fn add(&mut self, spec: &str) -> Result<(), UpstreamError> {
+        let (kind, address) = match spec.split_once('=') {
+            Some((kind @ ("openai" | "anthropic"), address)) => (kind, address),
+            _ => ("", spec),
+        };
+        let url = Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let plain = |url: &Url| {
+            url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none()
+        };
+        let url = match url {
+            Some(url) if !plain(&url) => return Err(UpstreamError::NotPlain),
+            Some(url) if url.has_host() => url,
+            // It is not repeated: what is no address may be a key that went astray.
+            _ => return Err(UpstreamError::NoUrl),
+        };
+        let place = match kind {
+            "openai" => &mut self.openai,
+            "anthropic" => &mut self.anthropic,
+            _ => &mut self.any,
+        };
+        match place {
+            Some(_) => Err(UpstreamError::Second(spec.to_owned())),
+            None => {
+                *place = Some(url);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.any.is_none() && self.openai.is_none() && self.anthropic.is_none()
+    }
+
+    /// Where a request goes: `path` with its query under the address of its provider. A version at the end of the address,
+    /// as in `https://host/v4`, stands for the `/v1` that clients begin with.
+    pub(crate) fn target(&self, path_and_query: &str, headers: &HeaderMap) -> Option<Url> {
+        let path = path_and_query.split('?').next().unwrap_or_default();
+        let of_anthropic = headers.contains_key("anthropic-version") || path.ends_with("/messages");
+        let own = if of_anthropic { &self.anthropic } else { &self.openai };
+        let mut url = own.as_ref().or(self.any.as_ref())?.clone();
+        let base = url.path().trim_end_matches('/').to_owned();
+        let has_version = base.rsplit('/').next().is_some_and(is_version);
+        let rest = match path_and_query.strip_prefix("/v1") {
+            Some(rest) if has_version && (rest.is_empty() || rest.starts_with(['/', '?'])) => rest,
+            _ => path_and_query,
+        };
+        let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+        url.set_path(&format!("{base}{path}"));
+        url.set_query(query);
+        Some(url)
+    }
+}
+
+/// Whether a part of a path is a version: `v1`, `v1beta`.
+fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Why a provider did not answer. Neither address nor headers are in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreachable {
+    /// It said nothing for too long.
+    Silent,
+    /// There is no connection to it.
+    Down,
+}
+
+/// Sends requests on.
+#[derive(Debug, Clone)]
+pub(crate) struct Sender {
+    client: Client,
+    /// For addresses of this machine, which no proxy of the environment knows.
+    local: Client,
+}
+
+impl Sender {
+    pub(crate) fn new(silence: Duration) -> Result<Self, String> {
+        // Building a client panics without a provider of cryptography; one that is there already is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || Client::builder().redirect(Policy::none()).connect_timeout(CONNECT).read_timeout(silence);
+        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|error| error.to_string());
+        Ok(Self { client: build(builder())?, local: build(builder().no_proxy())? })
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        body: Option<reqwest::Body>,
+    ) -> Result<reqwest::Response, Unreachable> {
+        let host = url.host_str().unwrap_or_default();
+        let is_local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+        let client = if is_local { &self.local } else { &self.client };
+        let mut request = client.request(method, url).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request.send().await.map_err(|error| {
+            let error = error.without_url();
+            tracing::warn!(%error, "the provider did not answer");
+            let is_silence = error.is_timeout() && !error.is_connect();
+            if is_silence { Unreachable::Silent } else { Unreachable::Down }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn upstreams(specs: &[&str]) -> Upstreams {
+        let mut upstreams = Upstreams::default();
+        specs.iter().for_each(|spec| upstreams.add(spec).unwrap());
+        upstreams
+    }
+
+    #[test]
+    fn where_a_request_goes() {
+        let check = |specs: &[&str], path: &str, expect: &str| {
+            let target = upstreams(specs).target(path, &HeaderMap::new());
+            assert_eq!(target.map(|url| url.to_string()).unwrap_or_default(), expect, "{specs:?} {path}");
+        };
+        check(&["https://api.example"], "/v1/messages", "https://api.example/v1/messages");
+        check(&["https://api.example/"], "/v1/models?a=b", "https://api.example/v1/models?a=b");
+        check(&["https://api.example/v1"], "/v1/chat/completions", "https://api.example/v1/chat/completions");
+        check(&["https://api.example/v1/"], "/chat/completions", "https://api.example/v1/chat/completions");
+        check(
+            &["https://api.example/api/paas/v4"],
+            "/v1/chat/completions",
+            "https://api.example/api/paas/v4/chat/completions",
+        );
+        check(&["https://api.example/v1"], "/v1beta/x", "https://api.example/v1/v1beta/x");
+        let both = ["openai=https://o.example/v1", "anthropic=https://a.example"];
+        check(&both, "/v1/messages", "https://a.example/v1/messages");
+        check(&both, "/v1/responses", "https://o.example/v1/responses");
+        check(&["anthropic=https://a.example"], "/v1/responses", "");
+        check(
+            &["anthropic=https://a.example", "https://rest.example"],
+            "/v1/responses",
+            "https://rest.example/v1/responses",
+        );
+        let mut headers = HeaderMap::new();
+        headers.insert("anthropic-version", "2023-06-01".parse().unwrap());
+        let target = upstreams(&both).target("/v1/models", &headers).unwrap();
+        assert_eq!(target.as_str(), "https://a.example/v1/models");
+    }
+
+    #[test]
+    fn what_is_no_address() {
+        let check = |specs: &[&str], part: &str| {
+            let mut upstreams = Upstreams::default();
+            let error = specs.iter().map(|spec| upstreams.add(spec)).find_map(Result::err).unwrap();
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(!error.to_string().contains("sesame"), "{error}");
+        };
+        check(&["ftp://host"], "no address");
+        check(&["host:7"], "no address");
+        check(&["https://me:sesame@host"], "no password");
+        check(&["https://host/?key=sesame"], "no password");
+        check(&["https://one", "https://two"], "second");
+    }
+}

@@ -1,0 +1,290 @@
+//! What compactions by request have in common: the request as it came, and what it asks for.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use epitome::engine::{Budget, Chain, Draft, Ledger, Mode, block_on};
+use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, write};
+use epitome::session::Trigger;
+use epitome::strategy::TaskKind;
+use epitome::{Engine, MemoryArchive, Report, Request, Session, Status};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+use crate::state::App;
+
+/// What is to be looked at: a request as a provider would get it, and how much room it has.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Subject {
+    /// The request in a provider's format, or the bare list of its messages. It comes back in the same format, with every
+    /// byte that nothing changed.
+    #[schema(value_type = Object)]
+    pub(crate) request: Box<RawValue>,
+    /// `openai-chat`, `openai-responses` or `anthropic`; recognised from the request without it.
+    pub(crate) format: Option<String>,
+    /// Tokens that the messages may take.
+    pub(crate) budget: Option<u32>,
+    /// The model's window, in place of the configuration's.
+    pub(crate) window: Option<u32>,
+    /// The model: its window and reserve, in place of the configuration's. The request's own model where there is neither
+    /// this, nor a window, nor a budget, and the configuration leaves it open.
+    pub(crate) model: Option<String>,
+    /// Tokens to get down to, where that is less than `budget` or than the configuration's target.
+    pub(crate) target: Option<u32>,
+    /// What to keep in focus; the newest user message without it.
+    pub(crate) focus: Option<String>,
+    /// `code`, `analysis`, `conversation`, `mixed` or `unknown`, where the caller knows better than the detector.
+    pub(crate) task: Option<String>,
+    /// Strategies in the order in which they are asked, or the name of one of the configuration's chains.
+    pub(crate) chain: Option<Vec<String>>,
+    /// `fixed`, `adaptive` or `tournament`.
+    pub(crate) mode: Option<String>,
+    /// For `/v1/compact` only: the `draft` of a preview of this request. Exactly that compaction is made; what else is asked
+    /// for does not count.
+    #[schema(value_type = Option<Object>)]
+    pub(crate) draft: Option<Draft>,
+    /// With `draft`: texts in place of summaries of the draft, by their number.
+    #[serde(default)]
+    pub(crate) summaries: Vec<EditedSummary>,
+}
+
+/// A text in place of a summary.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditedSummary {
+    /// The summary's number in the preview.
+    pub(crate) number: u32,
+    /// The text; smaller than what the summary replaces.
+    pub(crate) text: String,
+}
+
+impl Subject {
+    /// Refuses a draft where none can be made.
+    pub(crate) fn without_draft(self) -> Result<Self, ApiError> {
+        if self.draft.is_none() && self.summaries.is_empty() {
+            return Ok(self);
+        }
+        let message = "`draft` and `summaries` are for /v1/compact";
+        Err(ApiError::bad("bad-request", message, "leave them out here"))
+    }
+}
+
+/// A request that was read, with what works on it.
+pub(crate) struct Job {
+    pub(crate) loaded: Loaded,
+    pub(crate) engine: Engine,
+    pub(crate) ledger: Ledger,
+    pub(crate) budget: Budget,
+    pub(crate) request: Request,
+}
+
+/// The fields of a provider's request that say how much room there is.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Wishes {
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    #[serde(default)]
+    max_tokens: Option<u32>,
+    #[serde(default)]
+    max_completion_tokens: Option<u32>,
+    #[serde(default)]
+    max_output_tokens: Option<u32>,
+}
+
+impl Wishes {
+    /// Tokens that the answer may take; 0 where the request does not say.
+    pub(crate) fn answer_tokens(&self) -> u32 {
+        self.max_tokens.or(self.max_completion_tokens).or(self.max_output_tokens).unwrap_or(0)
+    }
+}
+
+impl Job {
+    /// Reads what is to be looked at. Linear in the request.
+    pub(crate) fn new(app: &App, subject: &Subject) -> Result<Self, ApiError> {
+        let format = subject.format.as_deref().map(provider_format).transpose()?;
+        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format)?;
+        let engine = app.engine(loaded.format);
+        let session = &loaded.sessions[0].session;
+        let ledger = engine.ledger(session);
+        let wishes: Wishes = serde_json::from_str(subject.request.get()).unwrap_or_default();
+        let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
+        let budget = Budget { tool_definitions: tools, ..budget_of(app, subject, wishes.model.as_deref())? };
+        let request = request_of(app, subject, &budget)?;
+        Ok(Self { loaded, engine, ledger, budget, request })
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.loaded.sessions[0].session
+    }
+
+    /// Works the compaction out.
+    pub(crate) fn draft(&self, archive: &mut MemoryArchive) -> Result<Draft, ApiError> {
+        let draft = self.engine.draft(self.session(), &self.ledger, archive, &self.request);
+        block_on(draft).map_err(|error| {
+            let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
+            ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), help)
+        })
+    }
+
+    /// Makes the compaction: the request as it is now, as JSON.
+    pub(crate) fn make(&self, draft: Draft) -> Result<Box<RawValue>, ApiError> {
+        let mut session = self.session().clone();
+        let mut ledger = self.ledger.clone();
+        self.engine.commit(&mut session, &mut ledger, draft).map_err(|error| {
+            let help = "the draft belongs to the request that it was made from: preview this one and send its draft";
+            ApiError::new(axum::http::StatusCode::CONFLICT, "stale-draft", error.to_string(), help)
+        })?;
+        written(&self.loaded, &session)
+    }
+}
+
+/// The request with a session in place of its own, as JSON.
+pub(crate) fn written(loaded: &Loaded, session: &Session) -> Result<Box<RawValue>, ApiError> {
+    let bytes = write(loaded, 0, session, loaded.format).map_err(|error| {
+        tracing::error!(%error, "a compacted request could not be written");
+        ApiError::internal()
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| ApiError::internal())?;
+    RawValue::from_string(text.trim().to_owned()).map_err(|error| {
+        tracing::error!(%error, "a compacted request is no JSON");
+        ApiError::internal()
+    })
+}
+
+/// Reads one request in a provider's format.
+pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>) -> Result<Loaded, ApiError> {
+    let help =
+        "send a request of openai-chat, openai-responses or anthropic; `format` says which where it is not recognised";
+    let loaded = read(bytes, ReadOptions { format, strict: true })
+        .map_err(|error| ApiError::bad("unreadable-request", error.to_string(), help))?;
+    if Profile::of(loaded.format).is_none() {
+        let message = format!("this is a session of {}, and not a request to a provider", loaded.format);
+        return Err(ApiError::bad("not-a-request", message, help));
+    }
+    if loaded.sessions.len() != 1 {
+        let message = format!("there are {} requests in it", loaded.sessions.len());
+        return Err(ApiError::bad("several-requests", message, "send one at a time"));
+    }
+    Ok(loaded)
+}
+
+/// A provider's format by name.
+pub(crate) fn provider_format(name: &str) -> Result<Format, ApiError> {
+    let format = Format::from_str(name).ok().filter(|format| Profile::of(*format).is_some());
+    format.ok_or_else(|| {
+        let message = format!("`{name}` is no provider's format");
+        ApiError::bad("unknown-format", message, "openai-chat, openai-responses or anthropic")
+    })
+}
+
+/// The budget that a caller gives, or the configuration's.
+fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
+    let positive = |name: &str, value: Option<u32>| match value {
+        Some(0) => Err(ApiError::bad("bad-budget", format!("`{name}` is 0"), "give 1 token or more")),
+        other => Ok(other),
+    };
+    positive("budget", subject.budget)?;
+    positive("target", subject.target)?;
+    let mut budget = match &subject.model {
+        Some(model) => app.runtime.budget_for(model).map_err(|error| {
+            ApiError::bad("unknown-model", error.to_string(), "give `window` or `budget` in tokens instead")
+        })?,
+        None => app.budget_of(own_model),
+    };
+    if let Some(window) = positive("window", subject.window)? {
+        budget.window = window;
+        budget.reserve_output = budget.reserve_output.min(window / 2);
+    }
+    Ok(budget)
+}
+
+fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
+    let usable = budget.usable();
+    let limit = subject.budget.unwrap_or_else(|| budget.hard.tokens(usable).min(usable));
+    let target = subject.budget.unwrap_or_else(|| budget.target.tokens(usable).min(limit));
+    let mut request = Request::to_budget(limit);
+    request.target = subject.target.unwrap_or(target).min(limit);
+    request.trigger = Trigger::Manual;
+    request.window = subject.budget.is_none().then_some(budget.window);
+    request.focus.clone_from(&subject.focus);
+    request.mode = app.runtime.mode;
+    request.chain.clone_from(&app.runtime.fixed);
+    if let Some(name) = &subject.task {
+        let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        let unknown = || {
+            let known: Vec<&str> = TaskKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            ApiError::bad("unknown-task", format!("`{name}` is no kind of task"), known.join(", "))
+        };
+        request.task = Some(kind.ok_or_else(unknown)?);
+        (request.mode, request.chain) = (Mode::Adaptive, None);
+    }
+    if let Some(name) = &subject.mode {
+        request.mode = match name.as_str() {
+            "fixed" => Mode::Fixed,
+            "adaptive" => Mode::Adaptive,
+            "tournament" => Mode::Tournament,
+            other => {
+                let message = format!("`{other}` is no mode");
+                return Err(ApiError::bad("unknown-mode", message, "fixed, adaptive or tournament"));
+            }
+        };
+        if request.mode != Mode::Fixed {
+            request.chain = None;
+        }
+    }
+    if let Some(names) = &subject.chain {
+        request.chain = Some(chain_of(app, names)?);
+        request.mode = Mode::Fixed;
+    }
+    if request.mode == Mode::Fixed && request.chain.is_none() {
+        return Err(ApiError::bad("no-chain", "the mode `fixed` needs a chain", "name it in `chain`"));
+    }
+    Ok(request)
+}
+
+fn chain_of(app: &App, names: &[String]) -> Result<Chain, ApiError> {
+    let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+    app.runtime
+        .chain(&names, &app.registry)
+        .map_err(|problem| ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is"))
+}
+
+/// How a compaction ended, in a word.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::NoChange => "no-change",
+        Status::Compacted => "compacted",
+        Status::Infeasible => "infeasible",
+        Status::RolledBack => "rolled-back",
+    }
+}
+
+/// The error for a compaction that could not be made; nothing where it was.
+pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
+    let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
+    match report.status {
+        Status::NoChange | Status::Compacted => Ok(()),
+        Status::Infeasible => {
+            let floor = report.floor.as_ref().map_or(0, |floor| floor.tokens);
+            let message = format!("{} tokens cannot be met: what must stay takes {floor}", report.budget);
+            let help = "the report's `floor` says what it is; give a larger budget or a shorter system prompt";
+            Err(ApiError::new(status, "infeasible", message, help).with_report(report.clone()))
+        }
+        Status::RolledBack => {
+            let help = "the report's `quality` says what would have been lost; ask for less, or lower [quality]";
+            let message = "too little would have been kept";
+            Err(ApiError::new(status, "rolled-back", message, help).with_report(report.clone()))
+        }
+    }
+}
+
+/// Tells the metrics, and keeps what left for the tenant to retrieve.
+pub(crate) fn account(app: &App, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
+    app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+    if report.status == Status::Compacted {
+        app.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
+    }
+}

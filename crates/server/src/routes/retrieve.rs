@@ -1,0 +1,194 @@
+//! `GET /v1/retrieve/{hash}` and `POST /v1/retrieve`: what left a context.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, Path, Query, Request, State};
+use epitome::engine::count_message;
+use epitome::formats::{Profile, render};
+use epitome::session::{Content, Message, Session};
+use epitome::strategy::Archived;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::job::provider_format;
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::guard::json_of;
+use crate::state::App;
+
+/// Lines that a search gives at most.
+const MOST_LINES: usize = 50;
+
+/// What to do with what is found.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct How {
+    /// Only the lines that hold every word of this.
+    query: Option<String>,
+    /// The format of whole messages: `openai-chat`, `openai-responses` or `anthropic`.
+    format: Option<String>,
+}
+
+/// What to retrieve.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct RetrieveRequest {
+    /// The handle, as marks and summaries name it.
+    #[serde(alias = "handle")]
+    hash: String,
+    /// Only the lines that hold every word of this.
+    query: Option<String>,
+    /// The format of whole messages.
+    format: Option<String>,
+}
+
+/// What left the context.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RetrieveAnswer {
+    /// The handle.
+    hash: String,
+    /// `text` for a part of a message, `messages` for whole ones.
+    kind: &'static str,
+    /// It as text.
+    original_content: String,
+    /// Its tokens.
+    original_tokens: u32,
+    /// How many messages it is; 1 for a part of one.
+    original_item_count: usize,
+    /// The messages in a provider's format, where it is whole ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    messages: Option<Box<RawValue>>,
+    /// How often it was asked for, this time included.
+    retrieval_count: u32,
+    /// The lines that were searched for, each with its number from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<FoundLine>>,
+    /// How many lines hold what was searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+}
+
+/// A line that holds what was searched for.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FoundLine {
+    /// Its number, from 1.
+    line: usize,
+    /// Its text.
+    text: String,
+}
+
+/// Gives back what left a context, by its handle. Each tenant has an archive of its own.
+#[utoipa::path(
+    get, path = "/v1/retrieve/{hash}", tag = "gateways", security(("token" = [])),
+    params(("hash" = String, Path, description = "The handle, as marks and summaries name it"), How),
+    responses(
+        (status = 200, description = "What left the context", body = RetrieveAnswer),
+        (status = 404, description = "Nobody stored it, or it was forgotten", body = ErrorBody),
+    )
+)]
+pub(crate) async fn by_path(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Path(hash): Path<String>,
+    Query(how): Query<How>,
+) -> Result<Json<RetrieveAnswer>, ApiError> {
+    retrieve(app, caller, hash, how).await
+}
+
+/// The same with the handle in the body.
+#[utoipa::path(
+    post, path = "/v1/retrieve", tag = "gateways", request_body = RetrieveRequest, security(("token" = [])),
+    responses(
+        (status = 200, description = "What left the context", body = RetrieveAnswer),
+        (status = 404, description = "Nobody stored it, or it was forgotten", body = ErrorBody),
+    )
+)]
+pub(crate) async fn by_body(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Json<RetrieveAnswer>, ApiError> {
+    let request: RetrieveRequest = json_of(request, &app.settings.limits).await?;
+    retrieve(app, caller, request.hash, How { query: request.query, format: request.format }).await
+}
+
+async fn retrieve(app: Arc<App>, caller: Caller, hash: String, how: How) -> Result<Json<RetrieveAnswer>, ApiError> {
+    let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
+    let found = app.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
+        let help = "it was never stored for this tenant, or forgotten since: --archive-bytes sets how much is kept";
+        let status = axum::http::StatusCode::NOT_FOUND;
+        ApiError::new(status, "unknown-hash", "nothing is stored under this handle", help)
+    })?;
+    let shared = Arc::clone(&app);
+    app.work(move || {
+        let counter = &*shared.runtime.counter;
+        let (kind, content, tokens, items, messages) = match &found.item {
+            Archived::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
+            Archived::Messages(messages) => {
+                let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
+                let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
+                ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
+            }
+        };
+        let results = how.query.as_deref().map(|query| search(&content, query));
+        Ok(Json(RetrieveAnswer {
+            hash: hash.trim().to_owned(),
+            kind,
+            count: results.as_ref().map(|(_, count)| *count),
+            results: results.map(|(lines, _)| lines),
+            original_content: content,
+            original_tokens: tokens,
+            original_item_count: items,
+            messages,
+            retrieval_count: found.retrievals,
+        }))
+    })
+    .await?
+}
+
+/// The lines that hold every word, and how many there are.
+fn search(content: &str, query: &str) -> (Vec<FoundLine>, usize) {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let holds = |line: &str| {
+        let line = line.to_lowercase();
+        words.iter().all(|word| line.contains(word))
+    };
+    let all: Vec<(usize, &str)> = (1..).zip(content.lines()).filter(|(_, line)| holds(line)).collect();
+    let lines = all.iter().take(MOST_LINES).map(|(line, text)| FoundLine { line: *line, text: (*text).to_owned() });
+    (lines.collect(), all.len())
+}
+
+fn as_text(messages: &[Arc<Message>]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        text.push_str(message.role.as_str());
+        text.push_str(":\n");
+        for block in &message.blocks {
+            match &block.content {
+                Content::Text { text: said } => text.push_str(said),
+                Content::Thinking(thinking) => text.push_str(&thinking.text),
+                Content::ToolCall(call) => {
+                    text.push_str(&call.name);
+                    text.push(' ');
+                    text.push_str(call.arguments.text());
+                }
+                Content::ToolResult(result) => text.push_str(&result.text),
+                Content::Opaque(opaque) => text.push_str(&opaque.json),
+                Content::Media(_) | Content::Gone => {}
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn as_request(messages: &[Arc<Message>], profile: Profile) -> Result<Box<RawValue>, ApiError> {
+    let mut session = Session::new();
+    for message in messages {
+        session.push(Message { records: Vec::new(), ..Message::clone(message) });
+    }
+    let rendered = render(session.view(), profile, None, None);
+    RawValue::from_string(rendered.json.trim().to_owned()).map_err(|_| ApiError::internal())
+}

@@ -1,0 +1,153 @@
+//! From settings to a service that answers.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::middleware::from_fn_with_state;
+use axum::serve::ListenerExt as _;
+use epitome::{Registry, Runtime};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::guard;
+use crate::routes;
+use crate::settings::Settings;
+use crate::state::App;
+
+/// Why the service does not run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Others could call it, and nothing keeps them from it.
+    #[error("{0} can be reached from other machines: give it a token, or listen on 127.0.0.1")]
+    TokenNeeded(SocketAddr),
+    /// The address is taken or not this machine's.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Something that it needs is not there.
+    #[error("cannot start: {0}")]
+    Setup(String),
+    /// It had to stop.
+    #[error("stopped: {0}")]
+    Stopped(#[from] io::Error),
+}
+
+/// A service that listens.
+#[derive(Debug)]
+pub struct Service {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+}
+
+impl Service {
+    /// Listens where the settings say; answers nothing yet. `runtime` is what compacts, `registry` knows the strategies that
+    /// callers may name.
+    ///
+    /// # Errors
+    ///
+    /// Other machines could call it and there is no token; the address cannot be had.
+    pub async fn bind(runtime: Runtime, registry: Registry, settings: Settings) -> Result<Self, ServeError> {
+        let address = settings.listen;
+        if !address.ip().is_loopback() && settings.tokens.is_empty() {
+            return Err(ServeError::TokenNeeded(address));
+        }
+        let listen = |error| ServeError::Listen { address, error };
+        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let app = App::new(runtime, registry, settings).map_err(ServeError::Setup)?;
+        Ok(Self { listener, address, app: Arc::new(app) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` is done; then takes nothing new, and waits for what is under way as long as the settings say.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
+        let wait = self.app.settings.limits.shutdown_timeout;
+        let router = routes::router()
+            .layer(from_fn_with_state(Arc::clone(&self.app), guard::guard))
+            .with_state(Arc::clone(&self.app));
+        let (stopping, stopped) = oneshot::channel::<()>();
+        let told = async move {
+            stop.await;
+            tracing::info!("stopping");
+            let _ = stopping.send(());
+        };
+        tracing::info!(address = %self.address, "listening");
+        // A small piece of a stream is sent at once, and does not wait for the next.
+        let listener = self.listener.tap_io(|connection| {
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!(%error, "a connection will send small pieces late");
+            }
+        });
+        let served = axum::serve(listener, router).with_graceful_shutdown(told).into_future();
+        tokio::select! {
+            served = served => served?,
+            () = waited(stopped, wait) => tracing::warn!("stopped with requests under way"),
+        }
+        Ok(())
+    }
+}
+
+/// Done some time after the service began to stop; never where it does not.
+async fn waited(stopped: oneshot::Receiver<()>, wait: Duration) {
+    match stopped.await {
+        Ok(()) => tokio::time::sleep(wait).await,
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Runs a service on threads of its own until the process is told to stop (Ctrl-C, or SIGTERM on Unix). `ready` is told
+/// where it listens.
+pub fn serve(
+    runtime: Runtime,
+    registry: Registry,
+    settings: Settings,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("epitome-serve").build()?;
+    let outcome = threads.block_on(async {
+        let service = Service::bind(runtime, registry, settings).await?;
+        ready(service.address());
+        service.run(signalled()).await
+    });
+    // Compactions that nobody waits for any more are not waited for either.
+    threads.shutdown_background();
+    outcome
+}
+
+/// Done when the process is told to stop.
+async fn signalled() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending::<()>().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
+}
