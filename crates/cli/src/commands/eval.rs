@@ -157,6 +157,11 @@ fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     let commands = args.command.iter().map(|command| format!("command:{command}"));
     let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
     let options = MethodOptions { command_timeout: args.command_timeout };
+    // Before anything is measured, and rows are written of it.
+    if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
+        let missing = format!("cannot read {}: there is no such file or folder", missing.display());
+        return Err(Failure::usage_text(missing).with_help("check the path"));
+    }
     Ok(Plan {
         paths: args.paths.clone(),
         methods: methods(&named, &options, &registry).map_err(failure)?,

@@ -59,7 +59,10 @@ fn all_are_compacted_each_to_the_budget() {
 #[test]
 fn those_that_cannot_fit_are_left_out() {
     let session = |text: &str| format!(r#"{{"messages":[{{"role":"user","content":"{text}"}}]}}"#);
-    let place = Place::with("all.jsonl", format!("{}\n{}\n", session("Short."), session(&"long ".repeat(50))));
+    let place = Place::with(
+        "all.jsonl",
+        format!("{}\n{}\n", session("Short."), session(&format!("<Pin> {}", "long ".repeat(50)))),
+    );
     place.file("none.jsonl", "precious");
     let ran = place.run("compact all.jsonl -b 30 --all -o some.jsonl");
     assert_eq!((ran.code, lines(&place.read("some.jsonl")).len()), (3, 1));

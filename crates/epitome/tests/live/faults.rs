@@ -42,7 +42,7 @@ enum Ends {
 }
 
 #[track_caller]
-fn check(answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
+fn check(name: &str, answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
     let server = ScriptedServer::start(answers);
     let settings = format!(
         "[summary]\nsummarizer = \"llm\"\nfall_back_to_rules = {}\non_failure = \"stop\"\n\
@@ -72,7 +72,7 @@ fn check(answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
             Ends::Error { retryable: error.is_retryable() }
         }
     };
-    assert_eq!(ended, *expect, "{told}");
+    assert_eq!(ended, *expect, "{name}: {told}");
     // Whatever happened: the session goes on.
     live.push(user("and on")).unwrap();
     if ended != Ends::ByModel {
@@ -106,27 +106,25 @@ fn faults() -> Vec<(&'static str, Vec<Scripted>, bool)> {
 
 #[test]
 fn a_model_that_answers_is_used() {
-    check(vec![says(&summary())], "rules", &Ends::ByModel);
+    check("answers", vec![says(&summary())], "rules", &Ends::ByModel);
     let busy = || Scripted::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
-    check(vec![busy(), says(&summary())], "stop", &Ends::ByModel);
+    check("answers", vec![busy(), says(&summary())], "stop", &Ends::ByModel);
     // Two megabytes are no summary of two thousand tokens: asked again, then the rules.
     let endless = || says(&(summary() + &"The parser reads on. ".repeat(100_000)));
-    check(vec![endless(), says(&summary())], "stop", &Ends::ByModel);
-    check(vec![endless()], "rules", &Ends::ByRules);
+    check("answers", vec![endless(), says(&summary())], "stop", &Ends::ByModel);
+    check("answers", vec![endless()], "rules", &Ends::ByRules);
 }
 
 #[test]
 fn every_fault_leads_to_the_rules() {
     for (name, answers, _) in faults() {
-        eprintln!("{name}");
-        check(answers, "rules", &Ends::ByRules);
+        check(name, answers, "rules", &Ends::ByRules);
     }
 }
 
 #[test]
 fn every_fault_leaves_the_session_as_it_was() {
     for (name, answers, retryable) in faults() {
-        eprintln!("{name}");
-        check(answers, "stop", &Ends::Error { retryable });
+        check(name, answers, "stop", &Ends::Error { retryable });
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn words(turn: usize) -> String {
 pub(crate) fn talk(live: &mut LiveSession, tokens: u32) {
     let mut turn = live.session().log().len();
     while live.tokens() < tokens {
-        live.push(if turn % 2 == 0 { user(&words(turn)) } else { model(&words(turn)) }).unwrap();
+        live.push(if turn.is_multiple_of(2) { user(&words(turn)) } else { model(&words(turn)) }).unwrap();
         turn += 1;
     }
 }
