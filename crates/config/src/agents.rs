@@ -3,6 +3,7 @@
 use epitome_engine::{Budget, Mode, Threshold};
 use epitome_strategy::{Registry, SettingType, SettingsTable, Value, settings};
 
+use crate::channels::ChannelTable;
 use crate::check;
 use crate::config::{Config, Source};
 use crate::error::{Problem, suggestion};
@@ -15,6 +16,8 @@ settings! {
         preset: PresetNames = PresetNames::default();
         /// The model that the agent talks to, as `[budget] model`.
         runs_on: String = String::new();
+        /// Its context window, as `[budget] window`; stands over what is known of the model.
+        window: u32 = 200_000, in 100..=1_000_000_000, unit "tokens";
         /// A compaction is suggested from this share of the usable window on, as `[budget] soft`; at 0 the agent is never
         /// compacted by thresholds.
         threshold_percent: u32 = 70, in 0..=100, unit "percent";
@@ -48,6 +51,11 @@ impl Config {
         self.channels.keys().map(String::as_str)
     }
 
+    /// A channel by its name.
+    pub fn channel(&self, name: &str) -> Option<&ChannelTable> {
+        self.channels.get(name)
+    }
+
     /// The configuration for one agent: that for all with the agent's own settings over it. The error names the agents
     /// that there are. What only shows in combination is found by [`build`](Self::build), and was by
     /// [`parse`](Self::parse).
@@ -61,10 +69,21 @@ impl Config {
             return Err(Problem::new(None, format!("there is no agent `{name}`")).with_help(help));
         };
         let mut config = self.clone();
-        let source = |key: &str| self.source(&format!("agents.{name}.{key}"));
+        config.take(table, |key| self.source(&format!("agents.{name}.{key}")));
+        config.agent = Some(name.to_owned());
+        Ok(config)
+    }
+
+    /// Takes the settings of an agent over; `source` says who set which of them.
+    pub(crate) fn take(&mut self, table: &AgentTable, source: impl Fn(&str) -> Source) {
+        let config = self;
         let is_set = |key: &str| source(key) != Source::Default;
         if is_set("preset") {
             table.preset.0.iter().for_each(|preset| config.apply_preset(*preset));
+        }
+        if is_set("runs_on") {
+            // What was said of the model before does not hold for this one.
+            config.forget_window();
         }
         let mut take = |key: &str, target: &str, value: Value| {
             let taken = if is_set(key) { config.assign(target, &value, source(key)) } else { Ok(()) };
@@ -72,6 +91,7 @@ impl Config {
             debug_assert_eq!(taken, Ok(()), "{key}");
         };
         take("runs_on", "budget.model", table.runs_on.to_value());
+        take("window", "budget.window", table.window.to_value());
         take("keep_recent", "strategies.sliding-window.window", table.keep_recent.into());
         take("summarizer", "summary.summarizer", table.summarizer.to_value());
         take("channel", "summary.channel", table.channel.to_value());
@@ -88,15 +108,9 @@ impl Config {
             config.summary.summarizer = SummarizerChoice::Llm;
             config.note_source("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
         }
-        if is_set("runs_on") {
-            // What the file says of the model for all does not hold for this one.
-            config.forget_window();
-        }
         if is_set("threshold_percent") {
             config.set_percent(table.threshold_percent, &source("threshold_percent"));
         }
-        config.agent = Some(name.to_owned());
-        Ok(config)
     }
 
     /// The soft threshold as a percentage of the usable window. The target gives way to one below it, the hard threshold to
@@ -135,25 +149,25 @@ impl Config {
 
 /// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
 pub(crate) fn problems(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for name in config.agents() {
-        let Ok(agent) = config.for_agent(name) else { continue };
-        for mut problem in check::of_one(&agent, registry) {
-            if known.contains(&problem) {
-                continue;
-            }
-            problem.message = format!("agent `{name}`: {}", problem.message);
-            let key = format!("agents.{name}");
-            let is_its_own = |place: &crate::error::Place| {
-                AgentTable::FIELDS
-                    .iter()
-                    .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
-            };
-            if !problem.place.as_ref().is_some_and(is_its_own) {
-                problem.place = config.place(&key);
-            }
-            problems.push(problem);
+    config.agents().flat_map(|name| problems_of(config, name, registry, known)).collect()
+}
+
+/// The same of one agent.
+pub(crate) fn problems_of(config: &Config, name: &str, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    let Ok(agent) = config.for_agent(name) else { return Vec::new() };
+    let its_own = |mut problem: Problem| {
+        problem.message = format!("agent `{name}`: {}", problem.message);
+        let key = format!("agents.{name}");
+        let is_its_own = |place: &crate::error::Place| {
+            AgentTable::FIELDS
+                .iter()
+                .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
+        };
+        if !problem.place.as_ref().is_some_and(is_its_own) {
+            problem.place = config.place(&key);
         }
-    }
-    problems
+        problem
+    };
+    let problems = check::of_one(&agent, registry).into_iter();
+    problems.filter(|problem| !known.contains(problem)).map(its_own).collect()
 }

@@ -1,5 +1,7 @@
 //! Channels to models, and which of them writes summaries.
 
+use std::path::Path;
+
 use epitome_strategy::settings;
 
 use crate::config::{Config, Source};
@@ -38,14 +40,23 @@ settings! {
 }
 
 impl ChannelTable {
+    /// Whether the key that it names is there: its variable is set, or its file exists; `None` where it names none.
+    pub fn has_key(&self) -> Option<bool> {
+        match (self.variable(), self.key_file.as_str()) {
+            ("", "") => None,
+            ("", file) => Some(Path::new(file).is_file()),
+            (variable, _) => Some(std::env::var_os(variable).is_some_and(|key| !key.is_empty())),
+        }
+    }
+
     /// The environment variable that the key is read from, the usual one of the service included.
     pub(crate) fn variable(&self) -> &str {
         let is_own = self.base_url.is_empty() && self.key_file.is_empty();
         if self.key_variable.is_empty() && is_own { self.kind.own_service().1 } else { &self.key_variable }
     }
 
-    /// What the service's addresses begin with.
-    pub(crate) fn address(&self) -> &str {
+    /// What the service's addresses begin with, its own address where none is set.
+    pub fn address(&self) -> &str {
         if self.base_url.is_empty() { self.kind.own_service().0 } else { &self.base_url }
     }
 }
@@ -159,17 +170,21 @@ impl Config {
 
 /// What is wrong with channels, and with the choice among them.
 pub(crate) fn problems(config: &Config) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (name, table) in &config.channels {
-        if !table.key_variable.is_empty() && !table.key_file.is_empty() {
-            let place = config.place(&format!("channels.{name}.key_file"));
-            let problem = Problem::new(place, format!("the channel `{name}` has a `key_variable` and a `key_file`"));
-            problems.push(problem.with_help("keep one of them"));
-        }
-    }
+    let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
     let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
     if config.summarizer() == SummarizerChoice::Llm || is_named {
         problems.extend(config.chosen().err());
     }
     problems
+}
+
+/// What is wrong with one channel by itself.
+pub(crate) fn problem_of(config: &Config, name: &str) -> Option<Problem> {
+    let table = config.channels.get(name)?;
+    if table.key_variable.is_empty() || table.key_file.is_empty() {
+        return None;
+    }
+    let place = config.place(&format!("channels.{name}.key_file"));
+    let problem = Problem::new(place, format!("the channel `{name}` has a `key_variable` and a `key_file`"));
+    Some(problem.with_help("keep one of them"))
 }

@@ -10,7 +10,7 @@ use crate::agents::{AgentTable, NEVER};
 use crate::channels::ChannelTable;
 use crate::check;
 use crate::error::{ConfigErrors, Place};
-use crate::keys::keys;
+use crate::keys::{Section, keys};
 use crate::live::{LiveTable, TriggersTable};
 use crate::models::{ModelLimits, ModelTable, Models, UnknownModel};
 use crate::preset::Preset;
@@ -34,6 +34,8 @@ pub enum Source {
     File(Place),
     /// The program did, by [`Config::set`].
     Host,
+    /// A table that the program added did: [`Config::with_agent`], [`Config::with_channel`], [`Config::adjusted`].
+    Given,
     /// It is what is known of the model that `[budget] model` names.
     Model(String),
     /// The preset asks for a model to write summaries, and no channel may be used for it.
@@ -49,6 +51,7 @@ impl fmt::Display for Source {
             Self::Preset(preset) => write!(formatter, "preset {preset}"),
             Self::File(place) => place.fmt(formatter),
             Self::Host => formatter.write_str("set by the program"),
+            Self::Given => formatter.write_str("a table that the program added"),
             Self::Model(name) => write!(formatter, "model {name}"),
             Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
             Self::Llm => formatter.write_str("default with summarizer llm"),
@@ -221,6 +224,23 @@ impl Config {
         Ok(())
     }
 
+    /// Removes a table of a kind, with what is known of its keys.
+    pub(crate) fn remove_named(&mut self, section: &Section, name: &str) {
+        let was_there = match section.name {
+            "models" => self.models.remove(name).is_some(),
+            "channels" => self.channels.remove(name).is_some(),
+            "agents" => self.agents.remove(name).is_some(),
+            _ => false,
+        };
+        if was_there {
+            let table = format!("{}.{name}", section.name);
+            self.sources.remove(&table);
+            for field in section.fields {
+                self.sources.remove(&format!("{table}.{}", field.name));
+            }
+        }
+    }
+
     /// Adds a table of a kind, with nothing set in it.
     pub(crate) fn add_named(&mut self, section: &str, name: &str) {
         match section {
@@ -314,17 +334,17 @@ impl Config {
         let layer = |source: Source| match source {
             Source::Default | Source::Llm => 0,
             Source::Preset(_) | Source::NoChannel(_) => 1,
-            Source::Model(_) | Source::File(_) => 2,
+            Source::Model(_) | Source::File(_) | Source::Given => 2,
             Source::Host => 3,
         };
         layer(self.set_by(key)) < layer(self.set_by("budget.model"))
     }
 
-    /// Takes back what the file says of window and reserve.
+    /// Takes back what the file, or a host's table, says of window and reserve.
     pub(crate) fn forget_window(&mut self) {
         let default = BudgetTable::default();
         for (key, value) in [("window", default.window), ("reserve_output", default.reserve_output)] {
-            if matches!(self.set_by(&format!("budget.{key}")), Source::File(_)) {
+            if matches!(self.set_by(&format!("budget.{key}")), Source::File(_) | Source::Given) {
                 self.sources.remove(&format!("budget.{key}"));
                 let reset = self.budget.set(key, &value.into());
                 debug_assert_eq!(reset, Ok(()), "{key}");

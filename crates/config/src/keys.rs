@@ -4,6 +4,7 @@ use epitome_strategy::{Field, SettingsTable};
 
 use crate::agents::AgentTable;
 use crate::channels::ChannelTable;
+use crate::error::{Problem, suggestion};
 use crate::live::{LiveTable, TriggersTable};
 use crate::models::ModelTable;
 use crate::tables::{
@@ -16,6 +17,22 @@ pub(crate) struct Section {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) fields: &'static [Field],
+}
+
+impl Section {
+    /// What is wrong with a key that the table `name` of this section does not have.
+    pub(crate) fn unknown_key(&self, name: &str, key: &str) -> Option<Problem> {
+        let known = self.fields.iter().map(|field| field.name);
+        if known.clone().any(|known| known == key) {
+            return None;
+        }
+        let help = match suggestion(key, known.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+        };
+        let section = self.name;
+        Some(Problem::new(None, format!("`{key}` is no key of [{section}.{name}]")).with_help(help))
+    }
 }
 
 /// The sections with fixed keys, in the order of the template.

@@ -27,6 +27,7 @@ mod config;
 mod embeddings;
 mod error;
 mod external;
+mod given;
 mod keys;
 mod lexicon;
 mod live;
@@ -45,6 +46,7 @@ pub use channels::ChannelTable;
 pub use check::unknown_strategy;
 pub use config::{Config, Effective, Source};
 pub use error::{ConfigErrors, Place, Problem};
+pub use given::AgentInForce;
 pub use keys::{Key, keys};
 pub use live::{Arrivals, LiveSettings, LiveTable, Refusal, TriggersTable};
 pub use models::{ModelLimits, ModelTable, Models, UnknownModel};
@@ -55,5 +57,5 @@ pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable
 pub use template::{key_table, template};
 pub use values::{
     ChannelKindName, CounterName, EmbedderName, FormName, Limit, OnFailure, Parameters, PoolingName, PresetNames,
-    SelectMode, SummarizerChoice,
+    SelectMode, SummarizerChoice, SummaryRoleName,
 };

@@ -201,13 +201,9 @@ impl Reader<'_, '_> {
         self.config.add_named(section, name);
         for (key, value) in settings {
             let setting = key.get_ref().as_ref();
-            let known = declared.fields.iter().map(|field| field.name);
-            if known.clone().any(|known| known == setting) {
-                self.assign(&format!("{section}.{name}.{setting}"), setting, (key, value));
-            } else {
-                let help = nearest(setting, known.clone())
-                    .unwrap_or_else(|| format!("there are {}", known.collect::<Vec<_>>().join(", ")));
-                self.problem(key.span().start, format!("`{setting}` is no key of [{section}.{name}]"), Some(help));
+            match declared.unknown_key(name, setting) {
+                None => self.assign(&format!("{section}.{name}.{setting}"), setting, (key, value)),
+                Some(problem) => self.problem(key.span().start, problem.message, problem.help),
             }
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_engine::{
-    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, Select, SignalDetector, Triggers, WithoutSummary,
+    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, Select, SignalDetector, SummaryRole, Triggers,
+    WithoutSummary,
 };
 use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter, Tokens};
 
@@ -53,6 +54,8 @@ pub struct Runtime {
     pub summarizer: SummarizerChoice,
     /// What becomes of a compaction whose summary nobody gives.
     pub without_summary: WithoutSummary,
+    /// Whose side summaries stand on.
+    pub summary_role: SummaryRole,
     /// The agent that these are the parts of, where it is one of `[agents]`.
     pub agent: Option<String>,
     writer: Writer,
@@ -128,6 +131,7 @@ impl Config {
                 OnFailure::GoOn => WithoutSummary::GoOn,
                 OnFailure::Stop => WithoutSummary::Stop,
             },
+            summary_role: self.summary.role.0,
             agent: self.agent().map(str::to_owned),
             writer,
             models: self.models(),
@@ -215,6 +219,7 @@ impl Runtime {
             embedder: self.embedder.clone(),
             lexicon: Arc::clone(&self.lexicon),
             without_summary: self.without_summary,
+            summary_role: self.summary_role,
             chains: self.chains(),
             select: self.select,
             quality: self.quality,

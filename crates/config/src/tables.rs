@@ -1,10 +1,11 @@
 //! The tables of the file: one declaration carries key, type, default, bounds, unit and documentation.
 
-use epitome_engine::{Mode, OnLoss, Threshold};
+use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold};
 use epitome_strategy::settings;
 
 use crate::values::{
     CounterName, EmbedderName, FormName, Limit, OnFailure, OnLossName, PoolingName, SelectMode, SummarizerChoice,
+    SummaryRoleName,
 };
 
 settings! {
@@ -105,6 +106,9 @@ settings! {
         /// What follows where nobody gives a summary: `go-on` with the next strategy, or `stop` and leave the session as
         /// it is.
         on_failure: OnFailure = OnFailure::GoOn;
+        /// Whose side summaries stand on in the context: the `user`'s, or the `system`'s, where a provider takes it there
+        /// (OpenAI's do; Anthropic gets it on the user's side).
+        role: SummaryRoleName = SummaryRoleName(SummaryRole::User);
         /// What a model's summary looks like: `sections` under headings, or `json`, which is shorter and easier for a
         /// small model.
         form: FormName = FormName::Sections;

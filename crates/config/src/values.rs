@@ -1,6 +1,6 @@
 //! Types of values that only the configuration has.
 
-use epitome_engine::{Mode, OnLoss, Threshold};
+use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold};
 use epitome_strategy::{FieldKind, SettingType, Value};
 
 use crate::preset::Preset;
@@ -70,6 +70,27 @@ impl OnLossName {
 }
 
 impl SettingType for OnLossName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL).map(Self)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(self.0, Self::ALL)
+    }
+}
+
+/// Whose side summaries stand on, as `[summary] role` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummaryRoleName(pub SummaryRole);
+
+impl SummaryRoleName {
+    /// The roles by name.
+    pub const ALL: &[(&str, SummaryRole)] = &[("user", SummaryRole::User), ("system", SummaryRole::System)];
+}
+
+impl SettingType for SummaryRoleName {
     const KIND: FieldKind = FieldKind::Text;
 
     fn from_value(value: &Value) -> Result<Self, String> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session, units};
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
 use epitome_strategy::{
     Archive, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind, TokenCounter,
     Verdict,
@@ -43,6 +43,8 @@ pub struct Engine {
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What becomes of a compaction whose summary cannot be written.
     pub without_summary: WithoutSummary,
+    /// Whose side summaries stand on.
+    pub summary_role: SummaryRole,
     /// The chains by kind of task.
     pub chains: Chains,
     /// How a verdict becomes a choice of a chain.
@@ -66,6 +68,27 @@ pub enum WithoutSummary {
     GoOn,
     /// The session stays as it was: [`EngineError::NoSummary`].
     Stop,
+}
+
+/// Whose side summaries stand on. Renderings for a provider that takes the system's side at the top only (Anthropic) put
+/// them on the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SummaryRole {
+    /// The user's.
+    #[default]
+    User,
+    /// The system's: what stands there is no part of the conversation for the model. It is no part of the system prompt
+    /// either, and leaves with later compactions.
+    System,
+}
+
+impl SummaryRole {
+    pub(crate) fn role(self) -> Role {
+        match self {
+            Self::User => Role::User,
+            Self::System => Role::System,
+        }
+    }
 }
 
 /// Why the engine could not work at all. Everything else is a [`Report`].
@@ -92,6 +115,7 @@ impl Engine {
             embedder: None,
             summarizer: None,
             without_summary: WithoutSummary::default(),
+            summary_role: SummaryRole::default(),
             chains: Chains::default(),
             select: Select::default(),
             pins: Pins::default(),
@@ -229,6 +253,7 @@ impl Engine {
             counter: &*self.counter,
             pins: &self.pins,
             language,
+            summary_role: self.summary_role,
             lexicon: &self.lexicon,
             guards: self.guards,
             epoch: session.next_epoch(),

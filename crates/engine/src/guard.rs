@@ -109,7 +109,7 @@ pub fn pairing(entries: &[Entry], units: &[Unit]) -> Option<usize> {
     let dead = |(index, unit): (usize, &Unit)| {
         let orphan = unit.kind == UnitKind::Orphan;
         let overtaken =
-            !unit.closed && entries[unit.entries.end..].iter().any(|entry| entry.message.role != Role::System);
+            !unit.closed && entries[unit.entries.end..].iter().any(|entry| !entry.message.is_system_prompt());
         (orphan || overtaken).then_some(units[index].entries.start)
     };
     units.iter().enumerate().find_map(dead)

@@ -36,7 +36,7 @@ pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
-pub use engine::{Engine, EngineError, WithoutSummary};
+pub use engine::{Engine, EngineError, SummaryRole, WithoutSummary};
 pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
 pub use observe::{Observer, Progress};
 pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};

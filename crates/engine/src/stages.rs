@@ -82,7 +82,7 @@ fn unanswered(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<Tool
 
 /// Whether nothing of a message would be rendered.
 pub(crate) fn is_empty(message: &Message) -> bool {
-    message.role != Role::System
+    !message.is_system_prompt()
         && message.blocks.iter().all(|block| match &block.content {
             Content::Text { text } => text.trim().is_empty(),
             Content::Gone => true,

@@ -9,6 +9,7 @@ use epitome_session::{
 };
 use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View};
 
+use crate::engine::SummaryRole;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::ledger::count_message;
 use crate::protect::{is_pinned, protections};
@@ -20,6 +21,7 @@ pub(crate) struct Context<'a> {
     pub counter: &'a dyn TokenCounter,
     pub pins: &'a Pins,
     pub language: Language,
+    pub summary_role: SummaryRole,
     pub lexicon: &'a Lexicon,
     pub guards: Guards,
     pub epoch: u32,
@@ -212,7 +214,7 @@ impl Working {
         Ok(saved)
     }
 
-    /// Replaces the messages at `positions` by one user message, which stands where the first of them stood.
+    /// Replaces the messages at `positions` by one message, which stands where the first of them stood.
     pub(crate) fn replace_messages(
         &mut self,
         context: &Context<'_>,
@@ -224,7 +226,12 @@ impl Working {
     ) -> Result<Tokens, Refusal> {
         let recall = self.archive_messages(context, archive, positions)?;
         let id = context.free_id(self.synthetics.len());
-        let message = Message::text(id.0, Role::User, replacement.origin, (replacement.write)(&recall));
+        let role = match replacement.origin {
+            Origin::Summary => context.summary_role.role(),
+            // Others may have to open the conversation.
+            _ => Role::User,
+        };
+        let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
         let tokens = count_message(context.counter, &message);
         let before = self.tokens_of(positions);
         let saved = if context.guards.on(Guard::Progress) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use epitome_engine::guard::{Guard, Guards};
 use epitome_engine::{
-    Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, Status,
+    Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, Status, SummaryRole,
 };
 use epitome_session::{Change, Message, Origin, Role, Session, Trigger, UndoError};
 use epitome_strategy::{
@@ -96,6 +96,7 @@ fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     engine.summarizer = Some(Arc::new(FickleSummarizer));
     engine.embedder = Some(Arc::new(FickleEmbedder));
     engine.guards = guards;
+    engine.summary_role = if seed.is_multiple_of(4) { SummaryRole::System } else { SummaryRole::User };
     engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
     engine.quality = min_quality(&mut Dice::new(seed ^ 0x51ed));
     let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });

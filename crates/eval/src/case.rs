@@ -136,7 +136,7 @@ impl Case {
 }
 
 pub(crate) fn is_system(entry: &Entry) -> bool {
-    entry.message.role == epitome::session::Role::System
+    entry.message.is_system_prompt()
 }
 
 impl Truth {

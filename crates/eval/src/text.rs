@@ -1,12 +1,12 @@
 //! Sessions as one text: what a model reads, arguments decoded, and where words stand in it.
 
-use epitome::session::{Arguments, Block, Content, Entry, Message, Role};
+use epitome::session::{Arguments, Block, Content, Entry, Message};
 use serde_json::Value;
 
 /// The text of `messages` that are no system prompt, one after the other, a line break between two. Linear.
 pub(crate) fn conversation<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut text = String::new();
-    for message in messages.into_iter().filter(|message| message.role != Role::System) {
+    for message in messages.into_iter().filter(|message| !message.is_system_prompt()) {
         append(message, &mut text);
     }
     text
@@ -15,7 +15,7 @@ pub(crate) fn conversation<'a>(messages: impl IntoIterator<Item = &'a Message>) 
 /// The text of the system messages.
 pub(crate) fn system<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut text = String::new();
-    for message in messages.into_iter().filter(|message| message.role == Role::System) {
+    for message in messages.into_iter().filter(|message| message.is_system_prompt()) {
         append(message, &mut text);
     }
     text

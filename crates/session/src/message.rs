@@ -191,6 +191,11 @@ impl Message {
         self.role == Role::User && self.origin == Origin::Typed
     }
 
+    /// Whether it is a part of the system prompt. A summary on the system's side is none: it may leave like any other.
+    pub fn is_system_prompt(&self) -> bool {
+        self.role == Role::System && !matches!(self.origin, Origin::Summary | Origin::Notice)
+    }
+
     /// Whether it carries signed reasoning.
     pub fn has_signed_thinking(&self) -> bool {
         self.blocks.iter().any(Block::is_signed_thinking)

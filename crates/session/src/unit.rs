@@ -49,10 +49,10 @@ pub fn units(entries: &[Entry]) -> Vec<Unit> {
     while at < entries.len() {
         let message = &entries[at].message;
         let (kind, end, closed) = match (message.role, message.origin) {
+            (Role::User | Role::System, Origin::Summary | Origin::Notice) => (UnitKind::Summary, at + 1, true),
             (Role::System, _) => (UnitKind::System, at + 1, true),
             (Role::Tool, _) => (UnitKind::Orphan, at + 1, true),
             (Role::User, Origin::Typed) => (UnitKind::User, at + 1, true),
-            (Role::User, Origin::Summary | Origin::Notice) => (UnitKind::Summary, at + 1, true),
             (Role::User, _) => (UnitKind::Injected, at + 1, true),
             (Role::Assistant, _) => {
                 let (end, closed) = step_end(entries, at);

@@ -5,7 +5,7 @@ use crate::message::{Message, TextCall};
 use crate::session::Session;
 
 /// Builds a session from a line of words: `s` system, `u` user, `i` injected, `o` tool output as a user message, `S`
-/// summary, `a` text, `t` text with a call in it, `c1+2` calls, `r1` result.
+/// summary, `Y` summary of the system's side, `a` text, `t` text with a call in it, `c1+2` calls, `r1` result.
 fn session(line: &str) -> Session {
     let mut session = Session::new();
     for word in line.split_whitespace() {
@@ -17,6 +17,7 @@ fn session(line: &str) -> Session {
             "i" => text(Role::User, Origin::Injected),
             "o" => text(Role::User, Origin::ToolOutput),
             "S" => text(Role::User, Origin::Summary),
+            "Y" => text(Role::System, Origin::Summary),
             "a" => text(Role::Assistant, Origin::Model),
             "t" => Message {
                 text_calls: vec![TextCall { name: "bash".into(), block: 0, start: 0, end: 1 }],
@@ -67,4 +68,5 @@ fn units_of_views() {
     check("u t", "Us1@1 St1?@1");
     check("u t u", "Us1@1 St1@1 Us1@2");
     check("S a o", "Su1@0 St1@0 In1@0");
+    check("s Y u a", "Sy1@0 Su1@0 Us1@1 St1@1");
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_session::{Arguments, Content, Entry, Origin, Role};
+use epitome_session::{Arguments, Content, Entry, Origin};
 use epitome_strategy::{Atoms, FileAccess, Lexicon, Occurrence, View};
 
 use super::find::Finder;
@@ -130,7 +130,7 @@ impl<'a> Held<'a> {
         let read = after
             .iter()
             .map(|entry| &entry.message)
-            .filter(|message| message.role != Role::System && message.origin != Origin::Instructions);
+            .filter(|message| !message.is_system_prompt() && message.origin != Origin::Instructions);
         for block in read.flat_map(|message| &message.blocks) {
             let (text, is_json): (&str, bool) = match &block.content {
                 Content::Text { text } => (text, false),

@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::error::beginning;
+use super::resolve::Elsewhere;
 use super::retry::retry_after;
 use super::{ApiKey, HttpError, RetryPolicy};
 
@@ -103,7 +104,11 @@ impl HttpClient {
         }
         // Building a client panics without a provider of cryptography; one that is there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder().timeout(settings.timeout).redirect(Policy::none());
+        let mut builder = Client::builder()
+            .timeout(settings.timeout)
+            // A service that sends us elsewhere is not followed: it would take the key along.
+            .redirect(Policy::none())
+            .dns_resolver(Arc::new(Elsewhere));
         if is_this_machine(&url) {
             builder = builder.no_proxy();
         }

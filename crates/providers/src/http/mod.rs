@@ -11,6 +11,8 @@ mod date;
 mod error;
 #[cfg(feature = "http")]
 mod key;
+#[cfg(feature = "http")]
+mod resolve;
 mod retry;
 
 #[cfg(feature = "http")]

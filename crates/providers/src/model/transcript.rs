@@ -152,9 +152,9 @@ fn speaker(message: &Message) -> String {
     let who = match (message.role, message.origin) {
         (_, Origin::ToolOutput) => "tool output",
         (_, Origin::Injected) => "note of the runtime",
-        (Role::System, _) => "system",
+        (Role::System, _) if message.is_system_prompt() => "system",
         (Role::Assistant, _) => "agent",
-        (Role::User | Role::Tool, _) => "user",
+        (Role::User | Role::System | Role::Tool, _) => "user",
     };
     match &message.name {
         Some(given) => format!("{who} {}", name(given)),

@@ -247,6 +247,7 @@ fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
 
 fn place(entry: &Entry) -> Place {
     match (entry.message.role, entry.message.origin) {
+        (Role::System, Origin::Summary | Origin::Notice) => Place::Injected,
         (Role::System, _) | (_, Origin::Instructions) => Place::Instructions,
         (_, Origin::Typed) => Place::Typed,
         (_, Origin::Model) => Place::Model,

@@ -1,7 +1,7 @@
 //! Is what was lost told, and is too much of it never taken silently?
 
 use epitome_engine::{Chain, Kept, OnLoss, Part, Quality, Status, Try};
-use epitome_session::{Content, Entry, Role};
+use epitome_session::{Content, Entry};
 use epitome_strategy::TaskKind;
 
 use super::Laws;
@@ -70,7 +70,7 @@ fn is_sound(kept: &Kept) -> bool {
 /// Whether a text of a message outside the system prompt has `lost` between white space, or as a whole.
 fn has_word(entry: &Entry, lost: &str) -> bool {
     let message = &entry.message;
-    message.role != Role::System
+    !message.is_system_prompt()
         && message.blocks.iter().any(|block| match &block.content {
             Content::Text { text } => &**text == lost || text.split_whitespace().any(|word| word == lost),
             Content::ToolResult(result) => result.text.split_whitespace().any(|word| word == lost),

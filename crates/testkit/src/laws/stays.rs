@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_engine::{Outcome, Pins};
-use epitome_session::{Content, Entry, EntryKey, Message, Role, Unit, UnitKind, units};
+use epitome_session::{Content, Entry, EntryKey, Message, Unit, UnitKind, units};
 
 use super::{Laws, is_blank};
 
@@ -80,7 +80,7 @@ pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'
 }
 
 fn with_content(recorded: &[Entry]) -> Vec<Entry> {
-    let has_content = |entry: &&Entry| entry.message.role == Role::System || !is_blank(&entry.message);
+    let has_content = |entry: &&Entry| entry.message.is_system_prompt() || !is_blank(&entry.message);
     recorded.iter().filter(has_content).cloned().collect()
 }
 

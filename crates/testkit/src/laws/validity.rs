@@ -105,7 +105,7 @@ pub(super) fn unpaired(entries: &[Entry]) -> Vec<String> {
             open.remove(index);
             at += 1;
         }
-        let last = entries[at..].iter().all(|entry| entry.message.role == Role::System);
+        let last = entries[at..].iter().all(|entry| entry.message.is_system_prompt());
         if !open.is_empty() && !last {
             problems.push(format!("calls {open:?} of {} are unanswered", message.id));
         }

@@ -7,7 +7,7 @@ use epitome_session::{
 };
 use serde_json::value::RawValue;
 
-use super::{media_of_url, opaque, user_message, with_raw};
+use super::{media_of_url, opaque, system_message, user_message, with_raw};
 use crate::wire::json::{self, Object};
 
 /// The arguments that a text holds: JSON where it is an object or a list, free text otherwise.
@@ -24,7 +24,7 @@ pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
     let role = object.text("role").unwrap_or_default();
     let mut message = match &*role {
         "assistant" => assistant(object, content, legacy_call),
-        "system" | "developer" => Message::new("", Role::System, Origin::Instructions, blocks(content)),
+        "system" | "developer" => system_message(blocks(content)),
         "tool" => result(content, object.text("tool_call_id").unwrap_or_default().as_ref()),
         "function" => result(content, &legacy_id(*legacy_call)),
         _ => user(content),

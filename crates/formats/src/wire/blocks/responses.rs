@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::{Arguments, Block, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult};
 
-use super::{media_of_url, opaque, user_message, with_raw};
+use super::{media_of_url, opaque, system_message, user_message, with_raw};
 use crate::wire::json::{self, Object};
 
 /// One item as the session sees it.
@@ -65,7 +65,7 @@ fn message(object: &Object<'_>, json: &str) -> Item {
                 _ => Item::Model(content(object.get("content").unwrap_or_default())),
             }
         }
-        "system" | "developer" => Item::Message(Message::new("", Role::System, Origin::Instructions, blocks)),
+        "system" | "developer" => Item::Message(system_message(blocks)),
         _ => Item::Message(user_message(blocks)),
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
     let mut parts = Parts { warnings: plan.warnings, ..Parts::default() };
     // Anthropic takes instructions at the top only: later ones join the first, word for word and at no cost.
     let (system, conversation): (Vec<Turn<'_>>, Vec<Turn<'_>>) =
-        plan.turns.into_iter().partition(|turn| turn.message.role == Role::System);
+        plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
     parts.system = system_prompt(&system);
     for group in conversation.chunk_by(|left, right| role(left) == role(right)) {
         parts.items.push(recorded(group, source).unwrap_or_else(|| Part::built(message(group))));
@@ -54,7 +54,8 @@ fn message(group: &[Turn<'_>]) -> String {
     for turn in results.chain(others) {
         for block in &turn.message.blocks {
             blocks.extend(self::block(block));
-            if let (Content::Text { text }, None, Role::User) = (&block.content, &block.raw, turn.message.role) {
+            let is_said = matches!(turn.message.role, Role::User | Role::System);
+            if let (Content::Text { text }, None, true) = (&block.content, &block.raw, is_said) {
                 only = Some(text);
             }
         }

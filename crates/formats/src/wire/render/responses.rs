@@ -44,7 +44,7 @@ fn is_instructions(turn: &Turn<'_>, source: Option<&Source<'_>>) -> bool {
     let is_item = turn.entry.zip(source).is_some_and(|(entry, source)| {
         source.format == Format::OpenaiResponses && source.object(entry).is_some_and(|item| item.has("role"))
     });
-    turn.message.role == Role::System && only_text && !is_item
+    turn.message.is_system_prompt() && only_text && !is_item
 }
 
 /// The items of one message.

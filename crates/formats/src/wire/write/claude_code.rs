@@ -154,7 +154,7 @@ impl Writer<'_> {
     fn rebuilt(&mut self, entry: &Entry, is_copy: bool) {
         let message = &entry.message;
         let blocks: Vec<String> = message.blocks.iter().filter_map(anthropic_block).collect();
-        if blocks.is_empty() || message.role == Role::System {
+        if blocks.is_empty() || message.is_system_prompt() {
             return; // its system prompt is the agent's own, and not in its file
         }
         let content = json::join(&blocks);

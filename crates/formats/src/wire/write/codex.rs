@@ -3,7 +3,7 @@
 use epitome_session::Message;
 
 use super::agent::{Lines, first_time};
-use super::{Target, split_summary};
+use super::{Target, on_users_side, split_summary};
 use crate::wire::agents::mark::{FIELD, Mark};
 use crate::wire::json::{self, Object, ObjectWriter};
 use crate::wire::render::{self, Profile};
@@ -19,7 +19,7 @@ pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
     }
     if target.is_compacted() {
         let source = target.source.for_own_file();
-        let parts = render::parts(target.session.view(), Profile::OpenaiResponses, Some(&source));
+        let parts = render::parts(&on_users_side(target.session.view()), Profile::OpenaiResponses, Some(&source));
         let items: Vec<String> = parts.items.into_iter().map(|part| part.json).collect();
         let mark = Mark::between(target.original, target.session).to_json();
         let summary = split_summary(target.session.view()).0.map(|entry| entry.message.plain_text());
@@ -37,7 +37,7 @@ pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
 pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
     let mut lines = Lines::after(b"", first_time(target.session));
     lines.mix(target.session.log().iter().map(|message| Message::plain_text(message)).collect::<String>().as_str());
-    let parts = render::parts(target.session.view(), Profile::OpenaiResponses, Some(target.source));
+    let parts = render::parts(&on_users_side(target.session.view()), Profile::OpenaiResponses, Some(target.source));
     let (id, time) = (lines.next_uuid(), lines.next_time());
     let instructions = parts.system.map(|text| ObjectWriter::new().raw("text", &text).finish());
     let payload = ObjectWriter::new()

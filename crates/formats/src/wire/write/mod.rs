@@ -6,7 +6,9 @@ mod codex;
 mod pi;
 mod request;
 
-use epitome_session::{Entry, EntryKey, Origin, Role, Session};
+use std::sync::Arc;
+
+use epitome_session::{Entry, EntryKey, Message, Origin, Role, Session};
 use thiserror::Error;
 
 use super::render::{Profile, Source, render};
@@ -98,12 +100,22 @@ impl Target<'_> {
     }
 }
 
+/// A view with its summaries on the user's side: agents' files have no other place for them.
+fn on_users_side(view: &[Entry]) -> Vec<Entry> {
+    let moved = |entry: &Entry| match (entry.message.role, entry.message.origin) {
+        (Role::System, Origin::Summary | Origin::Notice) => {
+            let message = Arc::new(Message { role: Role::User, ..Message::clone(&entry.message) });
+            Entry { message, ..entry.clone() }
+        }
+        _ => entry.clone(),
+    };
+    view.iter().map(moved).collect()
+}
+
 /// Splits a leading summary off a view.
 fn split_summary(view: &[Entry]) -> (Option<&Entry>, &[Entry]) {
     match view.split_first() {
-        Some((first, rest)) if first.message.role == Role::User && first.message.origin == Origin::Summary => {
-            (Some(first), rest)
-        }
+        Some((first, rest)) if first.message.origin == Origin::Summary => (Some(first), rest),
         _ => (None, view),
     }
 }

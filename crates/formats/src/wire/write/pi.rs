@@ -146,7 +146,7 @@ impl Writer<'_> {
         }
         let message = &entry.message;
         let content = content(message);
-        if content.is_empty() || message.role == Role::System {
+        if content.is_empty() || message.is_system_prompt() {
             return None; // its system prompt is the agent's own, and not in its file
         }
         let content = json::join(&content);

@@ -1,0 +1,148 @@
+//! Tables that a program adds to a configuration, with the checks of those in a file.
+
+use epitome_engine::{Mode, Threshold};
+use epitome_strategy::{Field, Registry, SettingType, SettingsTable, Value};
+use serde_json::Map;
+
+use crate::agents::{self, AgentTable, NEVER};
+use crate::channels;
+use crate::check;
+use crate::config::{Config, Source};
+use crate::error::{ConfigErrors, Problem};
+use crate::keys::{NAMED, Section};
+use crate::values::SummarizerChoice;
+
+/// What an agent's settings come to: for each key of `[agents.NAME]` what is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentInForce {
+    /// From which share of the usable window on a compaction is suggested, in percent; 0 for never.
+    pub threshold_percent: u32,
+    /// The newest messages that stay whole.
+    pub keep_recent: u32,
+    /// Who writes its summaries.
+    pub summarizer: SummarizerChoice,
+    /// The channel to the model that writes them; `None` where no model does.
+    pub channel: Option<String>,
+    /// The model that writes them.
+    pub model: Option<String>,
+    /// The model that the agent talks to, where one is named.
+    pub runs_on: Option<String>,
+    /// Its context window, in tokens.
+    pub window: u32,
+    /// The chain that is always used, where one is.
+    pub chain: Option<String>,
+}
+
+impl Config {
+    /// The configuration with one more agent, in place of the one of that name where there is one; `settings` are keys of
+    /// `[agents.NAME]`. Linear in the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Every problem that reading a file with this table would find.
+    pub fn with_agent(
+        &self,
+        name: &str,
+        settings: &Map<String, Value>,
+        registry: &Registry,
+    ) -> Result<Self, ConfigErrors> {
+        let (config, mut problems) = self.with_table("agents", name, settings);
+        if problems.is_empty() {
+            problems = agents::problems_of(&config, name, registry, &check::of_one(&config, registry));
+        }
+        ConfigErrors::check(problems)?;
+        Ok(config)
+    }
+
+    /// The configuration with one more channel, in place of the one of that name where there is one; `settings` are keys of
+    /// `[channels.NAME]`. Linear in the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the table itself. Whether the choice among the channels is clear is found by [`build`](Self::build),
+    /// for an agent may be what makes it.
+    pub fn with_channel(&self, name: &str, settings: &Map<String, Value>) -> Result<Self, ConfigErrors> {
+        let (config, mut problems) = self.with_table("channels", name, settings);
+        problems.extend(channels::problem_of(&config, name));
+        ConfigErrors::check(problems)?;
+        Ok(config)
+    }
+
+    /// The configuration with some of the keys of `[agents.NAME]` over it, as one session's own settings stand over those
+    /// of its agent. Linear in the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Every problem that reading them as an agent's table would find.
+    pub fn adjusted(&self, settings: &Map<String, Value>, registry: &Registry) -> Result<Self, ConfigErrors> {
+        /// The name of the table in what is said of a problem; it is not kept.
+        const NAME: &str = "NAME";
+        let (read, problems) = Self::default().with_table("agents", NAME, settings);
+        ConfigErrors::check(problems)?;
+        let mut config = self.clone();
+        if let Some(table) = read.agents.get(NAME) {
+            config.take(table, |key| if settings.contains_key(key) { Source::Given } else { Source::Default });
+        }
+        let known = check::of_one(self, registry);
+        let mut problems = check::of_one(&config, registry);
+        problems.retain(|problem| !known.contains(problem));
+        ConfigErrors::check(problems)?;
+        Ok(config)
+    }
+
+    /// The configuration with a table of one of [`NAMED`], and what is wrong with its keys.
+    fn with_table(&self, section: &str, name: &str, settings: &Map<String, Value>) -> (Self, Vec<Problem>) {
+        let mut config = self.clone();
+        let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else {
+            return (config, Vec::new());
+        };
+        config.remove_named(declared, name);
+        config.add_named(section, name);
+        let problems =
+            settings.iter().filter_map(|(key, value)| set(&mut config, declared, name, key, value)).collect();
+        (config, problems)
+    }
+
+    /// What the agent's keys come to in this configuration, which [`for_agent`](Self::for_agent) gave, or which is that for
+    /// all. Linear in the strategies.
+    pub fn agent_in_force(&self, registry: &Registry) -> AgentInForce {
+        let budget = self.budget();
+        let usable = budget.usable();
+        let percent = |threshold: Threshold| {
+            (f64::from(threshold.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32
+        };
+        let window = "strategies.sliding-window.window";
+        let keep_recent = self.effective(registry).into_iter().find(|effective| effective.key == window);
+        let keep_recent = keep_recent.and_then(|effective| u32::from_value(&effective.value).ok());
+        let summarizer = self.summarizer();
+        let chosen = self.chosen().ok().filter(|_| summarizer == SummarizerChoice::Llm);
+        let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        AgentInForce {
+            threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },
+            keep_recent: keep_recent.unwrap_or(AgentTable::default().keep_recent),
+            summarizer,
+            channel: chosen.as_ref().map(|chosen| chosen.name.to_owned()),
+            model: chosen.as_ref().map(|chosen| chosen.model.to_owned()),
+            runs_on: named(&self.budget.model),
+            window: budget.window,
+            chain: named(&self.select.chain).filter(|_| self.select.mode.0 == Mode::Fixed),
+        }
+    }
+
+    /// The keys that an agent's table sets, as it sets them; empty where there is no such agent.
+    pub fn agent_settings(&self, name: &str) -> Map<String, Value> {
+        let Some(table) = self.agents.get(name) else { return Map::new() };
+        let is_set = |key: &&Field| self.source(&format!("agents.{name}.{}", key.name)) != Source::Default;
+        let fields = AgentTable::FIELDS.iter().filter(is_set);
+        fields.filter_map(|field| Some((field.name.to_owned(), table.get(field.name)?))).collect()
+    }
+}
+
+/// Sets one key of a table; what is wrong with it.
+fn set(config: &mut Config, declared: &Section, name: &str, key: &str, value: &Value) -> Option<Problem> {
+    if let Some(problem) = declared.unknown_key(name, key) {
+        return Some(problem);
+    }
+    let assigned = config.assign(&format!("{}.{name}.{key}", declared.name), value, Source::Given);
+    assigned.err().map(|problem| Problem::new(None, format!("`{key}` {problem}")))
+}

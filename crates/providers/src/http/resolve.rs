@@ -1,0 +1,75 @@
+//! Names to addresses, but not to those that only a machine's own surroundings answer at.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Resolves names as the system does, and leaves out addresses at which a cloud tells its machines their secrets
+/// ([`is_surrounding`]). Whoever means such an address writes it as an address: those are not resolved.
+///
+/// A name is an easy way around any list of allowed hosts: its owner decides what it resolves to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elsewhere;
+
+impl Resolve for Elsewhere {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            // The port is the client's business.
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let addresses = allowed(name.as_str(), found)?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// The addresses that may be connected to.
+fn allowed(name: &str, found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<SocketAddr>> {
+    let (surrounding, addresses): (Vec<_>, Vec<_>) = found.partition(|address| is_surrounding(address.ip()));
+    if addresses.is_empty() && !surrounding.is_empty() {
+        let problem = format!("`{name}` resolves to a link-local or metadata address, and to nothing else");
+        return Err(io::Error::other(problem));
+    }
+    Ok(addresses)
+}
+
+/// Whether an address is link-local, or one that clouds answer their machines at: AWS, Google, Azure and most others at
+/// 169.254.169.254, AWS also at fd00:ec2::254, Azure at 168.63.129.16, Alibaba at 100.100.100.200, Oracle at 192.0.0.192.
+fn is_surrounding(address: IpAddr) -> bool {
+    const METADATA: [IpAddr; 4] = [
+        IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+        IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+        IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+        IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    ];
+    let address = address.to_canonical();
+    let is_link_local = match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    is_link_local || METADATA.contains(&address)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn names_lead_elsewhere() {
+        let check = |found: &[&str], expect: Option<&[&str]>| {
+            let parse = |text: &&str| SocketAddr::new(text.parse().unwrap(), 0);
+            let left = allowed("host.example", found.iter().map(parse)).ok();
+            let expect = expect.map(|expect| expect.iter().map(parse).collect::<Vec<_>>());
+            assert_eq!(left, expect, "{found:?}");
+        };
+        check(&["127.0.0.1", "::1"], Some(&["127.0.0.1", "::1"]));
+        check(&["10.0.0.7", "fd00::7"], Some(&["10.0.0.7", "fd00::7"]));
+        check(&["169.254.169.254"], None);
+        check(&["169.254.1.1", "192.0.2.1"], Some(&["192.0.2.1"]));
+        check(&["::ffff:169.254.169.254"], None);
+        check(&["fe80::1", "fd00:ec2::254"], None);
+        check(&["168.63.129.16", "100.100.100.200", "192.0.0.192"], None);
+        check(&[], Some(&[]));
+    }
+}
