@@ -45,7 +45,8 @@
 //! | [`config`] | the configuration file |
 //!
 //! Cargo features: `http`, a default one, for services over HTTP; `fastembed` for neural embedding models on this
-//! machine, `fastembed-download` for fetching them on first use.
+//! machine, `fastembed-download` for fetching them on first use; `sqlite` and `postgres` for keeping the sessions of many
+//! tenants in a database.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;

@@ -7,7 +7,7 @@ use epitome_session::{EntryKey, Origin, Role, Trigger};
 use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
 
-use super::events::{Event, done};
+use super::events::{Event, Started, done};
 use super::{LiveError, LiveSession};
 
 /// What a compaction is asked to do. The default is one by hand, down to the budget's target.
@@ -48,9 +48,12 @@ impl LiveSession {
     pub async fn compact(&mut self, compaction: &Compaction) -> Result<Report, LiveError> {
         let span = tracing::info_span!("compaction", trigger = ?compaction.trigger, tokens = self.ledger.total());
         async {
-            self.started(compaction.trigger);
-            let draft = self.draft(compaction, true).await?;
-            self.apply(draft).await
+            let started = self.started(compaction.trigger);
+            let made = match self.draft(compaction, true).await {
+                Ok(draft) => self.apply(draft).await,
+                Err(error) => Err(error),
+            };
+            started.ended(made)
         }
         .instrument(span)
         .await
@@ -79,9 +82,9 @@ impl LiveSession {
         }
     }
 
-    pub(super) fn started(&self, reason: Trigger) {
-        let message_count = self.session.view().len() as u32;
-        self.watchers.tell(&Event::CompactionStart { reason, message_count });
+    /// Tells that a compaction starts; when what is given is dropped, it is over.
+    pub(super) fn started(&self, reason: Trigger) -> Started {
+        self.watchers.start(reason, self.session.view().len() as u32)
     }
 
     /// Makes the compaction that was previewed: facts worth keeping are remembered first, then it is made and stored.
@@ -101,9 +104,10 @@ impl LiveSession {
                 return Err(LiveError::NotArchived { handle: handle.to_string() });
             }
         }
-        if let Some(floor) = draft.report.floor {
-            let error = LiveError::Infeasible { limit: draft.report.budget, floor: Box::new(floor) };
-            return Err(self.failed(error, draft.report.trigger));
+        if let Some(floor) = draft.report.floor.clone() {
+            let (limit, trigger) = (draft.report.budget, draft.report.trigger);
+            let error = LiveError::Infeasible { limit, floor: Box::new(floor), report: Box::new(draft.report) };
+            return Err(self.failed(error, trigger));
         }
         let (changes, trigger) = (draft.epoch().is_some(), draft.report.trigger);
         let flushed = if changes { self.flush_memories().await } else { 0 };

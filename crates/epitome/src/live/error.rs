@@ -1,6 +1,6 @@
 //! What can go wrong with a live session.
 
-use epitome_engine::{EditSummaryError, EngineError, Floor};
+use epitome_engine::{EditSummaryError, EngineError, Floor, Report};
 use epitome_session::UndoError;
 use epitome_store::StoreError;
 use epitome_strategy::{ArchiveError, Tokens};
@@ -20,6 +20,9 @@ pub enum LiveError {
     /// A compaction cannot be undone.
     #[error(transparent)]
     Undo(#[from] UndoError),
+    /// No compaction is in force that could be undone.
+    #[error("no compaction is in force")]
+    NothingToUndo,
     /// A draft's summary cannot be replaced by that text.
     #[error(transparent)]
     EditSummary(#[from] EditSummaryError),
@@ -40,6 +43,8 @@ pub enum LiveError {
         limit: Tokens,
         /// What must stay.
         floor: Box<Floor>,
+        /// What was tried.
+        report: Box<Report>,
     },
     /// The provider has refused the session as too long again and again.
     #[error(
@@ -69,6 +74,7 @@ impl LiveError {
             Self::Engine(EngineError::Refused(_)) | Self::Store(_) | Self::Archive(_) => true,
             Self::Engine(EngineError::Stale)
             | Self::Undo(_)
+            | Self::NothingToUndo
             | Self::EditSummary(_)
             | Self::NotArchived { .. }
             | Self::Infeasible { .. }

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
 use epitome_session::Trigger;
 use serde::Serialize;
+
+use super::LiveError;
 
 /// Something that happened to a live session. The fields are named as clients of the service get them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -96,6 +98,23 @@ pub enum Event {
         /// The figures.
         context: ContextTokens,
     },
+}
+
+impl Event {
+    /// Its name, as in its JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::CompactionStart { .. } => "compaction_start",
+            Self::CompactionStep { .. } => "compaction_step",
+            Self::SummaryStart { .. } => "summary_start",
+            Self::SummaryDone { .. } => "summary_done",
+            Self::CompactionDone { .. } => "compaction_done",
+            Self::CompactionError { .. } => "compaction_error",
+            Self::ArrivalCut { .. } => "arrival_cut",
+            Self::Undone { .. } => "undone",
+            Self::TokenUpdate { .. } => "token_update",
+        }
+    }
 }
 
 /// How full the context is.
@@ -231,6 +250,29 @@ impl Metrics {
 pub(super) struct Watchers {
     listeners: Vec<Listener>,
     pub(super) metrics: Arc<Metrics>,
+    /// Whether a compaction was told to start, and nothing of its end yet.
+    is_open: Arc<AtomicBool>,
+}
+
+/// A compaction that was told to start. Whatever becomes of it, its end is told: also where nobody waits for it any more, and
+/// its future is dropped.
+#[derive(Debug)]
+pub(super) struct Started(Watchers);
+
+impl Started {
+    /// The compaction ended so. Errors that nobody was told of are told.
+    pub(super) fn ended<T>(self, outcome: Result<T, LiveError>) -> Result<T, LiveError> {
+        if let Err(error) = &outcome {
+            self.0.close(|| (error.to_string(), error.is_retryable()));
+        }
+        outcome
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.0.close(|| ("the compaction was given up before its end".to_owned(), true));
+    }
 }
 
 impl fmt::Debug for Watchers {
@@ -244,12 +286,43 @@ impl Watchers {
         self.listeners.push(listener);
     }
 
+    /// Nobody is told any more.
+    pub(super) fn clear(&mut self) {
+        self.listeners.clear();
+    }
+
     /// Whether anybody listens: figures that only events carry need not be worked out otherwise.
     pub(super) fn anybody(&self) -> bool {
         !self.listeners.is_empty()
     }
 
+    /// Says that a compaction starts.
+    pub(super) fn start(&self, reason: Trigger, message_count: u32) -> Started {
+        self.tell(&Event::CompactionStart { reason, message_count });
+        Started(self.clone())
+    }
+
+    /// Says why the compaction that was told to start came to nothing, unless its end was told.
+    fn close(&self, why: impl FnOnce() -> (String, bool)) {
+        if self.is_open.load(Ordering::Relaxed) {
+            let (message, retryable) = why();
+            self.tell(&Event::CompactionError { message, retryable });
+        }
+    }
+
     pub(super) fn tell(&self, event: &Event) {
+        match event {
+            Event::CompactionStart { .. } => self.is_open.store(true, Ordering::Relaxed),
+            Event::CompactionDone { .. } | Event::CompactionError { .. } => {
+                self.is_open.store(false, Ordering::Relaxed)
+            }
+            Event::CompactionStep { .. }
+            | Event::SummaryStart { .. }
+            | Event::SummaryDone { .. }
+            | Event::ArrivalCut { .. }
+            | Event::Undone { .. }
+            | Event::TokenUpdate { .. } => {}
+        }
         self.metrics.event(event);
         trace(event);
         for listener in &self.listeners {

@@ -50,12 +50,21 @@ impl LiveSession {
     /// Those of [`compact`](Self::compact), where the compaction is due and not just suggested: a suggested one that fails
     /// leaves the session as it is, tells the subscribers, and counts as [`Maintained::Nothing`].
     pub async fn maintain(&mut self) -> Result<Maintained, LiveError> {
+        self.maintained(self.settings.require_confirmation).await
+    }
+
+    /// The same where somebody has agreed already: nobody is asked.
+    pub async fn maintain_agreed(&mut self) -> Result<Maintained, LiveError> {
+        self.maintained(false).await
+    }
+
+    async fn maintained(&mut self, is_asked: bool) -> Result<Maintained, LiveError> {
         let check = self.check();
         let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
         let is_due = check.urgency == Urgency::Hard;
         let compaction = Compaction { trigger, ..Compaction::default() };
-        let made = if self.settings.require_confirmation {
-            self.started(trigger);
+        let made = if is_asked {
+            let started = self.started(trigger);
             let confirmed = match self.confirm.clone() {
                 // Nobody can be asked: nobody has agreed.
                 None => Ok((None, Confirmation::Refuse)),
@@ -67,12 +76,13 @@ impl LiveSession {
                     Err(error) => Err(error),
                 },
             };
-            match confirmed {
+            let made = match confirmed {
                 Ok((Some(draft), Confirmation::Make)) => self.apply(draft).await,
                 Ok((_, Confirmation::MakeEdited(edited))) => self.apply(*edited).await,
                 Ok((_, Confirmation::Refuse | Confirmation::Make)) => return self.refused(trigger, check).await,
                 Err(error) => Err(error),
-            }
+            };
+            started.ended(made)
         } else {
             self.compact(&compaction).await
         };

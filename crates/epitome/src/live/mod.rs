@@ -24,12 +24,15 @@
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
 //! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
+//! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
 //! | something is needed again | [`recall`](LiveSession::recall), [`history`](LiveSession::history) | the item |
 
+mod command;
 mod compact;
 mod error;
 mod events;
 mod history;
+mod hosted;
 mod maintain;
 mod memories;
 mod overflow;
@@ -43,11 +46,13 @@ use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, Archived};
 
+pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
 pub use history::{HistoryEntry, history};
+pub use hosted::{Sides, sides};
 pub use maintain::{Confirm, Confirmation, Maintained};
 pub use overflow::Retry;
 
@@ -129,6 +134,20 @@ impl LiveSession {
         live.archive = opened.archive;
         live.file = Some(file);
         Ok(live)
+    }
+
+    /// A session that a host loaded from a store of its own, with its archive; the host stores what happens to it, see
+    /// [`parts`](Self::parts). Counts its view: linear.
+    pub fn resume(runtime: &Runtime, session: Session, archive: SessionArchive) -> Self {
+        let mut live = Self::of(runtime, session);
+        live.archive = archive;
+        live
+    }
+
+    /// The session and its archive, for a host that stores them itself: what is new is what the log and the journal have
+    /// gained, and what is pending in the archive.
+    pub fn parts(&mut self) -> (&Session, &mut SessionArchive) {
+        (&self.session, &mut self.archive)
     }
 
     /// Keeps the session in a new file from here on: each message, compaction and undo as it happens.

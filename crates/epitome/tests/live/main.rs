@@ -1,10 +1,14 @@
 //! Sessions that are going on, case by case.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod commands;
 mod control;
 mod events;
 mod faults;
 mod files;
+mod full_disk;
+mod hosted;
 mod memories;
+mod roles;
 mod support;
 mod triggers;

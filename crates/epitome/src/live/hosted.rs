@@ -1,0 +1,88 @@
+//! What a host needs that keeps its sessions elsewhere, and has several people look at them while they are worked on.
+
+use epitome_engine::{Draft, Report};
+use epitome_session::{Entry, Epoch, Message, Session};
+use epitome_strategy::Verdict;
+
+use super::events::Watchers;
+use super::{Listener, LiveError, LiveSession};
+
+impl LiveSession {
+    /// The session once more, to be looked at or drafted on while the first goes on: in memory, watched by nobody. Linear in
+    /// the number of messages; what they say is shared.
+    pub fn copy(&self) -> Self {
+        Self {
+            engine: self.engine.clone(),
+            session: self.session.clone(),
+            ledger: self.ledger.clone(),
+            archive: self.archive.clone(),
+            budget: self.budget.clone(),
+            watch: self.watch.clone(),
+            settings: self.settings.clone(),
+            mode: self.mode,
+            fixed: self.fixed.clone(),
+            file: None,
+            memories: self.memories.clone(),
+            flushed: self.flushed,
+            confirm: self.confirm.clone(),
+            watchers: Watchers::default(),
+            overflows: self.overflows,
+        }
+    }
+
+    /// What kind of task the session is. Linear in the view.
+    pub fn task(&self) -> Verdict {
+        self.engine.detect(&self.session, &self.ledger)
+    }
+
+    /// Makes a compaction that was previewed, as [`apply`](Self::apply) does, and tells that it starts.
+    pub async fn apply_previewed(&mut self, draft: Draft) -> Result<Report, LiveError> {
+        let started = self.started(draft.report.trigger);
+        let made = self.apply(draft).await;
+        started.ended(made)
+    }
+
+    /// Only `listener` is told what happens from here on, in place of everybody who was; without one, nobody is.
+    pub fn listen(&mut self, listener: Option<Listener>) {
+        self.watchers.clear();
+        listener.into_iter().for_each(|listener| self.watchers.add(listener));
+    }
+}
+
+/// A session's view before and after one of its compactions.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// What the model saw before it.
+    pub before: Vec<Entry>,
+    /// What it saw afterwards.
+    pub after: Vec<Entry>,
+}
+
+/// The view on both sides of a compaction, also of one that was undone; `None` where there is no such. Compactions before it
+/// that were undone since are left out on both sides. Linear in the session.
+pub fn sides(session: &Session, epoch: u32) -> Option<Sides> {
+    let target = session.journal().get(epoch as usize)?;
+    let mut then = Session::new();
+    let mut log = session.log().iter();
+    for earlier in &session.journal()[..=epoch as usize] {
+        let behind = (earlier.log_length as usize).saturating_sub(then.log().len());
+        for message in log.by_ref().take(behind) {
+            then.push(Message::clone(message));
+        }
+        if earlier.id == target.id {
+            break;
+        }
+        // One that was undone counts too: later ones name what they touch by its number. Nothing stands on it yet.
+        let number = then.commit(in_force(earlier));
+        if earlier.undone {
+            then.undo(number).ok();
+        }
+    }
+    let before = then.view().to_vec();
+    then.commit(in_force(target));
+    Some(Sides { before, after: then.view().to_vec() })
+}
+
+fn in_force(epoch: &Epoch) -> Epoch {
+    Epoch { undone: false, ..epoch.clone() }
+}
