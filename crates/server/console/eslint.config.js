@@ -1,0 +1,40 @@
+import js from "@eslint/js";
+import hooks from "eslint-plugin-react-hooks";
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+// Ways of making markup or code from a string: none of them is used, so that nothing a session holds can become either.
+const FROM_STRINGS = [
+  "innerHTML",
+  "outerHTML",
+  "insertAdjacentHTML",
+  "dangerouslySetInnerHTML",
+  "srcdoc",
+  "createContextualFragment",
+  "parseFromString",
+];
+
+export default defineConfig(
+  { ignores: ["dist", "node_modules"] },
+  js.configs.recommended,
+  {
+    files: ["src/**/*.{ts,tsx}"],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { "react-hooks": hooks },
+    rules: {
+      "react-hooks/rules-of-hooks": "error",
+      "react-hooks/exhaustive-deps": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "no-restricted-syntax": [
+        "error",
+        ...FROM_STRINGS.flatMap((name) => [
+          { selector: `MemberExpression[property.name='${name}']`, message: `${name} makes markup from a string` },
+          { selector: `JSXAttribute[name.name='${name}']`, message: `${name} makes markup from a string` },
+        ]),
+      ],
+    },
+  },
+  { files: ["vite.config.ts"], extends: [tseslint.configs.recommended], languageOptions: { globals: { process: "readonly" } } },
+);

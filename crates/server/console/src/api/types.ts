@@ -1,0 +1,244 @@
+/** The service's answers, as docs/service.md describes them. Times are milliseconds since 1970, sizes are tokens. */
+
+export type Role = "system" | "user" | "assistant" | "tool";
+
+export type Origin =
+  | "instructions"
+  | "typed"
+  | "injected"
+  | "tool-output"
+  | "model"
+  | "tool"
+  | "summary"
+  | "notice"
+  | "answer";
+
+export interface Media {
+  mime: string;
+  source: { kind: "base64" | "url"; value: string } | { kind: "missing" };
+}
+
+export type Content =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string; signature?: string; redacted?: boolean }
+  | { type: "tool-call"; id: string; name: string; arguments: { kind: "json" | "text"; text: string } }
+  | {
+      type: "tool-result";
+      call_id: string;
+      name?: string;
+      text: string;
+      attachments?: Media[];
+      is_error?: boolean;
+    }
+  | ({ type: "media" } & Media)
+  | { type: "opaque"; kind: string; json: string }
+  | { type: "gone" };
+
+export interface Message {
+  id: string;
+  role: Role;
+  origin: Origin;
+  blocks: { content: Content }[];
+  name?: string;
+  timestamp?: number;
+  pinned?: boolean;
+}
+
+export interface StoredMessage {
+  /** Its number in the log, from 0; null for what a compaction added. */
+  number: number | null;
+  message: Message;
+  is_edited: boolean;
+  is_summary: boolean;
+  compacted_at: number | null;
+  compacted_into: string | null;
+}
+
+export interface MessagePage {
+  version: number;
+  total: number;
+  messages: StoredMessage[];
+}
+
+export interface ContextTokens {
+  usedTokens: number;
+  maxTokens: number;
+  percent: number;
+  thresholdPercent: number;
+  estimated: boolean;
+}
+
+export interface AgentSettings {
+  threshold_percent?: number | null;
+  keep_recent?: number | null;
+  summarizer?: string | null;
+  channel?: string | null;
+  model?: string | null;
+  [other: string]: unknown;
+}
+
+export interface SessionInfo {
+  id: string;
+  title?: string | null;
+  agent?: string | null;
+  settings?: AgentSettings | null;
+  version: number;
+  messages: number;
+  epochs: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface Session extends SessionInfo {
+  context: ContextTokens;
+  budget: { window: number; usable: number; soft: number; hard: number; target: number };
+  task: { kind: string; confidence: number } | null;
+  running: boolean;
+}
+
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+export type EditKind = "drop" | "summarize" | "excerpt" | "trim";
+
+export interface EditReceipt {
+  edit: EditKind;
+  strategy: string;
+  messages: string[];
+  tokens_saved?: number;
+  reason: { code: string; detail: string; score: number | null };
+  recall: string | null;
+}
+
+export type Outcome = "kept" | "pinned" | "excerpted" | "trimmed" | "summarized" | "dropped";
+
+export interface FloorPart {
+  part: string;
+  tokens: number;
+  messages: number;
+}
+
+export interface Report {
+  status: "no-change" | "compacted" | "infeasible" | "rolled-back";
+  budget: number;
+  tokens_before: number;
+  tokens_after: number;
+  floor: { tokens: number; parts: FloorPart[] } | null;
+  messages_before: number;
+  messages_after: number;
+  edits: EditReceipt[];
+  messages: { id: string; role: Role; outcome: Outcome }[];
+  quality?: { share: number; below: { part: string }[] } | null;
+  summary: string | null;
+  chain: string[];
+}
+
+/** A text in place of a draft's summary. */
+export interface EditedSummary {
+  number: number;
+  text: string;
+}
+
+/** A summary of a draft. */
+export interface DraftSummary extends EditedSummary {
+  /** Its first line, which stays. */
+  heading: string;
+  /** Tokens that both may be at most. */
+  most_tokens: number;
+}
+
+export interface Preview {
+  draft: string;
+  expires_at: number;
+  report: Report;
+  summaries: DraftSummary[];
+  before?: StoredMessage[];
+  after?: StoredMessage[];
+}
+
+export interface Compacted {
+  report: Report;
+  epoch: number | null;
+  version: number;
+  context: ContextTokens;
+}
+
+export interface HistoryEntry {
+  epoch: number;
+  origin: "engine" | "recorded";
+  trigger: string;
+  messages: number;
+  tokens_before: number | null;
+  tokens_after: number | null;
+  edits: Record<string, number>;
+  recall: string[];
+  summaries: string[];
+  undone: boolean;
+}
+
+export interface SideBySide {
+  entry: HistoryEntry;
+  edits: EditReceipt[];
+  before: StoredMessage[];
+  after: StoredMessage[];
+}
+
+export interface Recalled {
+  handle: string;
+  kind: string;
+  text?: string;
+  messages?: StoredMessage[];
+}
+
+export interface Agent {
+  name: string;
+  settings: AgentSettings;
+  source: string;
+  effective?: AgentSettings;
+  /** Why it cannot be used as the service runs now. */
+  problem?: string;
+}
+
+export interface Channel {
+  name: string;
+  kind: string;
+  base_url: string | null;
+  models: string[];
+  compaction: boolean;
+  source: string;
+  has_key: boolean;
+  problem?: string;
+}
+
+export interface Appended {
+  version: number;
+  appended: number;
+  ids: string[];
+  context: ContextTokens;
+  /** What has come of a slash command; null where the messages were stored. */
+  command: { name: string; text: string; recalled?: Recalled } | null;
+}
+
+/** What the service tells while a session is watched. */
+export type ServerEvent =
+  | { event: "compaction_start"; reason: string; messageCount: number }
+  | { event: "compaction_step"; strategy: string; tokensBefore: number; tokensAfter: number; edits: number }
+  | { event: "summary_start"; count: number; messageCount: number }
+  | { event: "summary_done"; inputTokens: number; outputTokens: number; problem: string | null }
+  | {
+      event: "compaction_done";
+      success: boolean;
+      compactedCount: number;
+      keepRecentCount: number;
+      summaryMessageId: string | null;
+      summaryContent: string | null;
+      tokensBefore: number;
+      tokensAfter: number;
+      epoch: number | null;
+    }
+  | { event: "compaction_error"; message: string; retryable: boolean }
+  | { event: "arrival_cut"; epoch: number; tokensBefore: number; tokensAfter: number }
+  | { event: "undone"; epoch: number; tokens: number }
+  | { event: "token_update"; context: ContextTokens };

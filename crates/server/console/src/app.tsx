@@ -1,0 +1,136 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { Client } from "./api/client";
+import { TokenStore } from "./api/token";
+import { type Route, hashOf, routeOf } from "./lib/route";
+import { type Theme, chosenTheme, nextTheme, showTheme } from "./lib/theme";
+import { AgentsScreen } from "./screens/agents";
+import { ChannelsScreen } from "./screens/channels";
+import { EpochScreen } from "./screens/epoch";
+import { HistoryScreen } from "./screens/history";
+import { SessionsScreen } from "./screens/sessions";
+import { PreviewScreen } from "./session/preview-screen";
+import { SessionScreen } from "./session/session-screen";
+import { Heading } from "./ui/heading";
+import { AnnounceProvider, ClientProvider } from "./ui/hooks";
+import { OpeningProvider } from "./ui/opening";
+import { useToast } from "./ui/toast";
+import { TokenDialog } from "./ui/token-dialog";
+
+/** The console. */
+export function App(): VNode {
+  const [route, setRoute] = useState<Route>(() => routeOf(location.hash));
+  const [asking, setAsking] = useState<{ wasRefused: boolean; answer: (token: string | null) => void } | null>(null);
+  const { toast, announce } = useToast();
+  const main = useRef<HTMLElement>(null);
+
+  const client = useMemo(() => {
+    const tokens = new TokenStore(sessionStorage);
+    tokens.question = (wasRefused) =>
+      new Promise((resolve) => {
+        setAsking({
+          wasRefused,
+          answer: (token) => {
+            setAsking(null);
+            resolve(token);
+          },
+        });
+      });
+    return new Client(tokens);
+  }, []);
+
+  useEffect(() => {
+    const changed = () => {
+      setRoute(routeOf(location.hash));
+      // As a browser does on a new page: begin at the top, and let screen readers read the heading.
+      scrollTo(0, 0);
+      requestAnimationFrame(() => main.current?.querySelector("h1")?.focus());
+    };
+    addEventListener("hashchange", changed);
+    setRoute(routeOf(location.hash)); // it may have changed between the first rendering and now
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+
+  return (
+    <ClientProvider value={client}>
+      <AnnounceProvider value={announce}>
+        <button type="button" class="skip" onClick={() => main.current?.focus()}>
+          Skip to the content
+        </button>
+        <header class="top">
+          <a class="brand" href="#/">
+            epitome
+          </a>
+          <nav aria-label="Console">
+            <NavLink to={{ page: "sessions" }} current={isAboutSessions(route)} text="Sessions" />
+            <NavLink to={{ page: "agents" }} current={route.page === "agents"} text="Agents" />
+            <NavLink to={{ page: "channels" }} current={route.page === "channels"} text="Channels" />
+          </nav>
+          <span class="grow" />
+          <ThemeButton />
+        </header>
+        <OpeningProvider>
+          <main ref={main} tabIndex={-1}>
+            <Screen key={hashOf(route)} route={route} />
+          </main>
+        </OpeningProvider>
+        {asking && <TokenDialog wasRefused={asking.wasRefused} onAnswer={asking.answer} />}
+        {toast}
+      </AnnounceProvider>
+    </ClientProvider>
+  );
+}
+
+function isAboutSessions({ page }: Route): boolean {
+  return page !== "agents" && page !== "channels" && page !== "unknown";
+}
+
+function NavLink({ to, current, text }: { to: Route; current: boolean; text: string }): VNode {
+  return (
+    <a href={hashOf(to)} aria-current={current ? "page" : undefined}>
+      {text}
+    </a>
+  );
+}
+
+function ThemeButton(): VNode {
+  const [theme, setTheme] = useState<Theme>(() => chosenTheme(localStorage));
+  useEffect(() => showTheme(theme, localStorage), [theme]);
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`Colours: ${theme}. Change to ${nextTheme(theme)}`}
+      onClick={() => setTheme(nextTheme(theme))}
+    >
+      {{ auto: "◐ auto", light: "○ light", dark: "● dark" }[theme]}
+    </button>
+  );
+}
+
+function Screen({ route }: { route: Route }): VNode {
+  switch (route.page) {
+    case "sessions":
+      return <SessionsScreen />;
+    case "session":
+      return <SessionScreen id={route.id} />;
+    case "preview":
+      return <PreviewScreen id={route.id} />;
+    case "history":
+      return <HistoryScreen id={route.id} />;
+    case "epoch":
+      return <EpochScreen id={route.id} epoch={route.epoch} />;
+    case "agents":
+      return <AgentsScreen />;
+    case "channels":
+      return <ChannelsScreen />;
+    case "unknown":
+      return (
+        <>
+          <Heading title="There is no such page" />
+          <a href="#/">Sessions</a>
+        </>
+      );
+  }
+}

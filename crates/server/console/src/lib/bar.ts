@@ -1,0 +1,54 @@
+import type { ContextTokens } from "../api/types";
+import { count, share } from "./format";
+
+export type BarState = "calm" | "near" | "above";
+
+/** Where `near` begins, as a share of the threshold. */
+const NEAR = 0.75;
+
+/** How the context stands to the threshold; a threshold of 0 is none, and then only the window counts. */
+export function barState(context: Pick<ContextTokens, "percent" | "thresholdPercent">): BarState {
+  const threshold = context.thresholdPercent > 0 ? context.thresholdPercent : 100;
+  if (context.percent > threshold) return "above";
+  return context.percent < threshold * NEAR ? "calm" : "near";
+}
+
+export interface Bar {
+  state: BarState;
+  /** How far the bar is filled, from 0 to 100. */
+  filled: number;
+  /** Where the threshold's mark stands, from 0 to 100; null where there is none. */
+  threshold: number | null;
+  /** The figures in one line, with `≈` where they are estimates. */
+  label: string;
+  /** What the colour says, in words. */
+  meaning: string;
+}
+
+/**
+ * The figures with the threshold from which on a compaction is suggested. At the hard threshold the service names that
+ * one; the mark on the bar stays where it was.
+ */
+export function atSoftThreshold(
+  context: ContextTokens,
+  budget: { soft: number; hard: number } | undefined,
+): ContextTokens {
+  if (!budget || context.usedTokens < budget.hard || context.maxTokens <= 0) return context;
+  return { ...context, thresholdPercent: Math.min(context.thresholdPercent, (budget.soft / context.maxTokens) * 100) };
+}
+
+/** What the token bar shows. */
+export function barOf(context: ContextTokens): Bar {
+  const state = barState(context);
+  const about = context.estimated ? "≈ " : "";
+  const threshold = context.thresholdPercent > 0 ? Math.min(context.thresholdPercent, 100) : null;
+  const at = threshold === null ? "the window" : `the threshold of ${share(context.thresholdPercent)}`;
+  const meanings: Record<BarState, string> = { calm: `below ${at}`, near: `close to ${at}`, above: `above ${at}` };
+  return {
+    state,
+    filled: Math.max(0, Math.min(context.percent, 100)),
+    threshold,
+    label: `${about}${count(context.usedTokens)} of ${count(context.maxTokens)} tokens, ${share(context.percent)}`,
+    meaning: meanings[state],
+  };
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+
+import type { ServerEvent } from "../api/types";
+import { type Compaction, after } from "./compaction";
+
+function run(...events: ServerEvent[]): Compaction | null {
+  return events.reduce<Compaction | null>(after, null);
+}
+
+const start: ServerEvent = { event: "compaction_start", reason: "manual", messageCount: 12 };
+const step: ServerEvent = { event: "compaction_step", strategy: "trim", tokensBefore: 9, tokensAfter: 5, edits: 2 };
+const done: ServerEvent = {
+  event: "compaction_done",
+  success: true,
+  compactedCount: 8,
+  keepRecentCount: 4,
+  summaryMessageId: "s",
+  summaryContent: "Summary",
+  tokensBefore: 9,
+  tokensAfter: 5,
+  epoch: 0,
+};
+
+test("running, with what is done so far", () => {
+  const summary: ServerEvent = { event: "summary_start", count: 2, messageCount: 5 };
+  const written: ServerEvent = { event: "summary_done", inputTokens: 1, outputTokens: 1, problem: null };
+  expect(run(start, step, summary, written)).toEqual({
+    state: "running",
+    reason: "manual",
+    messages: 12,
+    steps: [{ strategy: "trim", tokensBefore: 9, tokensAfter: 5, edits: 2 }],
+    summaries: { asked: 2, written: 1 },
+  });
+});
+
+test("done, unchanged, failed", () => {
+  const expected = { state: "done", epoch: 0, tokensBefore: 9, tokensAfter: 5, compacted: 8, summary: "s" };
+  expect(run(start, step, done)).toEqual(expected);
+  expect(run(start, { ...done, success: false })).toEqual({ state: "unchanged" });
+  const error: ServerEvent = { event: "compaction_error", message: "no model", retryable: true };
+  expect(run(start, error)).toEqual({ state: "failed", message: "no model", help: "", retryable: true });
+});
+
+test("a page that opens in the middle, and one that starts again after a failure", () => {
+  expect(run(step)).toMatchObject({ state: "running", messages: 0, steps: [{ strategy: "trim" }] });
+  const error: ServerEvent = { event: "compaction_error", message: "no", retryable: true };
+  expect(run(start, step, error, start)).toMatchObject({ state: "running", steps: [] });
+});
+
+test("other events change nothing", () => {
+  const tokens = { usedTokens: 1, maxTokens: 2, percent: 50, thresholdPercent: 80, estimated: false };
+  expect(run(start, { event: "token_update", context: tokens })).toMatchObject({ state: "running" });
+  expect(run({ event: "undone", epoch: 0, tokens: 9 })).toBeNull();
+});

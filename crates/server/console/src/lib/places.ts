@@ -1,0 +1,28 @@
+import type { HistoryEntry, StoredMessage } from "../api/types";
+
+/**
+ * Where the compactions stand among the messages in sight: before which of them, by position; the number of messages
+ * for those behind the last. A compaction stands behind the messages that were there when it was made; one that belongs
+ * to messages out of sight is left out.
+ */
+export function epochsByPlace(
+  epochs: HistoryEntry[],
+  messages: StoredMessage[],
+  isStart: boolean,
+  isEnd: boolean,
+): Map<number, HistoryEntry[]> {
+  const placed = new Map<number, HistoryEntry[]>();
+  const numbered = messages.flatMap(({ number }, position) => (number === null ? [] : [{ number, position }]));
+  const first = numbered[0];
+  const last = numbered.at(-1);
+  for (const entry of epochs) {
+    const next = numbered.find(({ number }) => number >= entry.messages);
+    const isHere = next
+      ? next !== first || isStart || next.number === entry.messages
+      : isEnd || last?.number === entry.messages - 1;
+    if (!isHere) continue;
+    const place = next?.position ?? messages.length;
+    placed.set(place, [...(placed.get(place) ?? []), entry]);
+  }
+  return placed;
+}

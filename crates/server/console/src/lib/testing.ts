@@ -1,0 +1,23 @@
+import type { Content, EditKind, EditReceipt, Message, StoredMessage } from "../api/types";
+
+/** A message for tests. */
+export function message(id: string, parts: Partial<Message> = {}, stored: Partial<StoredMessage> = {}): StoredMessage {
+  return {
+    number: Number.isNaN(Number(id)) ? null : Number(id),
+    message: { id, role: "user", origin: "typed", blocks: [text(id)], ...parts },
+    is_edited: false,
+    is_summary: false,
+    compacted_at: null,
+    compacted_into: null,
+    ...stored,
+  };
+}
+
+export function text(text: string): { content: Content } {
+  return { content: { type: "text", text } };
+}
+
+/** An edit for tests. */
+export function edit(kind: EditKind, messages: string[]): EditReceipt {
+  return { edit: kind, strategy: "test", messages, reason: { code: "because", detail: "", score: null }, recall: null };
+}

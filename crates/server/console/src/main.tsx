@@ -1,0 +1,12 @@
+import { render } from "preact";
+
+import { App } from "./app";
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/fields.css";
+import "./style/session.css";
+import "./style/summary.css";
+import "./style/compare.css";
+
+const root = document.getElementById("console");
+if (root) render(<App />, root);

@@ -1,0 +1,107 @@
+import type { VNode } from "preact";
+import { useCallback, useState } from "preact/hooks";
+
+import type { CompactOptions } from "../api/client";
+import type { Preview } from "../api/types";
+import { Compare } from "../compare/compare";
+import { ReportFigures } from "../compare/report-figures";
+import { count, plural } from "../lib/format";
+import { hashOf } from "../lib/route";
+import { Heading } from "../ui/heading";
+import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
+import { Problem } from "../ui/problem";
+import { RecallProvider, useRecallDialog } from "../ui/recall";
+
+/** What the dialog asked for. It is kept in memory: a focus is what somebody typed and does not belong into an address. */
+const asked = new Map<string, CompactOptions>();
+
+export function rememberOptions(session: string, options: CompactOptions): void {
+  asked.set(session, options);
+}
+
+/** A compaction before it is made: both views, every edit, and the summaries to be edited. */
+export function PreviewScreen({ id }: { id: string }): VNode {
+  const client = useClient();
+  const preview = useLoad(useCallback(() => client.preview(id, asked.get(id) ?? {}), [client, id]));
+  const recall = useRecallDialog(id);
+  const back = hashOf({ page: "session", id });
+  return (
+    <RecallProvider value={recall.open}>
+      <p class="crumb">
+        <a href={back}>← Session</a>
+      </p>
+      <Heading title="Preview of a compaction" />
+      {preview.loading && <p class="quiet-text">Working it out: nothing is changed yet…</p>}
+      {preview.error && (
+        <Problem error={preview.error}>
+          <button type="button" onClick={preview.reload}>
+            Try again
+          </button>
+        </Problem>
+      )}
+      {preview.value && !preview.loading && <Draft key={preview.value.draft} id={id} preview={preview.value} again={preview.reload} />}
+      {recall.dialog}
+    </RecallProvider>
+  );
+}
+
+function Draft({ id, preview, again }: { id: string; preview: Preview; again: () => void }): VNode {
+  const client = useClient();
+  const announce = useAnnounce();
+  const action = useAction();
+  const [texts, setTexts] = useState(() => new Map(preview.summaries.map(({ number, text }) => [number, text])));
+  const { report } = preview;
+  const focus = asked.get(id)?.focus;
+  const changed = preview.summaries.filter(({ number, text }) => texts.get(number) !== text);
+  const apply = () =>
+    action.run(async () => {
+      const summaries = changed.map(({ number }) => ({ number, text: texts.get(number) ?? "" }));
+      await client.apply(id, preview.draft, summaries);
+      announce("The compaction is made");
+      location.hash = hashOf({ page: "session", id });
+    });
+  const isStale = action.error?.code === "stale-draft" || action.error?.code === "unknown-draft";
+  return (
+    <>
+      {focus !== undefined && <p class="quiet-text">Focus: {focus}</p>}
+      <ReportFigures report={report} />
+      {preview.summaries.map(({ number, heading, most_tokens: most }) => (
+        <label class="summary-editor" key={number}>
+          <span>
+            Summary, as the model will read it behind “{heading}”; change what is wrong, in {count(most)} tokens at most
+          </span>
+          <textarea
+            rows={12}
+            value={texts.get(number)}
+            onInput={(event) => setTexts(new Map(texts).set(number, event.currentTarget.value))}
+          />
+        </label>
+      ))}
+      {action.error && (
+        <Problem error={action.error}>
+          {isStale && (
+            <button type="button" onClick={again}>
+              Preview again
+            </button>
+          )}
+        </Problem>
+      )}
+      <div class="buttons">
+        <button
+          type="button"
+          class="primary"
+          disabled={action.busy || report.status !== "compacted"}
+          onClick={() => void apply()}
+        >
+          Apply{changed.length > 0 ? ` with ${plural(changed.length, "changed summary", "changed summaries")}` : ""}
+        </button>
+        <a class="button" href={hashOf({ page: "session", id })}>
+          Discard
+        </a>
+      </div>
+      {preview.before && preview.after && (
+        <Compare before={preview.before} after={preview.after} edits={report.edits} receipts={report.messages} />
+      )}
+    </>
+  );
+}

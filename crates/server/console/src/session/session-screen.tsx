@@ -1,0 +1,235 @@
+import type { VNode } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+import type { CompactOptions, View } from "../api/client";
+import type { Appended, ServerEvent } from "../api/types";
+import { watch } from "../api/watch";
+import { type Compaction, after, started } from "../lib/compaction";
+import { count, plural } from "../lib/format";
+import { hashOf } from "../lib/route";
+import { asApiError, useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
+import { Heading } from "../ui/heading";
+import { Problem } from "../ui/problem";
+import { RecallProvider, useRecallDialog } from "../ui/recall";
+import { TokenBar } from "../ui/token-bar";
+import { type BubbleActions, LiveBubble } from "./bubble";
+import { CompactDialog } from "./compact-dialog";
+import { Composer } from "./composer";
+import { rememberOptions } from "./preview-screen";
+import { SessionDialog } from "./session-dialog";
+import { type SummaryChoice, SummaryDrawer } from "./summary-drawer";
+import { Timeline } from "./timeline";
+import { useMessages } from "./use-messages";
+import { ViewSwitch } from "./view-switch";
+
+/** A session: how full it is, what was said, and its compactions as they happen. */
+export function SessionScreen({ id }: { id: string }): VNode {
+  const client = useClient();
+  const announce = useAnnounce();
+  // What a session that was read says of a compaction stands over what was heard of it: events may have been missed.
+  const settle = useRef<(isRunning: boolean) => void>(() => undefined);
+  const session = useLoad(
+    useCallback(async () => {
+      const session = await client.session(id);
+      settle.current(session.running);
+      return session;
+    }, [client, id]),
+  );
+  const history = useLoad(useCallback(() => client.history(id), [client, id]));
+  const [view, setView] = useState<View>("compacted");
+  const messages = useMessages(client, id, view);
+  const [live, setLive] = useState<Compaction | null>(null);
+  const [connected, setConnected] = useState(true);
+  const [summary, setSummary] = useState<SummaryChoice | null>(null);
+  const [dialog, setDialog] = useState<"compact" | "session" | null>(null);
+  const undo = useAction();
+  const recall = useRecallDialog(id);
+  const lastOptions = useRef<CompactOptions>({});
+
+  const reload = () => {
+    session.reload();
+    history.reload();
+    messages.refresh();
+  };
+
+  const onEvent = (event: ServerEvent) => {
+    setLive((current) => after(current, event));
+    switch (event.event) {
+      case "token_update":
+        session.change((session) => ({ ...session, context: event.context }));
+        return;
+      case "compaction_start":
+        announce("Compaction started");
+        return;
+      case "compaction_done":
+        announce(
+          event.success
+            ? `Compaction done: ${count(event.tokensBefore)} to ${count(event.tokensAfter)} tokens`
+            : "There was nothing to compact",
+        );
+        reload();
+        return;
+      case "compaction_error":
+        announce(`Compaction failed: ${event.message}`);
+        return;
+      case "arrival_cut":
+      case "undone":
+        reload();
+        return;
+      case "compaction_step":
+      case "summary_start":
+      case "summary_done":
+        return;
+    }
+  };
+
+  // The watcher lives as long as the page; what it calls is always the newest.
+  const handlers = useRef({ onEvent, reload, session });
+  handlers.current = { onEvent, reload, session };
+  useEffect(
+    () =>
+      watch(client, id, {
+        event: (event) => handlers.current.onEvent(event),
+        missed: () => handlers.current.reload(),
+        connected: (yes) => {
+          setConnected(yes);
+          if (yes) handlers.current.session.reload();
+        },
+      }),
+    [client, id],
+  );
+
+  const isOurs = useRef(false); // a compaction that this page waits for
+  settle.current = (isRunning) =>
+    setLive((current) => {
+      if (isRunning) return current?.state === "running" ? current : started("", 0);
+      return current?.state === "running" && !isOurs.current ? null : current;
+    });
+
+  // Where one has scrolled away from the end, what begins or fails there comes into sight.
+  const bubble = useRef<HTMLDivElement>(null);
+  const liveState = live?.state;
+  useEffect(() => {
+    if (liveState === "running" || liveState === "failed") bubble.current?.scrollIntoView({ block: "center" });
+  }, [liveState]);
+
+  const compact = async (options: CompactOptions) => {
+    lastOptions.current = options;
+    setDialog(null);
+    setLive(started("manual", 0));
+    isOurs.current = true;
+    try {
+      const { report, epoch } = await client.compact(id, options);
+      setLive(report.status === "compacted" && epoch !== null ? null : { state: "unchanged" });
+      reload();
+    } catch (error) {
+      const { code, message, help, retryable } = asApiError(error);
+      if (code === "compaction-running") {
+        announce("A compaction is under way already");
+        session.reload();
+        return;
+      }
+      setLive({ state: "failed", message, help, retryable });
+      announce(`Compaction failed: ${message}`);
+    } finally {
+      isOurs.current = false;
+    }
+  };
+
+  const appended = ({ command }: Appended) => {
+    if (command?.name === "history") location.hash = hashOf({ page: "history", id });
+    else if (command?.recalled) recall.open(command.recalled.handle);
+    else reload();
+  };
+
+  const actions: BubbleActions = {
+    busy: undo.busy,
+    undo: (epoch) =>
+      void undo.run(async () => {
+        await client.undo(id, epoch);
+        announce(`Compaction ${epoch} undone`);
+        reload();
+      }),
+    retry: () => void compact(lastOptions.current),
+    dismiss: () => setLive(null),
+    summary: (entry) => setSummary({ entry }),
+  };
+
+  if (session.error && (!session.value || session.error.status === 404)) return <Problem error={session.error} />;
+  const { value } = session;
+  const title = value?.title ?? id;
+  return (
+    <RecallProvider value={recall.open}>
+      <div class="session-head">
+        <div class="title-row">
+          <Heading title={title} />
+          <button type="button" class="quiet" onClick={() => setDialog("session")} disabled={!value}>
+            Edit
+          </button>
+        </div>
+        {value && (
+          <p class="meta">
+            {value.agent != null && <span>agent {value.agent}</span>}
+            <span>{plural(value.messages, "message")}</span>
+            {value.task && (
+              <span title={`Confidence ${Math.round(value.task.confidence * 100)}%`}>task: {value.task.kind}</span>
+            )}
+            {!connected && <span class="warning">not connected, trying again…</span>}
+          </p>
+        )}
+        {value && <TokenBar context={value.context} budget={value.budget} />}
+        <div class="toolbar">
+          <ViewSwitch view={view} onChange={setView} />
+          <span class="grow" />
+          <a class="button" href={hashOf({ page: "history", id })}>
+            History{history.value && history.value.length > 0 ? ` (${history.value.length})` : ""}
+          </a>
+          <button
+            type="button"
+            class="primary"
+            disabled={!value || live?.state === "running"}
+            onClick={() => setDialog("compact")}
+          >
+            Compact…
+          </button>
+        </div>
+      </div>
+      {undo.error && <Problem error={undo.error} />}
+      <Timeline
+        session={id}
+        messages={messages}
+        epochs={history.value ?? []}
+        actions={actions}
+        onSummary={(message) => setSummary({ id: message })}
+      />
+      <div ref={bubble}>{live && <LiveBubble compaction={live} actions={actions} />}</div>
+      <Composer session={id} onAppended={appended} />
+      {dialog === "compact" && (
+        <CompactDialog
+          onClose={() => setDialog(null)}
+          onCompact={(options) => void compact(options)}
+          onPreview={(options) => {
+            rememberOptions(id, options);
+            location.hash = hashOf({ page: "preview", id });
+          }}
+        />
+      )}
+      {dialog === "session" && value && (
+        <SessionDialog
+          session={value}
+          onClose={() => setDialog(null)}
+          onSaved={(saved) => {
+            session.set(saved);
+            setDialog(null);
+            reload();
+          }}
+          onDeleted={() => {
+            location.hash = hashOf({ page: "sessions" });
+          }}
+        />
+      )}
+      {summary && <SummaryDrawer session={id} choice={summary} onClose={() => setSummary(null)} />}
+      {recall.dialog}
+    </RecallProvider>
+  );
+}

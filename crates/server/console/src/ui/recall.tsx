@@ -1,0 +1,124 @@
+import { createContext, type VNode } from "preact";
+import { useCallback, useContext, useMemo, useState } from "preact/hooks";
+
+import type { Recalled } from "../api/types";
+import { diffLines } from "../lib/diff";
+import { count, lineCount, plural } from "../lib/format";
+import { pieces } from "../lib/marks";
+import { Diff } from "../compare/diff-view";
+import { Dialog } from "./dialog";
+import { useClient, useLoad } from "./hooks";
+import { MessageCard } from "../session/message-card";
+import { Problem } from "./problem";
+
+/** Opens what left the context under a handle; `shown` is the text that stands in its place, where it is known. */
+export type OpenRecall = (handle: string, shown?: string) => void;
+
+const RecallContext = createContext<OpenRecall>(() => undefined);
+export const RecallProvider = RecallContext.Provider;
+
+export function useRecall(): OpenRecall {
+  return useContext(RecallContext);
+}
+
+/** A text whose marks of elided parts are buttons that bring them back. */
+export function MarkedText({ text }: { text: string }): VNode {
+  const recall = useRecall();
+  return (
+    <>
+      {pieces(text).map((piece) =>
+        piece.kind === "text" ? (
+          piece.text
+        ) : (
+          <button type="button" class="mark" title={`Recall ${piece.handle}`} onClick={() => recall(piece.handle, text)}>
+            {piece.text}
+          </button>
+        ),
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  session: string;
+  handle: string;
+  shown: string | undefined;
+  onClose: () => void;
+}
+
+/** What left the context under a handle. */
+export function RecallDialog({ session, handle, shown, onClose }: Properties): VNode {
+  const client = useClient();
+  const loaded = useLoad(useCallback(() => client.recall(session, handle), [client, session, handle]));
+  return (
+    <Dialog title={`Recalled: ${handle}`} kind="wide" onClose={onClose}>
+      {loaded.error && <Problem error={loaded.error} />}
+      {loaded.loading && <p class="quiet-text">Fetching it from the archive…</p>}
+      {loaded.value && <RecalledView recalled={loaded.value} shown={shown} />}
+    </Dialog>
+  );
+}
+
+function RecalledView({ recalled, shown }: { recalled: Recalled; shown: string | undefined }): VNode {
+  if (recalled.messages) {
+    return (
+      <>
+        <p class="quiet-text">{plural(recalled.messages.length, "message")}, as they were.</p>
+        <ol class="messages">
+          {recalled.messages.map((message, position) => (
+            <li key={position}>
+              <MessageCard stored={message} />
+            </li>
+          ))}
+        </ol>
+      </>
+    );
+  }
+  return <RecalledText text={recalled.text ?? ""} shown={shown} />;
+}
+
+function RecalledText({ text, shown }: { text: string; shown: string | undefined }): VNode {
+  const [highlighted, setHighlighted] = useState(true);
+  const lines = useMemo(() => (shown === undefined ? null : diffLines(text, shown)), [text, shown]);
+  const left = lines?.filter((line) => line.kind === "removed").length ?? 0;
+  return (
+    <>
+      <p class="quiet-text">
+        {plural(lineCount(text), "line")}, {plural(text.length, "character")}
+        {lines && `; ${count(left)} of the lines left the context`}.
+      </p>
+      {lines && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={highlighted}
+            onChange={(event) => setHighlighted(event.currentTarget.checked)}
+          />
+          Highlight what left
+        </label>
+      )}
+      {lines && highlighted ? (
+        <Diff lines={lines} hide="added" />
+      ) : (
+        <pre class="plain" tabIndex={0}>
+          {text}
+        </pre>
+      )}
+    </>
+  );
+}
+
+/** The dialog's state for a page about one session. */
+export function useRecallDialog(session: string): { open: OpenRecall; dialog: VNode | null } {
+  const [recalling, setRecalling] = useState<{ handle: string; shown: string | undefined } | null>(null);
+  const open: OpenRecall = useCallback((handle, shown) => setRecalling({ handle, shown }), []);
+  const dialog = recalling && (
+    <RecallDialog
+      session={session}
+      handle={recalling.handle}
+      shown={recalling.shown}
+      onClose={() => setRecalling(null)}
+    />
+  );
+  return { open, dialog };
+}

@@ -1,0 +1,234 @@
+// Opening sessions and reading them.
+
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { assert, textOf, until } from "../check.js";
+import { talk, text } from "../sessions.js";
+
+const EXAMPLE = new URL("../../../examples/session.jsonl", import.meta.url);
+
+async function opensByButton({ service, visit }) {
+  const { page } = await visit();
+  assert.match(page.url(), /\/console\/#?/);
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Open a recorded session" }).click();
+  await (await chooser).setFiles(EXAMPLE.pathname);
+  await page.waitForURL(/#\/sessions\/\w+$/);
+  const session = await service.call("GET", `/v1/sessions/${page.url().split("/").at(-1)}`);
+  assert.ok(session.context.usedTokens > 60_000);
+  const meter = page.getByRole("meter");
+  await until(() => meter.getAttribute("aria-valuenow"), String(session.context.usedTokens));
+  await page.getByText("Messages 117 to 166 of 166").waitFor();
+  assert.equal(await page.locator(".messages > li").count(), 50);
+  await page.getByRole("button", { name: /earlier messages/ }).click();
+  await page.getByText("Messages 67 to 166 of 166").waitFor();
+  await page.getByRole("button", { name: "Go to the first" }).click();
+  await page.getByText("House rules, for everything you do").waitFor();
+}
+
+async function opensByDrop({ visit }) {
+  const here = await visit();
+  const { page } = here;
+  const drop = async (target, texts) => {
+    const data = await page.evaluateHandle((texts) => {
+      const data = new DataTransfer();
+      texts.forEach((text, at) => {
+        const content = JSON.stringify({ messages: [{ role: "user", content: text }] });
+        data.items.add(new File([content], `session-${at}.json`));
+      });
+      return data;
+    }, texts);
+    await target.dispatchEvent("dragover", { dataTransfer: data });
+    await page.getByText("Drop it to open the session").waitFor();
+    await target.dispatchEvent("drop", { dataTransfer: data });
+    await until(() => page.getByText("Drop it to open the session").count(), 0);
+  };
+  await drop(page.getByRole("region", { name: "Open a recorded session" }), ["Dropped on the list"]);
+  await page.locator(".message").getByText("Dropped on the list").waitFor();
+  await drop(page.locator("body"), ["Dropped anywhere"]);
+  await page.locator(".message").getByText("Dropped anywhere").waitFor();
+  await drop(page.locator("body"), ["The first of two", "The second of two"]);
+  await page.getByRole("link", { name: "The first of two" }).waitFor();
+  await page.getByRole("link", { name: "The second of two" }).waitFor();
+}
+
+/** Somebody follows a link while the page is being made: it must not be missed. */
+async function followedAtOnce({ visit }) {
+  const { page } = await visit();
+  await page.addInitScript(() => {
+    const watcher = new MutationObserver(() => {
+      if (!document.querySelector("#console > *")) return;
+      watcher.disconnect();
+      location.hash = "#/agents";
+    });
+    watcher.observe(document, { childList: true, subtree: true });
+  });
+  await page.reload();
+  await page.getByRole("heading", { name: "Agents" }).waitFor();
+}
+
+async function whatIsNoSession({ visit }) {
+  const here = await visit();
+  here.expect("400");
+  await here.page.locator("input[type=file]").setInputFiles({
+    name: "no.json",
+    mimeType: "application/json",
+    buffer: Buffer.from("this is no session"),
+  });
+  await here.page.getByRole("alert").waitFor();
+  assert.doesNotMatch(here.page.url(), /sessions\//);
+}
+
+async function findsSessions({ service, visit }) {
+  await service.session([{ role: "user", content: "a" }], { title: "A walrus by the sea" });
+  await service.session([{ role: "user", content: "b" }], { title: "Walnuts", agent: "writer" });
+  const { page } = await visit();
+  const titles = page.locator(".card-title");
+  await page.getByLabel("Title").fill("wal");
+  await until(() => titles.count(), 2);
+  await page.getByLabel("Agent").fill("writer");
+  await until(() => titles.count(), 1);
+  assert.equal(await textOf(titles), "Walnuts");
+  await page.getByLabel("Title").fill("nothing of that name");
+  await page.getByText("No session is like that").waitFor();
+}
+
+async function barChanges({ service, visit }) {
+  const { id } = await service.session(talk(1, 1_000));
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const state = () => page.locator(".token-bar").getAttribute("data-state");
+  const colour = () => page.locator(".filled").evaluate((bar) => getComputedStyle(bar).backgroundColor);
+  const seen = [];
+  const say = (tokens) =>
+    service.call("POST", `/v1/sessions/${id}/messages`, { messages: [{ role: "user", content: text(tokens) }] });
+  await until(state, "calm");
+  seen.push(await colour());
+  await say(11_000); // of 18,000: above 60 %, below 80 %
+  await until(state, "near");
+  seen.push(await colour());
+  await say(4_000);
+  await until(state, "above");
+  seen.push(await colour());
+  const [blue, orange, red] = seen.map((colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number));
+  assert.ok(blue[2] > blue[0] && orange[0] > orange[2] && orange[1] > red[1] + 50 && red[0] > red[1], `${seen}`);
+  // The figures: shown on demand, and told to those who do not see the bar.
+  const tip = page.getByRole("tooltip", { includeHidden: true });
+  assert.equal(await tip.isVisible(), false);
+  await page.getByRole("meter").hover();
+  assert.match(await textOf(tip), /May take 18,000 .*Threshold 14,400 80% .*Window 20,000/);
+  assert.match(await page.getByRole("meter").getAttribute("aria-valuetext"), /of 18,000 tokens, \d.*above the threshold of 80%/);
+}
+
+async function addsMessages({ service, visit }) {
+  const { page } = await visit();
+  await page.getByRole("button", { name: "New session" }).click();
+  await page.getByText("No messages yet").waitFor();
+  await page.getByRole("textbox", { name: /command/ }).fill("Good morning!\n<b>not bold</b>");
+  await page.keyboard.press("Enter");
+  await page.locator(".message").getByText("<b>not bold</b>").waitFor();
+  const id = page.url().split("/").at(-1);
+  const { messages } = await service.call("GET", `/v1/sessions/${id}/messages`);
+  assert.equal(messages[0].message.blocks[0].content.text, "Good morning!\n<b>not bold</b>");
+  // Title and end of a session.
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Title").fill("A new name");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "A new name" }).waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete it for good" }).click();
+  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await assert.rejects(service.call("GET", `/v1/sessions/${id}`), /404/);
+}
+
+async function longSession({ service, visit }) {
+  const messages = Array.from({ length: 4_000 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `Message number ${at}`,
+  }));
+  const { id } = await service.session(messages);
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const counted = page.locator(".counted");
+  await until(() => counted.innerText(), "Messages 3,951 to 4,000 of 4,000");
+  for (const from of ["3,901", "3,851", "3,801", "3,751", "3,701", "3,651"]) {
+    await page.getByRole("button", { name: /earlier messages/ }).click();
+    await until(() => counted.innerText(), new RegExp(`^Messages ${from} to`));
+  }
+  assert.equal(await page.locator(".messages > li").count(), 300, "what is far away leaves the page");
+  await until(() => counted.innerText(), "Messages 3,651 to 3,950 of 4,000");
+  await page.getByRole("button", { name: "Go to the first" }).click();
+  await page.getByText("Message number 0", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Go to the newest" }).click();
+  await page.getByText("Message number 3999").waitFor();
+}
+
+async function survivesRestart({ bench, visit }) {
+  const service = await bench.another({});
+  try {
+    const { id } = await service.session(talk(1, 200));
+    const here = await visit({ service });
+    here.expect("ERR_CONNECTION_REFUSED");
+    here.expect("ERR_INCOMPLETE_CHUNKED_ENCODING");
+    await here.open(`sessions/${id}`);
+    await here.page.getByText("2 messages").first().waitFor();
+    const { port } = new URL(service.address);
+    await service.kill();
+    await here.page.getByText("not connected").waitFor();
+    await service.run(port);
+    await service.call("POST", `/v1/sessions/${id}/messages`, { messages: [{ role: "user", content: "Back again" }] });
+    await here.page.locator(".message").getByText("Back again").waitFor();
+    await until(() => here.page.getByText("not connected").count(), 0);
+  } finally {
+    await service.kill();
+  }
+}
+
+async function recordedSession({ service, visit }) {
+  const file = await longRecording(process.env.EPITOME_SESSIONS);
+  if (file === null) return "no recorded sessions here: not tried";
+  const { page } = await visit();
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.waitForURL(/#\/sessions\/\w+$/);
+  const id = page.url().split("/").at(-1);
+  const { context } = await service.call("GET", `/v1/sessions/${id}`);
+  assert.ok(context.usedTokens >= 100_000, `${context.usedTokens}`);
+  await until(() => page.locator(".token-bar").getAttribute("data-state"), "above");
+  await page.getByRole("button", { name: "Compact…" }).click();
+  await page.getByRole("button", { name: "Compact now" }).click();
+  await page.locator(".bubble").first().waitFor();
+  await until(async () => (await page.locator(".bubble[data-state=done]").count()) > 0, true);
+  await page.getByRole("link", { name: "Before and after" }).last().click();
+  await page.locator(".compare .receipt").first().waitFor();
+  return `${context.usedTokens} tokens`;
+}
+
+/** The largest recording of a coding agent, of a size that opens quickly; null where there is none. */
+async function longRecording(folder) {
+  const files = [];
+  for (const kind of ["claude_code", "codex_rollout", "pi"]) {
+    for (const name of await readdir(join(folder, kind)).catch(() => [])) {
+      const path = join(folder, kind, name);
+      files.push({ path, size: (await stat(path)).size });
+    }
+  }
+  files.sort((a, b) => b.size - a.size);
+  return files.find(({ size }) => size < 8_000_000)?.path ?? null;
+}
+
+export const reading = [
+  ["a recorded session is opened by the button and read page by page", opensByButton],
+  ["a recorded session is opened by dropping its file", opensByDrop],
+  ["a link that is followed at once is followed", followedAtOnce],
+  ["a file that is no session is refused with the reason", whatIsNoSession],
+  ["sessions are found by title and agent", findsSessions],
+  ["the bar turns orange and red while messages arrive", barChanges],
+  ["a session is begun, written to, renamed and deleted", addsMessages],
+  ["a session of thousands of messages stays a small page", longSession],
+  ["the page comes back when the service does", survivesRestart],
+  ["a long recorded session is opened and compacted", recordedSession],
+];

@@ -1,0 +1,126 @@
+// Agents, channels, the token, the look.
+
+import { assert, textOf, until } from "../check.js";
+import { talk } from "../sessions.js";
+
+const TOKEN = "a-token-for-the-console-tests";
+
+async function agentSettings({ service, visit }) {
+  const here = await visit();
+  await here.open("agents");
+  const { page } = here;
+  const fixed = page.getByRole("form", { name: "Settings of writer" });
+  await fixed.getByText("read-only").waitFor();
+  assert.equal(await fixed.getByRole("slider").isDisabled(), true);
+
+  await page.getByLabel("New agent").fill("reviewer");
+  await page.getByRole("button", { name: "Add agent" }).click();
+  const form = page.getByRole("form", { name: "Settings of reviewer" });
+  const slider = form.getByRole("slider");
+  await slider.waitFor();
+  assert.deepEqual(
+    await slider.evaluate(({ min, max, step }) => [min, max, step]),
+    ["0", "100", "5"],
+  );
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await form.getByText("Threshold: off").waitFor();
+  await page.keyboard.press("End");
+  for (let at = 100; at > 30; at -= 5) await page.keyboard.press("ArrowLeft");
+  await form.getByText("Threshold: 30%").waitFor();
+  const keep = form.getByRole("spinbutton");
+  assert.deepEqual(await keep.evaluate(({ min, max }) => [min, max]), ["2", "20"]);
+  await keep.fill("1");
+  await form.getByRole("button", { name: "Save" }).click();
+  assert.equal(await keep.evaluate((field) => field.validity.rangeUnderflow), true, "1 is refused");
+  await keep.fill("8");
+  await form.getByLabel("Summaries are written by").selectOption("llm");
+  const channel = form.getByRole("combobox", { name: /channel/i });
+  assert.deepEqual((await channel.locator("option").allInnerTexts()).slice(1), ["local"], "only channels for compaction");
+  await channel.selectOption("local");
+  await form.getByRole("combobox", { name: /^Auxiliary model/ }).fill("large");
+  await form.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Settings of reviewer saved").waitFor();
+  const { settings } = await service.call("GET", "/v1/agents/reviewer");
+  assert.deepEqual(settings, {
+    threshold_percent: 30,
+    keep_recent: 8,
+    summarizer: "llm",
+    channel: "local",
+    model: "large",
+  });
+
+  // They count for its sessions.
+  const { id } = await service.session(talk(1, 200), { agent: "reviewer" });
+  await here.open(`sessions/${id}`);
+  await until(() => page.getByRole("meter").getAttribute("aria-valuetext"), /threshold of 30%/);
+  await here.open("agents");
+  await service.call("DELETE", `/v1/sessions/${id}`);
+  await form.getByRole("button", { name: "Remove" }).click();
+  await until(() => form.count(), 0);
+}
+
+async function channelList({ visit }) {
+  const here = await visit();
+  await here.open("channels");
+  const { page } = here;
+  const rows = page.locator("tbody tr");
+  await until(() => rows.count(), 2);
+  const local = rows.filter({ hasText: "local" }).first();
+  assert.match(await textOf(local), /auxiliary.*small, large/);
+  assert.equal(await rows.filter({ hasText: "chatty" }).getByText("auxiliary").count(), 0);
+  await page.getByLabel(/used for compaction/).check();
+  await until(() => rows.count(), 1);
+  await local.getByText("auxiliary").waitFor();
+}
+
+async function token({ bench, visit }) {
+  const service = await bench.another({ token: TOKEN });
+  try {
+    const { id } = await service.session(talk(1, 200), { title: "Behind a token" });
+    const here = await visit({ service });
+    here.expect("status of 401");
+    here.expect("ERR_INCOMPLETE_CHUNKED_ENCODING"); // at the end of the service
+    const { page } = here;
+    const dialog = page.getByRole("dialog", { name: /asks for a token/ });
+    await dialog.getByLabel("Token").fill("a-wrong-token-of-some-length");
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Behind a token" }).click();
+    await page.locator(".message").first().waitFor();
+    // Events come with it too.
+    await service.call("POST", `/v1/sessions/${id}/messages`, { messages: [{ role: "user", content: "And this" }] });
+    const { context } = await service.call("GET", `/v1/sessions/${id}`);
+    await until(() => page.getByRole("meter").getAttribute("aria-valuenow"), String(context.usedTokens));
+    // It is this tab's alone.
+    assert.equal(await page.evaluate(() => sessionStorage.getItem("epitome.token")), TOKEN);
+    assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage) + location.href + document.cookie)).includes(TOKEN));
+    await page.reload();
+    await page.locator(".message").first().waitFor();
+  } finally {
+    await service.kill();
+  }
+}
+
+async function colours({ visit }) {
+  const here = await visit({ colorScheme: "dark" });
+  const { page } = here;
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const dark = await ground();
+  await page.getByRole("button", { name: /^Colours: auto/ }).click();
+  await page.getByRole("button", { name: /^Colours: light/ }).waitFor();
+  const light = await ground();
+  assert.notEqual(dark, light);
+  await page.reload();
+  await page.getByRole("button", { name: /^Colours: light/ }).click();
+  await until(ground, dark);
+}
+
+export const settings = [
+  ["an agent's settings are edited with the keyboard and count for its sessions", agentSettings],
+  ["channels are listed with their mark and filtered", channelList],
+  ["a service with a token is asked properly", token],
+  ["the colours follow the system until somebody chooses", colours],
+];
