@@ -111,7 +111,7 @@ def run(name, folder):
         port = int(provider.stdout.readline())
         with open(log, "w") as file:
             service = subprocess.Popen(
-                [EPITOME, "serve", "--listen", "127.0.0.1:0", "--config", config, "--upstream",
+                [EPITOME, "serve", "--listen", "127.0.0.1:0", "--store", "none", "--config", config, "--upstream",
                  f"http://127.0.0.1:{port}"], stderr=file)
         processes.append(service)
         base = None

@@ -1,7 +1,6 @@
 """Runs the official Python clients against `epitome serve`, as a proxy in front of a made-up provider.
 
-    python3 -m venv venv && venv/bin/pip install -r tests/clients/requirements.txt
-    cargo build -p epitome-cli && venv/bin/python tests/clients/check.py target/debug/epitome
+    tests/clients/run
 
 Nothing leaves this machine. Exits with 1 at the first thing that is not as it should be.
 """
@@ -212,8 +211,8 @@ def main():
         config.write(CONFIG)
         config.flush()
         service = subprocess.Popen(
-            [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--config", config.name, "--token-variable", "SERVICE_TOKEN",
-             "--upstream", f"http://127.0.0.1:{provider.server_port}"],
+            [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--store", "none", "--config", config.name,
+             "--token-variable", "SERVICE_TOKEN", "--upstream", f"http://127.0.0.1:{provider.server_port}"],
             stderr=subprocess.PIPE, text=True, env={**os.environ, "SERVICE_TOKEN": TOKEN})
         log = []
         try:

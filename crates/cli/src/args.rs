@@ -33,6 +33,10 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Write a session in another format
     Convert(ConvertArgs),
+    /// List the compactions of a session, with what each did and what left
+    History(HistoryArgs),
+    /// Write a session without one of its compactions, or what a handle stands for
+    Restore(RestoreArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
     /// Hold methods against each other on recorded sessions
@@ -207,6 +211,50 @@ pub(crate) struct ConvertArgs {
     /// Convert every session of a file of several; writes JSON lines
     #[arg(long, conflicts_with = "session")]
     pub(crate) all: bool,
+}
+
+/// Which recorded session to look back at.
+#[derive(Debug, Args)]
+pub(crate) struct KeptArgs {
+    /// The session's file: one that epitome keeps a session in, or one of an agent that records its compactions (Claude Code,
+    /// Codex, Pi); `-` is standard input
+    pub(crate) file: PathBuf,
+    /// The file's format, where it is an agent's; recognised from the content without it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) from: Option<Format>,
+    /// One session of a file of several: its number from 0, or its id
+    #[arg(long, value_name = "N|ID")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
+    /// The compaction to take back, by its number in the history [default: the newest in force]
+    #[arg(long, value_name = "N", conflicts_with = "handle")]
+    pub(crate) epoch: Option<u32>,
+    /// What left under this handle, as marks and summaries name it, and nothing else: a text as it was, messages as a request
+    #[arg(long, value_name = "HANDLE")]
+    pub(crate) handle: Option<String>,
+    /// The format to write; the file's own where that can be written, else openai-chat
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Option<Format>,
+    /// Where it goes [default: standard output]; a name that ends in .gz is compressed
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Allow -o to replace the input by what no longer holds all of it
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

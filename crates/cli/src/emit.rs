@@ -2,7 +2,6 @@
 
 use epitome::Session;
 use epitome::formats::{Format, Loaded, Profile, Source, carries_reasoning, render, write};
-use epitome::session::Role;
 
 use crate::failure::Failure;
 use crate::input::warn;
@@ -37,7 +36,7 @@ fn warn_of_losses(loaded: &Loaded, index: usize, session: &Session, to: Format) 
     if reasoning > 0 {
         warn(name, &format!("{reasoning} texts of reasoning have no place in {to} and were left out"));
     }
-    let instructions = messages().filter(|message| message.role == Role::System).count();
+    let instructions = messages().filter(|message| message.is_system_prompt()).count();
     if instructions > 0 && matches!(to, Format::ClaudeCode | Format::Pi) {
         warn(name, &format!("the system prompt has no place in {to}, which brings its own, and was left out"));
     }

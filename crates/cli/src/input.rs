@@ -19,7 +19,11 @@ const LISTED: usize = 8;
 
 /// Reads the sessions of a file or of standard input; says what was passed over.
 pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
-    let bytes = bytes(&args.file)?;
+    load_bytes(bytes(&args.file)?, args, quiet)
+}
+
+/// The same of what the file holds.
+pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
     let options = ReadOptions { format: args.from, strict: args.strict };
     let loaded = read(bytes, options).map_err(|error| {
         Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(&args.file))))
@@ -33,7 +37,7 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
     Ok(loaded)
 }
 
-fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     if is_standard(file) {
         let mut bytes = Vec::new();
         io::stdin()

@@ -1,7 +1,7 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `emit` makes bytes of
+//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `kept` a session with its past, `emit` makes bytes of
 //! sessions, `failure` is what goes wrong and the exit code it has.
 
 mod args;
@@ -11,6 +11,7 @@ mod commands;
 mod emit;
 mod failure;
 mod input;
+mod kept;
 mod output;
 mod render;
 mod summaries;
@@ -38,6 +39,8 @@ pub fn run() -> ExitCode {
         Command::Check(args) => commands::check::run(&args, quiet),
         Command::Inspect(args) => commands::inspect::run(&args, quiet),
         Command::Convert(args) => commands::convert::run(&args, quiet),
+        Command::History(args) => commands::history::run(&args, quiet),
+        Command::Restore(args) => commands::restore::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Eval(args) => commands::eval::run(&args, quiet),
         Command::Replay(args) => commands::replay::run(&args, quiet),

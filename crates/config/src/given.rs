@@ -62,8 +62,25 @@ impl Config {
     /// Every problem of the table itself. Whether the choice among the channels is clear is found by [`build`](Self::build),
     /// for an agent may be what makes it.
     pub fn with_channel(&self, name: &str, settings: &Map<String, Value>) -> Result<Self, ConfigErrors> {
-        let (config, mut problems) = self.with_table("channels", name, settings);
-        problems.extend(channels::problem_of(&config, name));
+        self.with_channels([(name, settings)])
+    }
+
+    /// The configuration with several more channels, as [`with_channel`](Self::with_channel) adds one; their names and
+    /// settings. Linear in the configuration and in what is added to it.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of each of the tables.
+    pub fn with_channels<'a>(
+        &self,
+        channels: impl IntoIterator<Item = (&'a str, &'a Map<String, Value>)>,
+    ) -> Result<Self, ConfigErrors> {
+        let mut config = self.clone();
+        let mut problems = Vec::new();
+        for (name, settings) in channels {
+            problems.extend(config.set_table("channels", name, settings));
+            problems.extend(channels::problem_of(&config, name));
+        }
         ConfigErrors::check(problems)?;
         Ok(config)
     }
@@ -93,14 +110,18 @@ impl Config {
     /// The configuration with a table of one of [`NAMED`], and what is wrong with its keys.
     fn with_table(&self, section: &str, name: &str, settings: &Map<String, Value>) -> (Self, Vec<Problem>) {
         let mut config = self.clone();
-        let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else {
-            return (config, Vec::new());
-        };
-        config.remove_named(declared, name);
-        config.add_named(section, name);
-        let problems =
-            settings.iter().filter_map(|(key, value)| set(&mut config, declared, name, key, value)).collect();
+        let problems = config.set_table(section, name, settings);
         (config, problems)
+    }
+
+    /// Puts a table of one of [`NAMED`] in place of the one of that name; what is wrong with its keys.
+    fn set_table(&mut self, section: &str, name: &str, settings: &Map<String, Value>) -> Vec<Problem> {
+        let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else {
+            return Vec::new();
+        };
+        self.remove_named(declared, name);
+        self.add_named(section, name);
+        settings.iter().filter_map(|(key, value)| set(self, declared, name, key, value)).collect()
     }
 
     /// What the agent's keys come to in this configuration, which [`for_agent`](Self::for_agent) gave, or which is that for

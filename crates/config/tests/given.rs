@@ -96,6 +96,12 @@ fn a_channel_is_checked_by_itself() {
         json!({"key_variable": "A", "key_file": "/b"}),
         "the channel `mine` has a `key_variable` and a `key_file`; keep one of them",
     );
+    // Several at once: all of them, or every problem of each.
+    let (good, bad) = (table(json!({"models": ["m"]})), table(json!({"kind": 3})));
+    let both = parse(FILE).with_channels([("mine", &good), ("other", &good)]).unwrap();
+    assert_eq!(both.channels().collect::<Vec<_>>(), ["local", "mine", "other"]);
+    let errors = parse(FILE).with_channels([("a", &bad), ("b", &good), ("c", &bad)]).unwrap_err();
+    assert_eq!(errors.problems().len(), 2);
     // Two channels, and nobody says which: that is found when it is built, and not for an agent that names one.
     let llm = parse(&format!("{FILE}[summary]\nsummarizer = \"llm\"\n"));
     let two = llm.with_channel("mine", &table(json!({"base_url": "http://127.0.0.1:2/v1", "models": ["m"]}))).unwrap();

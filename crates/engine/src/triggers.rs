@@ -115,6 +115,15 @@ impl Watch {
         self.failed = None;
     }
 
+    /// Goes on with other triggers, and with a counter that finds `after` tokens in the view where there were `before`. What
+    /// failed, was refused or was undone stays so.
+    pub fn resettle(&mut self, triggers: Triggers, before: Tokens, after: Tokens) {
+        self.triggers = triggers;
+        if let Some((tokens, _)) = &mut self.failed {
+            *tokens = tokens.saturating_add(after).saturating_sub(before);
+        }
+    }
+
     /// Takes note of an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view: it
     /// is not made again at once. What asked for it still does, later.
     pub fn failed(&mut self, tokens: Tokens, urgency: Urgency) {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderName, header};
 use thiserror::Error;
 
+use crate::events;
+
 /// The header with the service's own token where `Authorization` is a provider's.
 pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-epitome-token");
 
@@ -148,6 +150,9 @@ impl Tokens {
         }
         let own = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         if let Some(tenant) = own.and_then(|token| self.tenant(token.trim())) {
+            return Some(Caller { tenant, by_authorization: false });
+        }
+        if let Some(tenant) = events::token_of(headers).and_then(|token| self.tenant(&token)) {
             return Some(Caller { tenant, by_authorization: false });
         }
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer_token);

@@ -1,28 +1,39 @@
 //! What every request passes: the host's name, the token, the rate, a slot; and what is told of it.
 
+pub(crate) mod shares;
+
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
 
+use crate::auth::Caller;
+use crate::console;
 use crate::error::ApiError;
 use crate::proxy;
 use crate::settings::Limits;
 use crate::state::App;
 
+use shares::Share;
+
 /// The header with the number of a request, which the log repeats.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-epitome-request-id");
 
-/// Routes that need no token: they tell nothing but that the service runs.
+/// Routes that need no token, as the console's files do: they tell nothing but that the service runs.
 const OPEN: [&str; 3] = ["/healthz", "/readyz", "/openapi.json"];
+
+/// Routes that are answered however many requests are under way: what happens is wanted most then.
+const BESIDE: [&str; 1] = ["/metrics"];
 
 /// Lets a request in or refuses it, and tells of it.
 pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
@@ -31,21 +42,17 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     let started = Instant::now();
     let under_way = app.metrics.begin();
     let route = route_of(&request);
-    let is_proxied = route == proxy::ROUTE || proxy::format_of(request.uri().path()).is_some();
+    let is_open = OPEN.contains(&route) || console::is_asked_for(&app, request.uri().path());
+    let is_proxied = route == proxy::ROUTE;
     let span =
         tracing::info_span!("request", number, route, method = %request.method(), tenant = tracing::field::Empty);
     let mut response = async {
-        match admit(&app, &mut request, route) {
+        match admit(&app, &mut request, is_open) {
             Err(error) => error.into_response(),
-            Ok(()) if OPEN.contains(&route) => next.run(request).await,
-            Ok(()) => match app.slots.try_acquire() {
-                Ok(_slot) => next.run(request).await,
-                Err(_) => {
-                    let help = "try again as Retry-After says; --max-concurrent sets the limit";
-                    let status = StatusCode::SERVICE_UNAVAILABLE;
-                    let busy = ApiError::new(status, "busy", "too many requests are under way", help);
-                    busy.retry_after(Duration::from_secs(1)).into_response()
-                }
+            Ok(()) if is_open || BESIDE.contains(&route) => next.run(request).await,
+            Ok(()) => match in_a_slot(&app, request, next).await {
+                Ok(answered) => answered,
+                Err(error) => error.into_response(),
             },
         }
     }
@@ -62,11 +69,53 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     response
 }
 
-fn admit(app: &App, request: &mut Request, route: &str) -> Result<(), ApiError> {
+/// Answers a request when there is room for it. Its body arrives first: a request that is never sent whole takes no slot, and
+/// the bytes of all bodies are bounded until they are answered.
+async fn in_a_slot(app: &App, request: Request, next: Next) -> Result<Response, ApiError> {
+    let tenant = request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |it| Arc::clone(&it.tenant));
+    let (parts, body) = request.into_parts();
+    let (body, _bytes) = if body.is_end_stream() { (body, None) } else { arrived(app, &tenant, &parts, body).await? };
+    let _slot = app.slots.take(&tenant, 1).ok_or_else(|| busy("too many requests are under way"))?;
+    Ok(next.run(Request::from_parts(parts, body)).await)
+}
+
+/// A body that is here whole, with its share of the bytes.
+async fn arrived(
+    app: &App,
+    tenant: &Arc<str>,
+    parts: &Parts,
+    body: Body,
+) -> Result<(Body, Option<Arc<Mutex<Share>>>), ApiError> {
+    let _place = app.arriving.take(tenant, 1).ok_or_else(|| busy("too many requests are on their way"))?;
+    let too_much = || busy("too many bytes are on their way");
+    let share = Arc::new(Mutex::new(app.body_bytes.take(tenant, 0).ok_or_else(too_much)?));
+    let is_refused = Arc::new(AtomicBool::new(false));
+    let (counted, refused) = (Arc::clone(&share), Arc::clone(&is_refused));
+    let pieces = body.into_data_stream().map(move |piece| match piece {
+        Ok(piece) if !counted.lock().unwrap_or_else(PoisonError::into_inner).grow(piece.len()) => {
+            refused.store(true, Ordering::Relaxed);
+            Err(axum::Error::new("there is no room"))
+        }
+        piece => piece,
+    });
+    let bytes = body_of(Body::from_stream(pieces), &parts.headers, &app.settings.limits).await;
+    if is_refused.load(Ordering::Relaxed) {
+        return Err(too_much());
+    }
+    Ok((Body::from(bytes?), Some(share)))
+}
+
+fn busy(message: &str) -> ApiError {
+    let help = "try again as Retry-After says; --max-concurrent sets the limit, of which a tenant has half";
+    let busy = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, help);
+    busy.retry_after(Duration::from_secs(1))
+}
+
+fn admit(app: &App, request: &mut Request, is_open: bool) -> Result<(), ApiError> {
     if app.settings.tokens.is_empty() {
         from_this_machine(request.headers(), request.uri())?;
     }
-    if OPEN.contains(&route) {
+    if is_open {
         return Ok(());
     }
     let caller = app.settings.tokens.caller(request.headers()).ok_or_else(|| {
@@ -91,10 +140,20 @@ fn from_this_machine(headers: &HeaderMap, uri: &Uri) -> Result<(), ApiError> {
     if !host.is_none_or(is_local) {
         return Err(refused("its Host is not this machine"));
     }
-    let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
-    let is_ours = |origin: &str| origin.split_once("://").is_some_and(|(_, host)| is_local(host));
-    if !origin.is_none_or(is_ours) {
-        return Err(refused("its Origin is not this machine"));
+    // A page of this machine on another port is somebody else's too: only the service's own pages may call it.
+    let is_own = |origin: &HeaderValue| {
+        let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+        origin.is_some_and(|origin| host.is_some_and(|host| origin.eq_ignore_ascii_case(host)))
+    };
+    if !headers.get(header::ORIGIN).is_none_or(is_own) {
+        return Err(refused("its Origin is not this service"));
+    }
+    // What a browser loads into another page has no Origin. Following a link to here is no harm.
+    let is = |name: &str, values: &[&str]| {
+        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|value| values.contains(&value))
+    };
+    if is("sec-fetch-site", &["cross-site", "same-site"]) && !is("sec-fetch-mode", &["navigate"]) {
+        return Err(refused("another page asks for it"));
     }
     Ok(())
 }
@@ -111,7 +170,7 @@ fn is_local(host: &str) -> bool {
 /// The route of a request, as the log and the metrics name it: a pattern and never the caller's text.
 fn route_of(request: &Request) -> &'static str {
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    matched.and_then(|path| crate::routes::PATHS.iter().find(|known| **known == path)).copied().unwrap_or(proxy::ROUTE)
+    matched.and_then(|path| crate::routes::paths().find(|known| *known == path)).unwrap_or(proxy::ROUTE)
 }
 
 /// The whole body of a request.
@@ -148,6 +207,11 @@ pub(crate) async fn json_of<T: DeserializeOwned>(request: Request, limits: &Limi
     }
     let (parts, body) = request.into_parts();
     let body = body_of(body, &parts.headers, limits).await?;
+    if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
+        // A list of an object's fields in their order would be taken for the object.
+        let help = "GET /openapi.json describes what each route takes";
+        return Err(ApiError::bad("bad-request", "the body is a list and not an object", help));
+    }
     serde_json::from_slice(&body).map_err(|error| {
         ApiError::bad("bad-request", error.to_string(), "GET /openapi.json describes what each route takes")
     })

@@ -3,21 +3,30 @@
 //! [`Service::bind`] gives a service that listens, [`Service::run`] answers until it is told to stop. Everything that it
 //! remembers is in memory and bounded. `docs/service.md` has the routes, the limits and what the proxy does.
 
+mod agents;
 mod archive;
 mod auth;
+mod channels;
+mod console;
 mod error;
+mod events;
+mod extract;
 mod guard;
+mod listen;
 mod logs;
+mod memories;
 mod metrics;
 mod openapi;
 mod proxy;
 mod routes;
 mod service;
+mod sessions;
 mod settings;
 mod state;
 
 pub use auth::{TokenError, Tokens};
+pub use channels::hosts::{ChannelHost, ChannelHosts, NoHost};
 pub use logs::log_to_stderr;
 pub use proxy::{UpstreamError, Upstreams};
 pub use service::{ServeError, Service, serve};
-pub use settings::{Limits, Memory, Settings};
+pub use settings::{Keeping, Limits, Memory, Settings};

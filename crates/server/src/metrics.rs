@@ -22,6 +22,10 @@ pub(crate) struct ServiceMetrics {
     in_flight: AtomicI64,
     /// Of the proxy's sessions.
     pub(crate) sessions: Arc<epitome::live::Metrics>,
+    /// Of the sessions that are kept in the store.
+    pub(crate) kept: Arc<epitome::live::Metrics>,
+    /// How long requests waited for their turn at a session.
+    lock_waits: Mutex<Histogram>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -29,6 +33,28 @@ struct Histogram {
     buckets: [u64; BOUNDS.len()],
     count: u64,
     sum: f64,
+}
+
+impl Histogram {
+    fn add(&mut self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        for (bucket, bound) in self.buckets.iter_mut().zip(BOUNDS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        self.count += 1;
+        self.sum += seconds;
+    }
+
+    /// Its lines; `labels` is empty, or ends with a comma.
+    fn write(&self, text: &mut String, name: &str, labels: &str) {
+        for (bucket, bound) in self.buckets.iter().zip(BOUNDS) {
+            let _ = writeln!(text, "{name}_bucket{{{labels}le=\"{bound}\"}} {bucket}");
+        }
+        let _ = writeln!(text, "{name}_bucket{{{labels}le=\"+Inf\"}} {}", self.count);
+        let own = labels.trim_end_matches(',');
+        let own = if own.is_empty() { String::new() } else { format!("{{{own}}}") };
+        let _ = writeln!(text, "{name}_sum{own} {}\n{name}_count{own} {}", self.sum, self.count);
+    }
 }
 
 /// A request under way, until it is dropped.
@@ -50,13 +76,7 @@ impl ServiceMetrics {
     pub(crate) fn request(&self, route: &'static str, status: u16, took: Duration) {
         *lock(&self.requests).entry((route, status)).or_default() += 1;
         let mut durations = lock(&self.durations);
-        let histogram = durations.entry(route).or_default();
-        let seconds = took.as_secs_f64();
-        for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
-            *bucket += u64::from(seconds <= bound);
-        }
-        histogram.count += 1;
-        histogram.sum += seconds;
+        durations.entry(route).or_default().add(took);
     }
 
     /// A compaction that a caller asked for.
@@ -65,13 +85,18 @@ impl ServiceMetrics {
         self.tokens_saved.fetch_add(tokens_saved.into(), Ordering::Relaxed);
     }
 
+    /// A request waited for its turn at a session.
+    pub(crate) fn lock_wait(&self, took: Duration) {
+        lock(&self.lock_waits).add(took);
+    }
+
     /// A request that the proxy sent on.
     pub(crate) fn proxied(&self, status: &'static str) {
         *lock(&self.proxied).entry(status).or_default() += 1;
     }
 
-    /// Everything as text; `gauges` are name, help and value of what is measured now.
-    pub(crate) fn text(&self, gauges: &[(&str, &str, f64)]) -> String {
+    /// Everything as text; `gauges` are name, help and value of what is measured now, `counters` of what others count.
+    pub(crate) fn text(&self, gauges: &[(&str, &str, f64)], counters: &[(&str, &str, f64)]) -> String {
         let mut text = String::new();
         head(&mut text, "epitome_requests_total", "counter", "Requests answered, by route and status.");
         for ((route, status), count) in lock(&self.requests).iter() {
@@ -80,13 +105,11 @@ impl ServiceMetrics {
         let name = "epitome_request_duration_seconds";
         head(&mut text, name, "histogram", "Time until the headers of the answer, by route.");
         for (route, histogram) in lock(&self.durations).iter() {
-            for (bucket, bound) in histogram.buckets.iter().zip(BOUNDS) {
-                let _ = writeln!(text, "{name}_bucket{{route=\"{route}\",le=\"{bound}\"}} {bucket}");
-            }
-            let _ = writeln!(text, "{name}_bucket{{route=\"{route}\",le=\"+Inf\"}} {}", histogram.count);
-            let _ = writeln!(text, "{name}_sum{{route=\"{route}\"}} {}", histogram.sum);
-            let _ = writeln!(text, "{name}_count{{route=\"{route}\"}} {}", histogram.count);
+            histogram.write(&mut text, name, &format!("route=\"{route}\","));
         }
+        let name = "epitome_session_lock_wait_seconds";
+        head(&mut text, name, "histogram", "Time until it was a request's turn at a kept session.");
+        lock(&self.lock_waits).write(&mut text, name, "");
         labelled(
             &mut text,
             ("epitome_compactions_total", "status"),
@@ -101,11 +124,16 @@ impl ServiceMetrics {
             "Requests sent on to a provider, by what the proxy did with them.",
             &lock(&self.proxied),
         );
-        for (name, help, value) in of_sessions(&self.sessions.counters()) {
-            single(&mut text, name, "counter", help, value as f64);
+        let (proxied, kept) = (self.sessions.counters(), self.kept.counters());
+        for ((name, help, proxied), (_, _, kept)) in of_sessions(&proxied).into_iter().zip(of_sessions(&kept)) {
+            head(&mut text, name, "counter", help);
+            let _ = writeln!(text, "{name}{{of=\"proxy\"}} {proxied}\n{name}{{of=\"store\"}} {kept}");
         }
         let in_flight = self.in_flight.load(Ordering::Relaxed) as f64;
         single(&mut text, "epitome_requests_in_flight", "gauge", "Requests under way.", in_flight);
+        for (name, help, value) in counters {
+            single(&mut text, name, "counter", help, *value);
+        }
         for (name, help, value) in gauges {
             single(&mut text, name, "gauge", help, *value);
         }
@@ -113,10 +141,12 @@ impl ServiceMetrics {
     }
 }
 
-fn of_sessions(counters: &Counters) -> [(&'static str, &'static str, u64); 9] {
+fn of_sessions(counters: &Counters) -> [(&'static str, &'static str, u64); 11] {
     [
-        ("epitome_session_compactions_total", "Compactions of the proxy's sessions.", counters.compactions),
-        ("epitome_session_failures_total", "Compactions of the proxy's sessions that failed.", counters.failures),
+        ("epitome_session_messages_total", "Messages that sessions went on with.", counters.messages),
+        ("epitome_session_compactions_total", "Compactions of sessions.", counters.compactions),
+        ("epitome_session_failures_total", "Compactions of sessions that failed.", counters.failures),
+        ("epitome_session_undos_total", "Compactions that were taken back.", counters.undos),
         ("epitome_session_overflows_total", "Requests that a provider refused as too long.", counters.overflows),
         ("epitome_session_arrival_cuts_total", "Huge results cut before they were sent.", counters.arrival_cuts),
         ("epitome_session_tokens_saved_total", "Tokens that these saved once.", counters.tokens_saved),

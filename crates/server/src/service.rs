@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
-use axum::serve::ListenerExt as _;
+use epitome::store::{SqlStore, Store};
 use epitome::{Registry, Runtime};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::guard;
+use crate::listen;
 use crate::routes;
-use crate::settings::Settings;
+use crate::settings::{Keeping, Settings};
 use crate::state::App;
 
 /// Why the service does not run.
@@ -36,6 +37,9 @@ pub enum ServeError {
     /// Something that it needs is not there.
     #[error("cannot start: {0}")]
     Setup(String),
+    /// The store of the sessions cannot be opened.
+    #[error("the store cannot be opened: {0}")]
+    Store(String),
     /// It had to stop.
     #[error("stopped: {0}")]
     Stopped(#[from] io::Error),
@@ -55,7 +59,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Other machines could call it and there is no token; the address cannot be had.
+    /// Other machines could call it and there is no token; the address cannot be had; the store cannot be opened.
     pub async fn bind(runtime: Runtime, registry: Registry, settings: Settings) -> Result<Self, ServeError> {
         let address = settings.listen;
         if !address.ip().is_loopback() && settings.tokens.is_empty() {
@@ -64,7 +68,8 @@ impl Service {
         let listen = |error| ServeError::Listen { address, error };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let app = App::new(runtime, registry, settings).map_err(ServeError::Setup)?;
+        let store = opened(&settings.store).await?;
+        let app = App::new(runtime, registry, settings, store).map_err(ServeError::Setup)?;
         Ok(Self { listener, address, app: Arc::new(app) })
     }
 
@@ -80,24 +85,49 @@ impl Service {
             .layer(from_fn_with_state(Arc::clone(&self.app), guard::guard))
             .with_state(Arc::clone(&self.app));
         let (stopping, stopped) = oneshot::channel::<()>();
+        let (hub, app) = (Arc::clone(&self.app.hub), Arc::clone(&self.app));
         let told = async move {
             stop.await;
             tracing::info!("stopping");
+            hub.close();
             let _ = stopping.send(());
         };
         tracing::info!(address = %self.address, "listening");
-        // A small piece of a stream is sent at once, and does not wait for the next.
-        let listener = self.listener.tap_io(|connection| {
-            if let Err(error) = connection.set_nodelay(true) {
-                tracing::debug!(%error, "a connection will send small pieces late");
+        let header_timeout = self.app.settings.limits.body_timeout;
+        let served = async move {
+            listen::serve(self.listener, router, header_timeout, told).await;
+            // Work on sessions whose caller has left.
+            if let Ok(sessions) = app.sessions() {
+                sessions.under_way.finished().await;
             }
-        });
-        let served = axum::serve(listener, router).with_graceful_shutdown(told).into_future();
+        };
         tokio::select! {
-            served = served => served?,
+            () = served => {}
             () = waited(stopped, wait) => tracing::warn!("stopped with requests under way"),
         }
         Ok(())
+    }
+}
+
+/// The store where sessions are kept, if there is to be one.
+async fn opened(keeping: &Keeping) -> Result<Option<Arc<dyn Store>>, ServeError> {
+    let (address, is_needed) = match keeping {
+        Keeping::Nowhere => return Ok(None),
+        Keeping::Store(store) => return Ok(Some(Arc::clone(store))),
+        Keeping::In(address) => (address, true),
+        Keeping::IfPossible(address) => (address, false),
+    };
+    match SqlStore::open(address).await {
+        Ok(store) => Ok(Some(Arc::new(store))),
+        Err(error) => {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            let problem = format!("{error}{cause}");
+            if is_needed {
+                return Err(ServeError::Store(problem));
+            }
+            tracing::error!(%problem, "the store cannot be opened: this service keeps no sessions");
+            Ok(None)
+        }
     }
 }
 

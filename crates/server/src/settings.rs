@@ -1,9 +1,16 @@
 //! How the service runs.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
+use epitome::store::Store;
+
+use epitome::Config;
+
 use crate::auth::Tokens;
+use crate::channels::hosts::ChannelHosts;
 use crate::proxy::Upstreams;
 
 /// How the service runs, beside what the configuration says of compactions.
@@ -19,13 +26,19 @@ pub struct Settings {
     pub limits: Limits,
     /// What it remembers.
     pub memory: Memory,
+    /// Where sessions are kept.
+    pub store: Keeping,
+    /// The configuration that the service's runtime was built from, for the settings of agents and sessions to stand over.
+    pub config: Config,
+    /// The hosts that channels given over HTTP may lead to; none, and there are no such channels.
+    pub channel_hosts: ChannelHosts,
     /// Whether the window of the model that a request names counts, where something is known of it. Meant for
     /// configurations that set neither window nor model.
     pub budget_by_model: bool,
 }
 
 impl Default for Settings {
-    /// Port 7777 of this machine, no token, no proxy.
+    /// Port 7777 of this machine, no token, no proxy, no store.
     fn default() -> Self {
         Self {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7777),
@@ -33,8 +46,36 @@ impl Default for Settings {
             upstreams: Upstreams::default(),
             limits: Limits::default(),
             memory: Memory::default(),
+            store: Keeping::Nowhere,
+            config: Config::default(),
+            channel_hosts: ChannelHosts::default(),
             budget_by_model: false,
         }
+    }
+}
+
+/// Where sessions are kept, by the address of a store: `sqlite:PATH`, `sqlite::memory:`, `postgres://user@host/database`.
+#[derive(Clone)]
+pub enum Keeping {
+    /// Nowhere: there are no sessions, and the rest of the service works.
+    Nowhere,
+    /// There; where that cannot be opened, the service does not start.
+    In(String),
+    /// There; where that cannot be opened, the service says so and starts without sessions.
+    IfPossible(String),
+    /// In a store that the host has opened.
+    Store(Arc<dyn Store>),
+}
+
+impl fmt::Debug for Keeping {
+    /// Without the address, which may hold a password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Nowhere => "Nowhere",
+            Self::In(_) => "In(..)",
+            Self::IfPossible(_) => "IfPossible(..)",
+            Self::Store(_) => "Store(..)",
+        })
     }
 }
 
@@ -53,6 +94,9 @@ pub struct Limits {
     pub body_timeout: Duration,
     /// How long a compaction may take, waiting included: 503 beyond. The proxy sends the original then.
     pub work_timeout: Duration,
+    /// How long a request on a kept session may wait for those before it, and for its own compaction: 503 beyond. What
+    /// waited is then not done; a compaction that was begun goes on to its end.
+    pub session_timeout: Duration,
     /// How long a provider may say nothing: 504 beyond, or the end of a stream.
     pub upstream_timeout: Duration,
     /// How long requests under way may take after the service was told to stop.
@@ -61,7 +105,7 @@ pub struct Limits {
 
 impl Default for Limits {
     /// 32 MiB, 256 at once, 1,200 a minute, a worker for each core, half a minute for a body, one minute for a compaction,
-    /// ten minutes for a provider, half a minute for a shutdown.
+    /// ten minutes for a kept session and for a provider, half a minute for a shutdown.
     fn default() -> Self {
         Self {
             body_bytes: 32 << 20,
@@ -70,13 +114,14 @@ impl Default for Limits {
             workers: 0,
             body_timeout: Duration::from_secs(30),
             work_timeout: Duration::from_secs(60),
+            session_timeout: Duration::from_secs(600),
             upstream_timeout: Duration::from_secs(600),
             shutdown_timeout: Duration::from_secs(30),
         }
     }
 }
 
-/// What the service remembers, all of it in memory. What is used least recently is forgotten first.
+/// What the service has in memory. What is used least recently is forgotten first.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Bytes of what left a context that each tenant can retrieve.
@@ -85,11 +130,21 @@ pub struct Memory {
     pub sessions: usize,
     /// Bytes that these decisions may take.
     pub session_bytes: usize,
+    /// Kept sessions that are held in memory; others are read from the store when they are asked for.
+    pub open_sessions: usize,
+    /// Bytes that these may take.
+    pub open_bytes: usize,
 }
 
 impl Default for Memory {
-    /// 64 MiB for each tenant's archive, 1,000 sessions of 64 MiB in all.
+    /// 64 MiB for each tenant's archive, 1,000 sessions of the proxy with 64 MiB in all, 256 kept ones with 256 MiB.
     fn default() -> Self {
-        Self { archive_bytes: 64 << 20, sessions: 1_000, session_bytes: 64 << 20 }
+        Self {
+            archive_bytes: 64 << 20,
+            sessions: 1_000,
+            session_bytes: 64 << 20,
+            open_sessions: 256,
+            open_bytes: 256 << 20,
+        }
     }
 }

@@ -1,31 +1,54 @@
 //! What all requests share.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use epitome::engine::{Budget, Sent};
 use epitome::formats::{Format, carries_reasoning};
+use epitome::store::Store;
 use epitome::{Engine, Registry, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
+use crate::agents::Runtimes;
 use crate::archive::Archives;
 use crate::error::ApiError;
+use crate::events::Hub;
+use crate::guard::shares::Shares;
 use crate::metrics::ServiceMetrics;
 use crate::proxy::Proxy;
+use crate::sessions::Sessions;
 use crate::settings::Settings;
+
+/// Requests whose bodies may arrive at once, for each that may be answered at once.
+const MOST_ARRIVING: usize = 4;
+
+/// Bodies of the largest size that may be in memory at once.
+const MOST_BODIES: usize = 8;
 
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: Arc<Runtime>,
     pub(crate) registry: Registry,
     pub(crate) settings: Settings,
     pub(crate) archives: Archives,
     pub(crate) metrics: ServiceMetrics,
     pub(crate) proxy: Proxy,
-    /// Requests that may still begin.
-    pub(crate) slots: Semaphore,
+    /// What happens to sessions, for those who watch.
+    pub(crate) hub: Arc<Hub>,
+    /// The sessions that are kept; `None` where there is no store.
+    sessions: Option<Sessions>,
+    /// What works on sessions that have settings of their own.
+    pub(crate) runtimes: Runtimes,
+    /// Requests that are answered.
+    pub(crate) slots: Arc<Shares>,
+    /// Requests whose bodies arrive.
+    pub(crate) arriving: Arc<Shares>,
+    /// Bytes of bodies that arrive or are answered.
+    pub(crate) body_bytes: Arc<Shares>,
     /// Turns of the workers.
     workers: Arc<Semaphore>,
     rates: Mutex<HashMap<Arc<str>, Rate>>,
@@ -40,20 +63,40 @@ struct Rate {
 }
 
 impl App {
-    pub(crate) fn new(runtime: Runtime, registry: Registry, settings: Settings) -> Result<Self, String> {
+    pub(crate) fn new(
+        runtime: Runtime,
+        registry: Registry,
+        settings: Settings,
+        store: Option<Arc<dyn Store>>,
+    ) -> Result<Self, String> {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let are_several = settings.tokens.tenants().len() > 1;
         let workers = if settings.limits.workers == 0 { cores } else { settings.limits.workers };
         Ok(Self {
             archives: Archives::new(settings.memory.archive_bytes),
             metrics: ServiceMetrics::default(),
             proxy: Proxy::new(&settings, &runtime)?,
-            slots: Semaphore::new(settings.limits.concurrent),
+            hub: Arc::default(),
+            sessions: store.map(|store| Sessions::new(store, &settings.memory)),
+            runtimes: Runtimes::default(),
+            slots: Shares::new(settings.limits.concurrent, are_several),
+            arriving: Shares::new(settings.limits.concurrent.saturating_mul(MOST_ARRIVING), are_several),
+            body_bytes: Shares::new(settings.limits.body_bytes.saturating_mul(MOST_BODIES), are_several),
             workers: Arc::new(Semaphore::new(workers)),
             rates: Mutex::default(),
             engine: epitome::engine_of(&runtime),
-            runtime,
+            runtime: Arc::new(runtime),
             registry,
             settings,
+        })
+    }
+
+    /// The sessions that are kept. The error for a service without a store is 404.
+    pub(crate) fn sessions(&self) -> Result<&Sessions, ApiError> {
+        self.sessions.as_ref().ok_or_else(|| {
+            let help = "start the service with --store sqlite:PATH or --store postgres://…";
+            let status = axum::http::StatusCode::NOT_FOUND;
+            ApiError::new(status, "no-store", "this service keeps no sessions", help)
         })
     }
 
@@ -105,6 +148,42 @@ impl App {
             task.await.map_err(|_| Failed::Panicked)
         };
         tokio::time::timeout(self.settings.limits.work_timeout, done).await.unwrap_or(Err(Failed::TimedOut))
+    }
+}
+
+impl App {
+    /// Runs a future off the threads that answer requests. Each of its steps has the turn of a worker; while it waits, for a
+    /// model or for the disk, it has none.
+    pub(crate) async fn in_turns<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Failed> {
+        let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
+        let bell = Arc::new(Bell(Notify::new()));
+        loop {
+            let turn = Arc::clone(&self.workers).acquire_owned().await.map_err(|_| Failed::Panicked)?;
+            let (waker, span) = (Waker::from(Arc::clone(&bell)), tracing::Span::current());
+            let step = move || {
+                let _turn = turn;
+                let polled = span.in_scope(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
+                (future, polled)
+            };
+            let (same, polled) = tokio::task::spawn_blocking(step).await.map_err(|_| Failed::Panicked)?;
+            match polled {
+                Poll::Ready(value) => return Ok(value),
+                Poll::Pending => future = same,
+            }
+            bell.0.notified().await;
+        }
+    }
+}
+
+/// Rings when a future wants its next step; also where nobody listens yet.
+struct Bell(Notify);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
     }
 }
 

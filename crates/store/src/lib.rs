@@ -138,7 +138,7 @@ pub use sql::SqlStore;
 #[cfg(feature = "sqlite")]
 pub use sql::SqliteSettings;
 pub use store::{
-    About, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store, StoredMessage,
-    StoredSession, Tenant, ViewKind,
+    About, EpochTimes, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store,
+    StoredMessage, StoredSession, Tenant, ViewKind,
 };
 pub use tenant_memories::TenantMemories;

@@ -10,7 +10,9 @@ use std::task::{Context, Poll, Waker};
 
 use epitome_strategy::BoxFuture;
 
-/// A session's lock, for as long as it is held. Dropping it gives it back; so does the end of the process.
+/// A session's lock, for as long as it is held. Dropping it gives it back; so does the end of the process, or of the
+/// connection to the database that holds the locks: then somebody else may have it before this value is dropped, and of the
+/// two, whoever changes the session second is told of a conflict ([`StoreError::Conflict`](crate::StoreError::Conflict)).
 #[derive(Debug)]
 pub struct SessionLock {
     // Given back in this order: whoever waits in this process finds it free with the other instances too.
@@ -29,8 +31,7 @@ impl SessionLock {
         Self { elsewhere, _here: here }
     }
 
-    /// Gives the lock back, and returns when others can have it. Dropping it does the same without waiting, and costs a
-    /// connection where the database is a server.
+    /// Gives the lock back, and returns when others can have it. Dropping it does the same without waiting.
     pub async fn release(mut self) {
         if let Some(elsewhere) = self.elsewhere.take() {
             elsewhere.release().await;

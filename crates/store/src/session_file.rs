@@ -111,9 +111,34 @@ impl SessionFile {
     pub fn read(path: impl AsRef<Path>) -> Result<Opened, StoreError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(StoreError::io("reading", path))?;
-        let Replayed { session, archive, torn, .. } = replay(path, &bytes)?;
+        Self::parse(path, &bytes)
+    }
+
+    /// Whether the content of a file begins as that of a stored session does. Costs the first line.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|header| header["epitome"].is_u64())
+    }
+
+    /// Reads a stored session from the content of its file, which errors call `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Opened, StoreError> {
+        let Replayed { session, archive, torn, .. } = replay(path, bytes)?;
         let repaired = torn.map(|torn| format!("left out what is not written to its end: {torn}"));
         Ok(Opened { session, archive, repaired })
+    }
+
+    /// What the file with this content, which errors call `path`, holds when an epoch is undone: its records, without what
+    /// an interrupted write left, and the undo behind them. Nothing is written. Linear in the file.
+    ///
+    /// Errors where the file is no stored session, is damaged, or its session cannot undo the epoch.
+    pub fn undone(path: &Path, bytes: &[u8], epoch: u32) -> Result<Vec<u8>, StoreError> {
+        let Replayed { mut session, length, .. } = replay(path, bytes)?;
+        let out_of_step = |problem: String| StoreError::OutOfStep { path: path.to_owned(), problem };
+        session.undo(epoch).map_err(|error| out_of_step(error.to_string()))?;
+        let mut content = bytes.get(..length as usize).unwrap_or(bytes).to_vec();
+        let not_json = |source| StoreError::NotJson { path: path.to_owned(), source };
+        write_line(&mut content, &RecordRef::Undo(epoch)).map_err(not_json)?;
+        Ok(content)
     }
 
     pub(crate) fn over(log: LogFile, session: &Session) -> Self {

@@ -196,6 +196,15 @@ pub struct Messages {
     pub messages: Vec<StoredMessage>,
 }
 
+/// When a compaction of a stored session was made, in milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EpochTimes {
+    /// When it was stored.
+    pub committed_at: i64,
+    /// When it was undone, where it was.
+    pub undone_at: Option<i64>,
+}
+
 /// How a store is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Health {
@@ -338,7 +347,7 @@ pub trait Store: Send + Sync + Debug {
         archive: &'a mut SessionArchive,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Deletes a session with its archive; its memories stay. Whether there was one.
+    /// Deletes a session with its archive, and the memories that are its alone. Whether there was one.
     fn delete_session<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Messages of a view of the session. The session is read and folded for it: linear in the session.
@@ -366,6 +375,10 @@ pub trait Store: Send + Sync + Debug {
         tenant: &'a Tenant,
         id: &'a str,
     ) -> BoxFuture<'a, Result<Option<StoredMessage>, StoreError>>;
+
+    /// When the session's compactions were made, in the order of their numbers. Linear in their number.
+    fn epoch_times<'a>(&'a self, tenant: &'a Tenant, id: &'a str)
+    -> BoxFuture<'a, Result<Vec<EpochTimes>, StoreError>>;
 
     /// Waits until nobody else holds the session's lock, and takes it. The lock is advisory: it keeps those apart who ask
     /// for it. Those who wait get it in the order in which they came, as far as one process goes.
@@ -403,6 +416,9 @@ pub trait Store: Send + Sync + Debug {
     /// The tenant's agents, by name.
     fn agents<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<Agent>, StoreError>>;
 
+    /// The tenant's agent of that name, where there is one. One row, whatever else there is.
+    fn agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Agent>, StoreError>>;
+
     /// Deletes an agent; its sessions stay. Whether there was one.
     fn delete_agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
 
@@ -412,6 +428,17 @@ pub trait Store: Send + Sync + Debug {
 
     /// The tenant's channels, by name.
     fn channels<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<Channel>, StoreError>>;
+
+    /// The tenant's channel of that name, where there is one. One row, whatever else there is.
+    fn channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Channel>, StoreError>>;
+
+    /// The id of a session of the tenant whose own settings ([`About::settings`]) have a `channel` of that name; `None` where
+    /// no session has. Linear in the tenant's sessions.
+    fn session_with_channel<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, StoreError>>;
 
     /// Deletes a channel. Whether there was one.
     fn delete_channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;

@@ -1,13 +1,15 @@
 //! `epitome serve`: the service and the proxy.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use epitome::config::Source;
-use epitome_server::{Limits, Memory, ServeError, Settings, Tokens, Upstreams, log_to_stderr, serve};
+use epitome_server::{
+    ChannelHost, Keeping, Limits, Memory, ServeError, Settings, Tokens, Upstreams, log_to_stderr, serve,
+};
 
 use crate::Outcome;
 use crate::failure::Failure;
@@ -37,6 +39,18 @@ pub(crate) struct ServeArgs {
     /// requests of these. Can be given several times
     #[arg(long, value_name = "[KIND=]URL")]
     pub(crate) upstream: Vec<String>,
+    /// A host that channels given over HTTP may lead to, such as api.openai.com or localhost:11434; the usual ports only, or
+    /// the one that is given, or all of them as HOST:*. http://HOST for one without TLS that is not this machine. Can be
+    /// given several times; without any there are no such channels
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub(crate) channel_host: Vec<ChannelHost>,
+    /// Where sessions are kept: sqlite:PATH, sqlite::memory:, postgres://USER@HOST/DATABASE, or none [default: an SQLite file
+    /// in your data folder, $XDG_DATA_HOME/epitome/epitome.sqlite]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) store: Option<String>,
+    /// The environment variable with that address, where it holds a password
+    #[arg(long, value_name = "NAME", conflicts_with = "store")]
+    pub(crate) store_variable: Option<String>,
     /// What is logged: a level, or a list such as info,epitome_server=debug
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(crate) log: String,
@@ -90,6 +104,9 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
             sessions: args.limits.max_sessions as usize,
             ..Memory::default()
         },
+        config: config.clone(),
+        channel_hosts: args.channel_host.iter().cloned().collect(),
+        store: keeping(store_of(args)?.as_deref())?,
         budget_by_model: config.source("budget.window") == Source::Default,
     };
     let runtime = input::build(&config, &registry)?;
@@ -108,8 +125,74 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
         Err(error @ ServeError::Listen { .. }) => {
             Err(Failure::other(error).with_help("--listen ADDRESS:PORT takes another, port 0 a free one"))
         }
+        Err(error @ ServeError::Store(_)) => {
+            Err(Failure::other(error).with_help("--store names another, --store none does without sessions"))
+        }
         Err(error) => Err(Failure::other(error)),
     }
+}
+
+/// The address of the store, where one is given.
+fn store_of(args: &ServeArgs) -> Result<Option<String>, Failure> {
+    let Some(name) = &args.store_variable else { return Ok(args.store.clone()) };
+    match std::env::var(name) {
+        Ok(address) if !address.trim().is_empty() => Ok(Some(address.trim().to_owned())),
+        _ => {
+            let problem = format!("--store-variable: the environment variable {name} holds no address");
+            Err(Failure::usage_text(problem).with_help("set it, such as to postgres://USER:PASSWORD@HOST/DATABASE"))
+        }
+    }
+}
+
+/// Where sessions are kept. The folder of the default file is made.
+fn keeping(store: Option<&str>) -> Result<Keeping, Failure> {
+    match store {
+        Some("none") => return Ok(Keeping::Nowhere),
+        Some(address) if ["sqlite:", "postgres://", "postgresql://"].iter().any(|kind| address.starts_with(kind)) => {
+            return Ok(Keeping::In(address.to_owned()));
+        }
+        // Not repeated: it may hold a password.
+        Some(_) => {
+            let problem = "--store: this is no address of a store".to_owned();
+            return Err(Failure::usage_text(problem).with_help("sqlite:PATH, sqlite::memory:, postgres://… or none"));
+        }
+        None => {}
+    }
+    let Some(folder) = data_folder() else {
+        output::tell("sessions are not kept: there is no data folder, --store names a place\n");
+        return Ok(Keeping::Nowhere);
+    };
+    let folder = folder.join("epitome");
+    if let Err(error) = make_private(&folder) {
+        let shown = folder.display();
+        output::tell(&format!("sessions are not kept: `{shown}` cannot be made ({error}), --store names a place\n"));
+        return Ok(Keeping::Nowhere);
+    }
+    // What cannot be said in an address cannot be opened; other places can be named.
+    Ok(Keeping::IfPossible(format!("sqlite:{}", folder.join("epitome.sqlite").display())))
+}
+
+/// The folder where programs keep a user's data.
+fn data_folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    variable("XDG_DATA_HOME").or_else(|| {
+        if cfg!(windows) {
+            variable("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            Some(variable("HOME")?.join("Library/Application Support"))
+        } else {
+            Some(variable("HOME")?.join(".local/share"))
+        }
+    })
+}
+
+/// Makes a folder that is nobody else's business.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 fn tokens(args: &ServeArgs) -> Result<Tokens, Failure> {

@@ -210,6 +210,21 @@ fn called(round: &Round) -> String {
     words.join(" ")
 }
 
+/// What started a compaction, in words.
+pub(crate) fn started_by(trigger: Trigger) -> &'static str {
+    match trigger {
+        Trigger::Manual => "manual",
+        Trigger::Soft => "soft threshold",
+        Trigger::Hard => "hard threshold",
+        Trigger::RemainingShare => "share left",
+        Trigger::Rounds => "rounds",
+        Trigger::Marker => "marker",
+        Trigger::Overflow => "overflow",
+        Trigger::Arrival => "arrival",
+        Trigger::Recorded => "recorded",
+    }
+}
+
 fn compactions(out: &mut String, census: &Census, width: usize) {
     if census.compactions.is_empty() {
         return;
@@ -219,21 +234,10 @@ fn compactions(out: &mut String, census: &Census, width: usize) {
     let mut table = Table::new(&setting, &["n", "by", "trigger", "after message", "tokens before", "after"]);
     let tokens = |tokens: Option<u32>| tokens.map_or_else(|| Cell::styled("?", FAINT), |tokens| number(tokens).into());
     for compaction in &census.compactions {
-        let trigger = match compaction.trigger {
-            Trigger::Manual => "manual",
-            Trigger::Soft => "soft threshold",
-            Trigger::Hard => "hard threshold",
-            Trigger::RemainingShare => "share left",
-            Trigger::Rounds => "rounds",
-            Trigger::Marker => "marker",
-            Trigger::Overflow => "overflow",
-            Trigger::Arrival => "arrival",
-            Trigger::Recorded => "recorded",
-        };
         table.row([
             Cell::styled(compaction.number.to_string(), FAINT),
             if compaction.recorded { "the agent" } else { "epitome" }.into(),
-            trigger.into(),
+            started_by(compaction.trigger).into(),
             number(compaction.after_message).into(),
             tokens(compaction.tokens_before),
             tokens(compaction.tokens_after),

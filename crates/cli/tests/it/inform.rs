@@ -161,6 +161,8 @@ fn help_names_every_subcommand() {
       check        Tell whether a session should be compacted
       inspect      Show what a session is made of
       convert      Write a session in another format
+      history      List the compactions of a session, with what each did and what left
+      restore      Write a session without one of its compactions, or what a handle stands for
       strategies   List the strategies, or show the page of one
       eval         Hold methods against each other on recorded sessions
       replay       Replay recorded sessions turn by turn, and tell what they cost

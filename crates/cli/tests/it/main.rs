@@ -5,10 +5,12 @@
 mod bad_input;
 mod compact;
 mod eval;
+mod history;
 mod inform;
 mod model;
 mod place;
 mod replay;
 mod serve;
+mod serve_killed;
 mod several;
 mod write;

@@ -54,6 +54,8 @@ impl Place {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_epitome"));
         command.args(line.split_whitespace()).current_dir(self.0.path());
+        // What a command keeps for its user is kept here.
+        command.env("XDG_DATA_HOME", self.0.path().join("data"));
         command.env("COLUMNS", "100").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
         command
     }

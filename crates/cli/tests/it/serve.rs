@@ -9,14 +9,14 @@ use epitome_testkit::{Scripted, ScriptedServer};
 use crate::place::Place;
 
 /// A service with the reader of what it says.
-struct Serving {
-    child: Child,
+pub(crate) struct Serving {
+    pub(crate) child: Child,
     said: BufReader<std::process::ChildStderr>,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Serving {
-    fn start(place: &Place, more: &str) -> Self {
+    pub(crate) fn start(place: &Place, more: &str) -> Self {
         let mut command = place.command(&format!("serve --listen 127.0.0.1:0 {more}"));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -70,6 +70,58 @@ fn it_answers_proxies_and_stops() {
     assert!(!log.contains("alices-own-token-1") && !log.contains("sesame") && !log.contains("hello"), "{log}");
 }
 
+/// The status and the JSON body of an answer.
+pub(crate) fn asked(serving: &Serving, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {
+    let length = body.len();
+    let answer = serving.ask(&format!(
+        "{method} {path} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    ));
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or_default())
+}
+
+#[test]
+fn where_sessions_are_kept() {
+    let end = |mut serving: Serving| {
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+    };
+    let place = Place::with("data", "");
+    std::fs::remove_file(place.path("data")).unwrap();
+    // In the user's own folder, which is made and is nobody else's business.
+    let serving = Serving::start(&place, "");
+    assert_eq!(asked(&serving, "POST", "/v1/sessions", r#"{"id": "mine"}"#).0, 201);
+    end(serving);
+    let folder = place.path("data/epitome");
+    assert!(folder.join("epitome.sqlite").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    let serving = Serving::start(&place, "");
+    assert_eq!(asked(&serving, "GET", "/v1/sessions/mine", "").0, 200);
+    end(serving);
+    // Where that cannot be used the rest works.
+    for beside in ["epitome.sqlite-wal", "epitome.sqlite-shm"] {
+        std::fs::remove_file(folder.join(beside)).ok();
+    }
+    std::fs::write(folder.join("epitome.sqlite"), "this is no database, and a long text that it is not ".repeat(100))
+        .unwrap();
+    let serving = Serving::start(&place, "");
+    let (status, refused) = asked(&serving, "GET", "/v1/sessions", "");
+    assert_eq!((status, refused["error"]["code"].as_str()), (404, Some("no-store")));
+    end(serving);
+    let serving = Serving::start(&place, "--store none");
+    assert_eq!(asked(&serving, "GET", "/v1/sessions", "").0, 404);
+    end(serving);
+    let serving = Serving::start(&place, "--store sqlite:other.sqlite");
+    assert_eq!(asked(&serving, "GET", "/v1/sessions/mine", "").0, 404);
+    assert!(place.path("other.sqlite").exists());
+    end(serving);
+}
+
 #[test]
 fn what_it_does_not_start_with() {
     let check = |line: &str, code: i32, part: &str| {
@@ -82,9 +134,15 @@ fn what_it_does_not_start_with() {
     check("serve --token-file tokens", 2, "line 1");
     check("serve --token-file missing", 2, "missing");
     check("serve --upstream nowhere", 2, "--upstream");
+    check("serve --channel-host https://api.openai.com", 2, "is no host");
     check("serve --log ==", 2, "--log");
     check("serve --config missing.toml", 2, "missing.toml");
     check("serve --max-body 0", 2, "--max-body");
+    check("serve --store nowhere", 2, "--store");
+    check("serve --store-variable THERE_IS_NO_SUCH", 2, "THERE_IS_NO_SUCH");
+    check("serve --store none --store-variable THERE_IS_NO_SUCH", 2, "cannot be used with");
+    check("serve --store sqlite:", 1, "--store none");
+    check("serve --store sqlite:missing/folder/e.sqlite", 1, "missing/folder");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     check(&format!("serve --listen {}", taken.local_addr().unwrap()), 1, "port 0");
 }

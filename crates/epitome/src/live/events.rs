@@ -134,13 +134,13 @@ pub struct ContextTokens {
 }
 
 impl ContextTokens {
-    pub(super) fn new(check: &Check, estimated: bool) -> Self {
+    pub(super) fn new(check: &Check, threshold: u32, estimated: bool) -> Self {
         let percent = |tokens: u32| f64::from(tokens) * 100.0 / f64::from(check.usable_tokens.max(1));
         Self {
             used_tokens: check.current_tokens,
             max_tokens: check.usable_tokens,
             percent: percent(check.current_tokens),
-            threshold_percent: percent(check.threshold_tokens),
+            threshold_percent: percent(threshold),
             estimated,
         }
     }

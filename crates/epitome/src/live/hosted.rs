@@ -1,8 +1,9 @@
 //! What a host needs that keeps its sessions elsewhere, and has several people look at them while they are worked on.
 
-use epitome_engine::{Draft, Report};
+use epitome_config::Runtime;
+use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
-use epitome_strategy::Verdict;
+use epitome_strategy::{Tokens, Verdict};
 
 use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
@@ -27,7 +28,35 @@ impl LiveSession {
             confirm: self.confirm.clone(),
             watchers: Watchers::default(),
             overflows: self.overflows,
+            window: self.window,
         }
+    }
+
+    /// Goes on under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
+    /// limit that it named stays in force where the window is the one for which it named it. Counts the view: linear.
+    pub fn resettle(&mut self, runtime: &Runtime) {
+        let engine = crate::engine_of(runtime);
+        let before = self.ledger.total();
+        self.ledger = engine.ledger(&self.session);
+        self.engine = engine;
+        self.watch.resettle(runtime.triggers.clone(), before, self.ledger.total());
+        let named =
+            (self.budget.window < self.window && self.window == runtime.budget.window).then_some(self.budget.window);
+        self.window = runtime.budget.window;
+        self.budget = runtime.budget.clone();
+        if let Some(window) = named {
+            self.budget = with_window(&self.budget, window);
+        }
+        self.count_tools();
+        self.settings = runtime.live.clone();
+        self.mode = runtime.mode;
+        self.fixed.clone_from(&runtime.fixed);
+        self.tell_tokens();
+    }
+
+    /// Forgets that the last compaction failed or was refused: the next [`maintain`](Self::maintain) tries it again.
+    pub fn try_again(&mut self) {
+        self.watch.try_again();
     }
 
     /// What kind of task the session is. Linear in the view.
@@ -47,6 +76,12 @@ impl LiveSession {
         self.watchers.clear();
         listener.into_iter().for_each(|listener| self.watchers.add(listener));
     }
+}
+
+/// The budget where the provider named its limit. The reserve is the host's wish for the answer; it must not take the whole of
+/// a window that shrank.
+pub(super) fn with_window(budget: &Budget, window: Tokens) -> Budget {
+    Budget { window, reserve_output: budget.reserve_output.min(window / 4), ..budget.clone() }
 }
 
 /// A session's view before and after one of its compactions.

@@ -42,9 +42,9 @@ use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
-use epitome_session::{EntryKey, Message, Role, Session};
+use epitome_session::{EntryKey, Message, Role, Session, Trigger};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, Archived};
+use epitome_strategy::{Archive, Archived, Tokens};
 
 pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
@@ -80,6 +80,8 @@ pub struct LiveSession {
     watchers: Watchers,
     /// How often the provider has refused the session since it last answered.
     overflows: u32,
+    /// The window that the host gave; the budget's is smaller where the provider named a limit.
+    window: Tokens,
 }
 
 impl LiveSession {
@@ -114,9 +116,25 @@ impl LiveSession {
             confirm: None,
             watchers: Watchers::default(),
             overflows: 0,
+            window: runtime.budget.window,
         };
         live.count_tools();
+        live.note_undone();
         live
+    }
+
+    /// What was undone last stays undone, also when the session is read again: the view has to grow from what it was then.
+    /// When it was undone is not in the journal, so all that was said since the compaction counts as growth. Linear in that.
+    fn note_undone(&mut self) {
+        let Some(newest) = self.session.journal().iter().rfind(|epoch| epoch.trigger != Trigger::Arrival) else {
+            return;
+        };
+        if !newest.undone {
+            return;
+        }
+        let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
+        let grown: Tokens = since.filter_map(|key| self.ledger.of(key)).map(|entry| entry.total).sum();
+        self.watch.failed(self.ledger.total().saturating_sub(grown), Urgency::Soft);
     }
 
     /// Opens a session that was kept in a file, and goes on keeping it there. What an interrupted write left at the file's
@@ -226,6 +244,7 @@ impl LiveSession {
     /// Another budget from here on, as after a switch to another model; the tool definitions stay counted in. The next
     /// [`check`](Self::check) shows the share that the session takes of it.
     pub fn set_budget(&mut self, budget: Budget) {
+        self.window = budget.window;
         self.budget = budget;
         self.count_tools();
         self.tell_tokens();
@@ -308,7 +327,9 @@ impl LiveSession {
 
     /// How full the context is. Constant time.
     pub fn context(&self) -> ContextTokens {
-        ContextTokens::new(&self.check(), !self.engine.counter.is_exact())
+        // Asked of an empty session, the threshold is the one that suggests a compaction, also when this one is past it.
+        let suggested = self.watch.check(&self.budget, 0, self.session.newest_tokens_after());
+        ContextTokens::new(&self.check(), suggested.threshold_tokens, !self.engine.counter.is_exact())
     }
 
     fn tell_tokens(&self) {

@@ -4,6 +4,7 @@ use epitome_engine::{Budget, Report, Status};
 use epitome_session::Trigger;
 use epitome_strategy::Tokens;
 
+use super::hosted::with_window;
 use super::{Compaction, LiveError, LiveSession, Overflow};
 
 /// How often a session is made smaller for one call of the model.
@@ -73,8 +74,6 @@ impl LiveSession {
         let sent = self.ledger.total().saturating_add(self.budget.tool_definitions);
         let off = overflow.actual.map_or(1.0, |actual| f64::from(actual.max(1)) / f64::from(sent.max(1)));
         let window = ((f64::from(limit) / off.max(1.0)) as Tokens).min(self.budget.window);
-        // The reserve is the host's wish for the answer; it must not take the whole of a window that shrank.
-        let reserve_output = self.budget.reserve_output.min(window / 4);
-        Some(Budget { window, reserve_output, ..self.budget.clone() })
+        Some(with_window(&self.budget, window))
     }
 }

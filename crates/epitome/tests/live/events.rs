@@ -30,8 +30,23 @@ fn events(fails: bool) -> (Vec<Event>, Counters) {
 }
 
 fn names(events: &[Event]) -> Vec<String> {
-    let name = |event: &Event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned();
+    let name = |event: &Event| {
+        assert_eq!(serde_json::to_value(event).unwrap()["event"], event.name());
+        event.name().to_owned()
+    };
     events.iter().map(name).collect()
+}
+
+#[test]
+fn the_threshold_that_is_told_is_the_one_that_suggests() {
+    let mut live = with_summarizer(SMALL, &Arc::new(Scripted::default()));
+    for tokens in [100, 1_700, 1_950] {
+        talk(&mut live, tokens);
+        let context = live.context();
+        assert!(context.used_tokens >= tokens, "{context:?}");
+        assert_eq!(context.threshold_percent, 80.0, "{context:?}");
+    }
+    assert_eq!(live.check().trigger, Some(epitome::session::Trigger::Hard));
 }
 
 #[test]

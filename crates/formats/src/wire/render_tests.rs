@@ -240,6 +240,24 @@ fn images_of_the_last_result_follow_it() {
 }
 
 #[test]
+fn images_of_an_open_step_wait_for_its_other_results() {
+    let mut session = session("u c1+2");
+    let result = |id: &str, attachments: Vec<Media>| {
+        let result = ToolResult { call_id: id.into(), name: None, text: "x".into(), attachments, is_error: false };
+        Message::result("", result)
+    };
+    let image = Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) };
+    session.push(result("1", vec![image]));
+    let open = render(session.view(), Profile::OpenaiChat, None, None);
+    assert_eq!(shape(&open.json, Profile::OpenaiChat), "u(ask) a1+2(-) t1(x)");
+    assert_eq!(open.warnings.len(), 1, "{:?}", open.warnings);
+    session.push(result("2", Vec::new()));
+    check_view(&session, Profile::OpenaiChat, "u(ask) a1+2(-) t1(x) t2(x) u(-)");
+    let closed = render(session.view(), Profile::OpenaiChat, None, None);
+    assert!(closed.warnings.is_empty() && closed.json.contains("https://x"), "{closed:?}");
+}
+
+#[test]
 fn a_providers_own_tool_is_written_as_a_function_once_its_output_was_edited() {
     let input = r#"[{"type":"message","role":"user","content":"hi"},{"type":"tool_search_call","call_id":"s","arguments":{"query":"x"}},{"type":"tool_search_output","call_id":"s","tools":[{"name":"a long definition"}]}]"#;
     let loaded = load(input);

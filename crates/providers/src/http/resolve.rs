@@ -33,6 +33,23 @@ fn allowed(name: &str, found: impl Iterator<Item = SocketAddr>) -> io::Result<Ve
     Ok(addresses)
 }
 
+/// The IPv4 address that an IPv6 address stands for, where a network may hand it on as that: `::ffff:a.b.c.d` and
+/// `::a.b.c.d` (RFC 4291), NAT64's `64:ff9b::a.b.c.d` and `64:ff9b:1::a.b.c.d` (RFC 6052 and 8215, the latter in its usual
+/// form), and 6to4's `2002:aabb:ccdd::` (RFC 3056). All others are what they are.
+fn within(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(outer) = address else { return address };
+    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low));
+    match outer.segments() {
+        // `::` and `::1` are this machine, no address in another.
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => address,
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x64, 0xff9b, 1, _, _, _, high, low]
+        | [0x2002, high, low, ..] => v4(high, low).into(),
+        _ => address,
+    }
+}
+
 /// Whether an address is link-local, or one that clouds answer their machines at: AWS, Google, Azure and most others at
 /// 169.254.169.254, AWS also at fd00:ec2::254, Azure at 168.63.129.16, Alibaba at 100.100.100.200, Oracle at 192.0.0.192.
 fn is_surrounding(address: IpAddr) -> bool {
@@ -42,7 +59,7 @@ fn is_surrounding(address: IpAddr) -> bool {
         IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
         IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     ];
-    let address = address.to_canonical();
+    let address = within(address);
     let is_link_local = match address {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
@@ -68,6 +85,12 @@ mod tests {
         check(&["169.254.169.254"], None);
         check(&["169.254.1.1", "192.0.2.1"], Some(&["192.0.2.1"]));
         check(&["::ffff:169.254.169.254"], None);
+        check(&["::169.254.169.254"], None);
+        check(&["64:ff9b::169.254.169.254"], None);
+        check(&["64:ff9b:1::168.63.129.16"], None);
+        check(&["2002:a9fe:a9fe::1"], None);
+        check(&["64:ff9b::8.8.8.8", "2002:808:808::1"], Some(&["64:ff9b::8.8.8.8", "2002:808:808::1"]));
+        check(&["2001:a9fe:a9fe::a9fe:a9fe", "::"], Some(&["2001:a9fe:a9fe::a9fe:a9fe", "::"]));
         check(&["fe80::1", "fd00:ec2::254"], None);
         check(&["168.63.129.16", "100.100.100.200", "192.0.0.192"], None);
         check(&[], Some(&[]));

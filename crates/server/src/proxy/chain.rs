@@ -2,10 +2,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::mem::size_of;
+use std::sync::Arc;
 
 use epitome::formats::Format;
-use epitome::session::{Content, Media, MediaSource, Message, Role, Session};
+use epitome::session::{Content, Media, MediaSource, Message};
 use serde_json::Value;
+
+use super::items::{Item, Key};
 
 /// The hash of a conversation up to a message.
 pub(crate) type Digest = [u8; 32];
@@ -46,24 +50,35 @@ impl Hashes {
         *hasher.finalize().as_bytes()
     }
 
-    /// The hash after each number of messages of a session's log: the first is `seed`. Linear in the log.
+    /// What the bytes of a message are known by in conversations that begin with `seed`; `kind` is what they are.
+    pub(super) fn key(seed: &Digest, kind: &[u8], bytes: &[u8]) -> Key {
+        let mut hasher = blake3::Hasher::new_keyed(seed);
+        part(&mut hasher, kind);
+        hasher.update(bytes);
+        let mut key = [0; size_of::<Key>()];
+        hasher.finalize_xof().fill(&mut key);
+        Key::from_le_bytes(key)
+    }
+
+    /// What messages say. Marks for the provider's cache do not count.
+    pub(super) fn content(&self, messages: &[Arc<Message>]) -> Digest {
+        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
+        messages.iter().for_each(|message| add(&mut hasher, message));
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The hash after each number of messages: the first is `seed`.
     ///
-    /// A system prompt at the beginning counts by its place only: clients put dates and bills into it, and a decision about
-    /// messages stands whatever it says. Marks for the provider's cache do not count.
-    pub(crate) fn chain(&self, seed: Digest, session: &Session) -> Vec<Digest> {
-        let mut chain = Vec::with_capacity(session.log().len() + 1);
+    /// A system prompt at the beginning counts by its place only: clients put dates and bills into it, and a decision
+    /// about messages stands whatever it says.
+    pub(super) fn chain<'i>(&self, seed: Digest, items: impl Iterator<Item = &'i Item>) -> Vec<Digest> {
         let mut last = seed;
-        chain.push(last);
+        let mut chain = vec![seed];
         let mut is_head = true;
-        for message in session.log() {
-            is_head &= message.role == Role::System;
+        for item in items {
+            is_head &= item.is_system;
             let mut hasher = blake3::Hasher::new_keyed(&self.secret);
-            hasher.update(&last);
-            if is_head {
-                part(&mut hasher, b"head");
-            } else {
-                add(&mut hasher, message);
-            }
+            hasher.update(&last).update(if is_head { b"head" } else { &item.content });
             last = *hasher.finalize().as_bytes();
             chain.push(last);
         }
@@ -149,15 +164,18 @@ fn without_marks(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use epitome::formats::{ReadOptions, read};
-
     use super::*;
+    use crate::proxy::items::Reader;
+    use crate::proxy::outline::Outline;
 
     fn chain(hashes: &Hashes, key: &str, json: &str) -> Vec<Digest> {
-        let options = ReadOptions { format: Some(Format::Anthropic), strict: true };
-        let loaded = read(json.as_bytes().to_vec(), options).unwrap();
-        let seed = hashes.seed("tenant", Format::Anthropic, [key.as_bytes()].into_iter());
-        hashes.chain(seed, &loaded.sessions[0].session)
+        let runtime = epitome::Config::default().build(&epitome::registry()).unwrap();
+        let reader = Reader::new(Format::Anthropic, hashes, "", &epitome::engine_of(&runtime));
+        let outline = Outline::of(json.as_bytes(), Format::Anthropic).unwrap();
+        let system = outline.system.map(|at| Item::read(&reader, "system", &json[at]).unwrap());
+        let messages = outline.items.into_iter().map(|at| Item::read(&reader, "", &json[at]).unwrap());
+        let items: Vec<Item> = system.into_iter().chain(messages).collect();
+        hashes.chain(hashes.seed("tenant", Format::Anthropic, [key.as_bytes()].into_iter()), items.iter())
     }
 
     #[test]

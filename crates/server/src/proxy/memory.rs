@@ -8,13 +8,26 @@ use epitome::engine::Budget;
 use epitome::session::{Change, Epoch};
 
 use super::chain::Digest;
+use super::recipe::Recipe;
 use crate::archive::message_bytes;
+
+/// A compaction that was made, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Decision {
+    /// How many places the conversation had.
+    pub(crate) place: usize,
+    /// The hash of the conversation there.
+    pub(crate) digest: Digest,
+    pub(crate) epoch: Epoch,
+}
 
 /// What was decided for a conversation. The messages themselves are not kept: each request brings them all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
-    /// The compactions, in order, each with the hash of the conversation up to where it was made.
-    pub(crate) decisions: Vec<(Digest, Epoch)>,
+    /// The compactions, in order.
+    pub(crate) decisions: Vec<Decision>,
+    /// How they were carried out the last time.
+    pub(crate) recipe: Option<Recipe>,
     /// The budget that the provider taught us, and for which model.
     pub(crate) learned: Option<(Option<String>, Budget)>,
     /// Tokens at which a compaction came to nothing: it is not tried again at once.
@@ -83,7 +96,7 @@ impl Decisions {
         if let Some(id) = conversation.id {
             known.remove(id);
         }
-        let mut digests: Vec<Digest> = conversation.decisions.iter().map(|(digest, _)| *digest).collect();
+        let mut digests: Vec<Digest> = conversation.decisions.iter().map(|made| made.digest).collect();
         if !digests.contains(&end) {
             digests.push(end);
         }
@@ -152,8 +165,9 @@ fn weight(conversation: &Conversation, digests: usize) -> usize {
         let added = epoch.synthetics.iter().map(|synthetic| message_bytes(&synthetic.message));
         edits.sum::<usize>() + added.sum::<usize>() + epoch.changes().map(change).sum::<usize>() + size_of::<Epoch>()
     };
-    let decisions = conversation.decisions.iter().map(|(_, it)| epoch(it)).sum::<usize>();
-    size_of::<Slot>() + size_of::<Conversation>() + digests * 2 * size_of::<Digest>() + decisions
+    let decisions = conversation.decisions.iter().map(|made| epoch(&made.epoch)).sum::<usize>();
+    let recipe = conversation.recipe.as_ref().map_or(0, Recipe::bytes);
+    size_of::<Slot>() + size_of::<Conversation>() + digests * 2 * size_of::<Digest>() + decisions + recipe
 }
 
 #[cfg(test)]

@@ -5,9 +5,15 @@
 //! that the provider's prompt cache stays warm. Whatever goes wrong here, the client's own request is sent.
 
 mod chain;
+mod glance;
 mod headers;
+mod incoming;
+mod items;
 mod memory;
+mod opening;
+mod outline;
 mod prepare;
+mod recipe;
 mod tail;
 mod upstream;
 
@@ -21,13 +27,14 @@ use axum::response::{IntoResponse, Response};
 use epitome::Runtime;
 use epitome::formats::Format;
 use epitome::live::Overflow;
-use epitome::providers::chat::is_context_overflow;
-use futures_util::{StreamExt as _, stream};
 use reqwest::Url;
 
 use chain::Hashes;
+use incoming::{Incoming, Sighted};
+use items::Items;
 use memory::{Decisions, Shared};
-use prepare::{Did, Incoming, Prepared, prepare, shrink};
+use opening::Opened;
+use prepare::{Did, Prepared, keep, prepare, shrink};
 use upstream::{Sender, Unreachable};
 pub use upstream::{UpstreamError, Upstreams};
 
@@ -36,13 +43,16 @@ use crate::error::ApiError;
 use crate::guard::body_of;
 use crate::routes;
 use crate::settings::Settings;
-use crate::state::App;
+use crate::state::{App, Failed};
 
 /// What the log and the metrics call the routes of providers.
 pub(crate) const ROUTE: &str = "proxy";
 
-/// How much of a provider's error is read.
-const READ_BYTES: usize = 256 * 1024;
+/// The part of the memory of conversations that is for what is known of messages: one of so many.
+const OF_ITEMS: usize = 4;
+
+/// Up to so many bytes of new messages are read at once; more of them wait for a worker.
+const SMALL_BYTES: usize = 64 * 1024;
 
 const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
 const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
@@ -54,8 +64,9 @@ const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) runtime: Runtime,
-    pub(crate) hashes: Hashes,
-    pub(crate) decisions: Decisions,
+    hashes: Hashes,
+    items: Items,
+    decisions: Decisions,
     sender: Sender,
 }
 
@@ -66,10 +77,12 @@ impl Proxy {
         runtime.live.arrival_tokens = None;
         runtime.live.require_confirmation = false;
         runtime.live.memory_flush = false;
+        let of_items = settings.memory.session_bytes / OF_ITEMS;
         Ok(Self {
             runtime,
             hashes: Hashes::new(),
-            decisions: Decisions::new(settings.memory.sessions, settings.memory.session_bytes),
+            items: Items::new(of_items),
+            decisions: Decisions::new(settings.memory.sessions, settings.memory.session_bytes - of_items),
             sender: Sender::new(settings.limits.upstream_timeout)?,
         })
     }
@@ -146,16 +159,20 @@ async fn conversation(
         app.proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
     };
     let answer = send(prepared.body.clone()).await.map_err(unreachable)?;
-    if answer.status().is_success() || answer.status().is_redirection() {
-        return Ok(told(app, streamed(answer), &prepared));
-    }
-    let (refusal, overflow) = refused(answer).await;
+    let is_refusal = !(answer.status().is_success() || answer.status().is_redirection());
+    let opened = match &remembered {
+        _ if is_refusal => Opened::refusal(answer).await,
+        Some(_) => Opened::stream(answer).await,
+        None => return Ok(told(app, streamed(answer), &prepared)),
+    };
+    let overflow = opened.overflow;
+    let answered = opened.into_response();
     let (Some(overflow), Some(remembered)) = (overflow, remembered) else {
-        return Ok(told(app, refusal, &prepared));
+        return Ok(told(app, answered, &prepared));
     };
     let Some(smaller) = retry(app, remembered, overflow).await else {
         let prepared = Prepared { detail: Some("too-long"), ..prepared };
-        return Ok(told(app, refusal, &prepared));
+        return Ok(told(app, answered, &prepared));
     };
     let answer = send(smaller.body.clone()).await.map_err(unreachable)?;
     Ok(told(app, streamed(answer), &smaller))
@@ -174,24 +191,59 @@ async fn decide(
 ) -> (Prepared, Option<Remembered>) {
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
     let seed = app.proxy.hashes.seed(&caller.tenant, format, keys);
-    let (shared_app, tenant, same) = (Arc::clone(app), Arc::clone(&caller.tenant), body.clone());
-    let read = app.work(move || Incoming::read(&shared_app, tenant, format, seed, same)).await;
-    let incoming = match read {
+    let as_it_came = |did, detail| (Prepared::as_it_came(did, detail, body.clone()), None);
+    let incoming = match look(app, caller, format, seed, body.clone()).await {
         Ok(Ok(incoming)) => Arc::new(incoming),
-        Ok(Err(detail)) => return (Prepared::as_it_came(Did::Bypassed, detail, body), None),
-        Err(failed) => return (Prepared::as_it_came(Did::FailedOpen, failed.as_str(), body), None),
+        Ok(Err(detail)) => return as_it_came(Did::Bypassed, detail),
+        Err(failed) => return as_it_came(Did::FailedOpen, failed.as_str()),
     };
     let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
     // Requests of one conversation wait for each other, but no longer than a compaction may take.
     let turn = tokio::time::timeout(app.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
-    let Ok(mut turn) = turn else {
-        return (Prepared::as_it_came(Did::FailedOpen, "timeout", body), None);
+    let Ok(mut turn) = turn else { return as_it_came(Did::FailedOpen, "timeout") };
+    let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
+    // Elsewhere, so that a fault of ours ends there.
+    let glanced = tokio::task::spawn_blocking(move || {
+        let prepared = glance::glance(&shared_app, &read, &mut turn);
+        if prepared.is_some() {
+            keep(&shared_app, &read, &same, &mut turn);
+        }
+        (prepared, turn)
+    });
+    let mut turn = match glanced.await {
+        Ok((Some(prepared), _)) => return (prepared, Some((incoming, shared))),
+        Ok((None, turn)) => turn,
+        Err(_) => return as_it_came(Did::FailedOpen, Failed::Panicked.as_str()),
     };
     let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
     let prepared = app.work(move || prepare(&shared_app, &read, &same, &mut turn)).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
-        Err(failed) => (Prepared::as_it_came(Did::FailedOpen, failed.as_str(), body), None),
+        Err(failed) => as_it_came(Did::FailedOpen, failed.as_str()),
+    }
+}
+
+/// Looks at a request, and reads what is new in it. Little of that is read at once; much of it waits for its turn.
+async fn look(
+    app: &Arc<App>,
+    caller: &Caller,
+    format: Format,
+    seed: chain::Digest,
+    body: Bytes,
+) -> Result<Result<Incoming, &'static str>, Failed> {
+    let (shared_app, tenant) = (Arc::clone(app), Arc::clone(&caller.tenant));
+    let looked = tokio::task::spawn_blocking(move || {
+        let sighted = Sighted::new(&shared_app, tenant, format, seed, body)?;
+        let is_small = sighted.new_bytes() <= SMALL_BYTES;
+        if is_small { sighted.learn(&shared_app).map(Ok) } else { Ok(Err(sighted)) }
+    });
+    match looked.await.map_err(|_| Failed::Panicked)? {
+        Ok(Ok(incoming)) => Ok(Ok(incoming)),
+        Ok(Err(sighted)) => {
+            let shared_app = Arc::clone(app);
+            app.work(move || sighted.learn(&shared_app)).await
+        }
+        Err(detail) => Ok(Err(detail)),
     }
 }
 
@@ -203,40 +255,6 @@ async fn retry(app: &Arc<App>, (incoming, _): Remembered, overflow: Overflow) ->
     let mut turn = tokio::time::timeout(wait, Arc::clone(&shared).lock_owned()).await.ok()?;
     let same = Arc::clone(app);
     app.work(move || shrink(&same, &incoming, &shared, &mut turn, overflow)).await.ok().flatten()
-}
-
-/// A provider's error as an answer for the client, and whether it says that the request was too long.
-async fn refused(mut answer: reqwest::Response) -> (Response, Option<Overflow>) {
-    let status = answer.status();
-    let headers = headers::for_client(answer.headers());
-    let mut read = Vec::new();
-    let mut rest = None;
-    loop {
-        match answer.chunk().await {
-            Ok(Some(chunk)) => read.extend_from_slice(&chunk),
-            Ok(None) => break,
-            Err(error) => {
-                rest = Some(Err(error.without_url()));
-                break;
-            }
-        }
-        if read.len() > READ_BYTES {
-            break;
-        }
-    }
-    let is_whole = rest.is_none() && read.len() <= READ_BYTES;
-    let text = String::from_utf8_lossy(&read);
-    let overflow = if is_whole { is_context_overflow(status.as_u16(), &text) } else { None };
-    let body = if is_whole {
-        Body::from(read)
-    } else {
-        let broken = stream::iter(rest);
-        let head = stream::iter([Ok(Bytes::from(read))]);
-        Body::from_stream(head.chain(broken).chain(answer.bytes_stream()))
-    };
-    let mut response = Response::new(body);
-    (*response.status_mut(), *response.headers_mut()) = (status, headers);
-    (response, overflow)
 }
 
 /// A provider's answer for the client, each piece as it comes. Dropping it hangs up on the provider.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use epitome::engine::{Budget, Urgency, block_on, count_message};
-use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, validate, write};
+use epitome::engine::{Urgency, block_on, count_message};
+use epitome::formats::{Loaded, Profile, validate, write};
 use epitome::live::{LiveSession, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
 
-use super::chain::Digest;
-use super::memory::{Conversation, Shared};
+use super::incoming::Incoming;
+use super::memory::{Conversation, Decision, Shared};
+use super::recipe::Recipe;
 use super::tail;
-use crate::routes::job::Wishes;
 use crate::state::App;
 
 /// After an attempt that came to nothing, the next waits until the view has grown by this share of the usable window.
@@ -58,7 +58,7 @@ pub(crate) struct Prepared {
 }
 
 /// What the headers of the answer tell.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Figures {
     pub(crate) tokens_before: u32,
     pub(crate) tokens_after: u32,
@@ -72,61 +72,19 @@ impl Prepared {
     }
 }
 
-/// A request that was read, with the places that it has in its conversation.
-#[derive(Debug)]
-pub(crate) struct Incoming {
-    tenant: Arc<str>,
-    format: Format,
-    body: Bytes,
+/// A request that was read whole.
+struct Whole<'a> {
+    incoming: &'a Incoming,
     loaded: Loaded,
-    pub(crate) chain: Vec<Digest>,
-    wishes: Wishes,
 }
 
-impl Incoming {
-    /// Reads a request. An error is a code: why it is none of the proxy's business.
-    pub(crate) fn read(
-        app: &App,
-        tenant: Arc<str>,
-        format: Format,
-        seed: Digest,
-        body: Bytes,
-    ) -> Result<Self, &'static str> {
-        let fields: ServerSide = serde_json::from_slice(&body).map_err(|_| "not-json")?;
-        if fields.previous_response_id.is_some() || fields.conversation.is_some() {
-            return Err("history-at-the-provider");
-        }
-        let options = ReadOptions { format: Some(format), strict: true };
-        let loaded = read(body.to_vec(), options).map_err(|_| "not-understood")?;
-        // A request that brings compactions of its own is the client's to manage.
-        if loaded.sessions.len() != 1 || !loaded.sessions[0].session.journal().is_empty() || loaded.gzip {
-            return Err("not-understood");
-        }
-        let chain = app.proxy.hashes.chain(seed, &loaded.sessions[0].session);
-        let wishes = serde_json::from_slice(&body).unwrap_or_default();
-        Ok(Self { tenant, format, body, loaded, chain, wishes })
+impl<'a> Whole<'a> {
+    fn new(incoming: &'a Incoming) -> Result<Self, &'static str> {
+        Ok(Self { incoming, loaded: incoming.load()? })
     }
 
     fn log(&self) -> &Session {
         &self.loaded.sessions[0].session
-    }
-
-    fn end(&self) -> Digest {
-        self.chain.last().copied().unwrap_or_default()
-    }
-
-    /// The budget for this request: what the provider taught us of the model, else what is known of it. The answer that
-    /// the client asks for has to fit too.
-    fn budget(&self, app: &App, conversation: &Conversation) -> Budget {
-        if let Some((model, learned)) = &conversation.learned
-            && *model == self.wishes.model
-        {
-            return learned.clone();
-        }
-        let mut budget = app.budget_of(self.wishes.model.as_deref());
-        let wanted = self.wishes.answer_tokens().min(budget.window / 2);
-        budget.reserve_output = budget.reserve_output.max(wanted);
-        budget
     }
 
     /// Whether the model is at work in a loop of tools with signed reasoning: it is left whole wherever that is possible.
@@ -165,14 +123,14 @@ impl Incoming {
                 session.push(message);
             }
         };
-        for (_, epoch) in &conversation.decisions {
-            push_up_to(&mut session, epoch.log_length as usize);
-            session.commit(epoch.clone());
+        for made in &conversation.decisions {
+            push_up_to(&mut session, made.epoch.log_length as usize);
+            session.commit(made.epoch.clone());
         }
         push_up_to(&mut session, log.len());
-        let mut live = LiveSession::with_engine(app.engine(self.format), &app.proxy.runtime, session);
+        let mut live = LiveSession::with_engine(app.engine(self.incoming.format), &app.proxy.runtime, session);
         live.count_into(Arc::clone(&app.metrics.sessions));
-        live.set_budget(self.budget(app, conversation));
+        live.set_budget(self.incoming.budget(app, conversation));
         live
     }
 }
@@ -187,17 +145,12 @@ enum Keep {
     Loop,
 }
 
-/// What says that the history is not in the request.
-#[derive(Debug, serde::Deserialize)]
-struct ServerSide {
-    #[serde(default)]
-    previous_response_id: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    conversation: Option<serde::de::IgnoredAny>,
-}
-
 /// Decides what to send. Linear in the request; a compaction where one is due.
 pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &mut Conversation) -> Prepared {
+    let whole = match Whole::new(incoming) {
+        Ok(whole) => whole,
+        Err(detail) => return Prepared::as_it_came(Did::Bypassed, detail, incoming.body.clone()),
+    };
     let (mut fork, mut forked);
     let (shared, conversation) = if fits(incoming, known) == known.decisions.len() {
         (shared, known)
@@ -208,50 +161,55 @@ pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &m
         fork = Shared::default();
         (&mut fork as &Shared, &mut forked)
     };
-    let mut live = incoming.live(app, conversation, Keep::Nothing);
+    let mut live = whole.live(app, conversation, Keep::Nothing);
     let before = live.session().journal().len();
     let check = live.check();
     let target = live.budget().target.tokens(check.usable_tokens);
     let is_due = check.urgency == Urgency::Hard;
-    let detail = match incoming.loop_tokens(app) {
+    let detail = match whole.loop_tokens(app) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
-            live = incoming.live(app, conversation, Keep::Loop);
+            live = whole.live(app, conversation, Keep::Loop);
             compact_where_due(&mut live, conversation)
         }
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
-            live = incoming.live(app, conversation, Keep::Step);
+            live = whole.live(app, conversation, Keep::Step);
             compact_where_due(&mut live, conversation)
         }
         _ => compact_where_due(&mut live, conversation),
     };
     let detail = match detail {
         // There is no room without a part of what was to be kept.
-        Some("infeasible" | "nothing-can-leave") if is_due && incoming.is_in_signed_loop() => {
+        Some("infeasible" | "nothing-can-leave") if is_due && whole.is_in_signed_loop() => {
             conversation.failed_at = None;
-            live = incoming.live(app, conversation, Keep::Nothing);
+            live = whole.live(app, conversation, Keep::Nothing);
             compact_where_due(&mut live, conversation)
         }
         other => other,
     };
-    let prepared = finish(app, incoming, conversation, &live, before, Did::Compacted);
+    let prepared = finish(app, &whole, conversation, &live, before, Did::Compacted);
     keep(app, incoming, shared, conversation);
     Prepared { detail: detail.or(prepared.detail), ..prepared }
 }
 
 /// How many of a conversation's decisions were made at places of this request.
-fn fits(incoming: &Incoming, conversation: &Conversation) -> usize {
-    let here = |(digest, epoch): &&(Digest, Epoch)| incoming.chain.get(epoch.log_length as usize) == Some(digest);
+pub(super) fn fits(incoming: &Incoming, conversation: &Conversation) -> usize {
+    let here = |made: &&Decision| incoming.chain.get(made.place) == Some(&made.digest);
     conversation.decisions.iter().take_while(here).count()
+}
+
+/// Whether the last attempt at a compaction came to nothing, and too little has changed since.
+pub(super) fn was_tried(conversation: &Conversation, tokens: u32, usable: u32) -> bool {
+    let patience = (f64::from(usable) * PATIENCE) as u32;
+    conversation.failed_at.is_some_and(|failed| tokens < failed.saturating_add(patience))
 }
 
 /// Compacts where that is due; why it came to nothing, as a code.
 fn compact_where_due(live: &mut LiveSession, conversation: &mut Conversation) -> Option<&'static str> {
     let check = live.check();
     check.trigger?;
-    let patience = (f64::from(check.usable_tokens) * PATIENCE) as u32;
-    if conversation.failed_at.is_some_and(|failed| check.current_tokens < failed.saturating_add(patience)) {
+    if was_tried(conversation, check.current_tokens, check.usable_tokens) {
         return Some("tried-before");
     }
     let before = live.session().journal().len();
@@ -276,19 +234,21 @@ pub(crate) fn shrink(
     conversation: &mut Conversation,
     overflow: Overflow,
 ) -> Option<Prepared> {
+    let whole = Whole::new(incoming).ok()?;
     conversation.decisions.truncate(fits(incoming, conversation));
-    let in_loop = incoming.is_in_signed_loop();
-    let mut live = incoming.live(app, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
+    conversation.recipe = None;
+    let in_loop = whole.is_in_signed_loop();
+    let mut live = whole.live(app, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
     let before = live.session().journal().len();
     let mut retry = block_on(live.overflowed(overflow));
     if in_loop && retry.is_err() {
-        live = incoming.live(app, conversation, Keep::Nothing);
+        live = whole.live(app, conversation, Keep::Nothing);
         retry = block_on(live.overflowed(overflow));
     }
     // What the provider taught us counts from here on, whether or not this request can be made to fit.
-    conversation.learned = Some((incoming.wishes.model.clone(), live.budget().clone()));
+    conversation.learned = Some((incoming.model.clone(), live.budget().clone()));
     let prepared = match retry {
-        Ok(_) => Some(finish(app, incoming, conversation, &live, before, Did::OverflowRetried)),
+        Ok(_) => Some(finish(app, &whole, conversation, &live, before, Did::OverflowRetried)),
         Err(error) => {
             tracing::warn!(%error, "a request that is too long cannot be made smaller");
             None
@@ -298,19 +258,20 @@ pub(crate) fn shrink(
     prepared.filter(|prepared| prepared.did == Did::OverflowRetried)
 }
 
-fn keep(app: &App, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
+pub(super) fn keep(app: &App, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
     app.proxy.decisions.keep(shared, conversation, incoming.end());
 }
 
 /// The bytes to send, and new decisions for the next time.
 fn finish(
     app: &App,
-    incoming: &Incoming,
+    whole: &Whole<'_>,
     conversation: &mut Conversation,
     live: &LiveSession,
     before: usize,
     did: Did,
 ) -> Prepared {
+    let incoming = whole.incoming;
     let session = live.session();
     let journal = session.journal();
     let saved: u32 = journal.iter().map(saved).sum();
@@ -320,30 +281,33 @@ fn finish(
     if journal.is_empty() {
         return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures };
     }
-    let Some(body) = rendered(incoming, session) else {
+    let Some(body) = rendered(whole, session) else {
         // The decision is not kept: the next request is not to fail in the same way.
         return Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone());
     };
     for epoch in &journal[before..] {
-        let place = incoming.chain.get(epoch.log_length as usize).copied().unwrap_or_default();
-        conversation.decisions.push((place, epoch.clone()));
+        let (place, digest) = (incoming.end_place(), incoming.end());
+        conversation.decisions.push(Decision { place, digest, epoch: epoch.clone() });
         let handles = epoch.edits.iter().filter_map(|edit| edit.recall.as_ref());
         let items = handles.filter_map(|handle| Some((Arc::clone(handle), live.recall(handle).ok()??)));
         app.archives.keep(&incoming.tenant, items);
     }
+    conversation.recipe = Recipe::new(incoming, &body, tokens_after);
     let did = if journal.len() > before { did } else { Did::Replayed };
     Prepared { did, detail: None, body, figures }
 }
 
-fn saved(epoch: &Epoch) -> u32 {
+/// Tokens that a compaction saved.
+pub(super) fn saved(epoch: &Epoch) -> u32 {
     epoch.tokens_before.unwrap_or(0).saturating_sub(epoch.tokens_after.unwrap_or(0))
 }
 
 /// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
-fn rendered(incoming: &Incoming, session: &Session) -> Option<Bytes> {
-    let bytes = write(&incoming.loaded, 0, session, incoming.format).ok()?;
+fn rendered(whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
+    let incoming = whole.incoming;
+    let bytes = write(&whole.loaded, 0, session, incoming.format).ok()?;
     let profile = Profile::of(incoming.format)?;
-    let text = tail::as_it_came(String::from_utf8(bytes).ok()?, &incoming.loaded, session);
+    let text = tail::as_it_came(String::from_utf8(bytes).ok()?, &whole.loaded, session);
     let broken = validate(&text, profile);
     if let Some(first) = broken.first() {
         let original = std::str::from_utf8(&incoming.body).ok()?;

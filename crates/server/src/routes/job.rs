@@ -81,24 +81,11 @@ pub(crate) struct Job {
     pub(crate) request: Request,
 }
 
-/// The fields of a provider's request that say how much room there is.
+/// The field of a provider's request that says how much room there is.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wishes {
+struct Wishes {
     #[serde(default)]
-    pub(crate) model: Option<String>,
-    #[serde(default)]
-    max_tokens: Option<u32>,
-    #[serde(default)]
-    max_completion_tokens: Option<u32>,
-    #[serde(default)]
-    max_output_tokens: Option<u32>,
-}
-
-impl Wishes {
-    /// Tokens that the answer may take; 0 where the request does not say.
-    pub(crate) fn answer_tokens(&self) -> u32 {
-        self.max_tokens.or(self.max_completion_tokens).or(self.max_output_tokens).unwrap_or(0)
-    }
+    model: Option<String>,
 }
 
 impl Job {

@@ -16,11 +16,16 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 
 use crate::error::ApiError;
-use crate::proxy;
 use crate::state::App;
+use crate::{agents, channels, console, memories, proxy, sessions};
 
-/// Every route with its own pattern: what the log and the metrics name. A test holds it against the OpenAPI document.
-pub(crate) const PATHS: [&str; 11] = [
+/// Every route with its own pattern: what the log and the metrics name.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PATHS.iter().chain(&sessions::PATHS).chain(&console::PATHS).copied()
+}
+
+/// The routes that this module and small ones have. A test holds them against the OpenAPI document.
+const PATHS: [&str; 17] = [
     "/v1/compact",
     "/v1/preview",
     "/v1/check",
@@ -28,13 +33,25 @@ pub(crate) const PATHS: [&str; 11] = [
     "/v1/compress",
     "/v1/retrieve",
     "/v1/retrieve/{hash}",
+    "/v1/agents",
+    "/v1/agents/{name}",
+    "/v1/channels",
+    "/v1/channels/{name}",
+    "/v1/memories",
+    "/v1/memories/{id}",
     "/healthz",
     "/readyz",
     "/metrics",
     "/openapi.json",
 ];
 
-/// The routes. Sessions that are kept in a store are a router of their own, to be merged here.
+/// The routes that are described in the OpenAPI document.
+#[cfg(test)]
+pub(crate) fn described() -> impl Iterator<Item = &'static str> {
+    PATHS.iter().chain(&sessions::PATHS).copied()
+}
+
+/// The routes.
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/compact", only(post(compact::compact)))
@@ -48,11 +65,16 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/readyz", only(get(status::ready)))
         .route("/metrics", only(get(status::metrics)))
         .route("/openapi.json", only(get(status::openapi)))
+        .merge(agents::router())
+        .merge(channels::router())
+        .merge(memories::router())
+        .merge(sessions::router())
+        .merge(console::router())
         .fallback(proxy::proxy)
 }
 
 /// A route that answers other methods in JSON too.
-fn only(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+pub(crate) fn only(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
     route.fallback(wrong_method)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Path, Query, Request, State};
+use axum::extract::{Extension, Request, State};
 use epitome::engine::count_message;
 use epitome::formats::{Profile, render};
 use epitome::session::{Content, Message, Session};
@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::job::provider_format;
 use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
+use crate::extract::{InPath, InQuery};
 use crate::guard::json_of;
 use crate::state::App;
 
@@ -24,6 +25,7 @@ const MOST_LINES: usize = 50;
 /// What to do with what is found.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct How {
     /// Only the lines that hold every word of this.
     query: Option<String>,
@@ -85,14 +87,15 @@ pub(crate) struct FoundLine {
     params(("hash" = String, Path, description = "The handle, as marks and summaries name it"), How),
     responses(
         (status = 200, description = "What left the context", body = RetrieveAnswer),
+        (status = 400, description = "The query cannot be taken", body = ErrorBody),
         (status = 404, description = "Nobody stored it, or it was forgotten", body = ErrorBody),
     )
 )]
 pub(crate) async fn by_path(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    Path(hash): Path<String>,
-    Query(how): Query<How>,
+    InPath(hash): InPath<String>,
+    InQuery(how): InQuery<How>,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
     retrieve(app, caller, hash, how).await
 }
@@ -117,7 +120,7 @@ pub(crate) async fn by_body(
 async fn retrieve(app: Arc<App>, caller: Caller, hash: String, how: How) -> Result<Json<RetrieveAnswer>, ApiError> {
     let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
     let found = app.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
-        let help = "it was never stored for this tenant, or forgotten since: --archive-bytes sets how much is kept";
+        let help = "it was never stored for this tenant, or forgotten since: --archive-size sets how much is kept";
         let status = axum::http::StatusCode::NOT_FOUND;
         ApiError::new(status, "unknown-hash", "nothing is stored under this handle", help)
     })?;

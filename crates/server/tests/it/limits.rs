@@ -6,7 +6,7 @@ use std::time::Duration;
 use epitome::Config;
 use epitome_server::{Limits, ServeError, Service, Settings};
 use epitome_testkit::{Scripted, ScriptedServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, code, in_front_of, read, with_tokens};
 
@@ -92,15 +92,27 @@ async fn nobody_else_reaches_it_without_a_token() {
 #[tokio::test]
 async fn pages_of_others_do_not_reach_it() {
     let service = Running::start("", Settings::default()).await;
-    let check = async |name: &'static str, value: &'static str, expect: u16| {
-        let (status, answer) = read(service.client.get(service.url("/metrics")).header(name, value)).await;
-        assert_eq!(status, expect, "{name}: {value}: {answer}");
+    let own = service.url("");
+    let own_host = own.strip_prefix("http://").unwrap();
+    let check = async |headers: &[(&'static str, &str)], expect: u16| {
+        let request = service.client.get(service.url("/metrics"));
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let (status, answer) = read(request).await;
+        assert_eq!(status, expect, "{headers:?}: {answer}");
     };
-    check("host", "evil.example", 403).await;
-    check("host", "localhost:7777", 200).await;
-    check("origin", "https://evil.example", 403).await;
-    check("origin", "null", 403).await;
-    check("origin", "http://localhost:3000", 200).await;
+    check(&[("host", "evil.example")], 403).await;
+    check(&[("host", "localhost:7777")], 200).await;
+    check(&[("origin", "https://evil.example")], 403).await;
+    check(&[("origin", "null")], 403).await;
+    check(&[("origin", &own)], 200).await;
+    check(&[("origin", &own), ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")], 200).await;
+    // Another program's page on this machine is somebody else's too.
+    check(&[("origin", "http://localhost:3000")], 403).await;
+    check(&[("origin", &format!("https://{own_host}"))], 403).await;
+    // What a page loads without saying from where.
+    check(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")], 403).await;
+    check(&[("sec-fetch-site", "same-site"), ("sec-fetch-mode", "cors")], 403).await;
+    check(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")], 200).await;
 }
 
 #[tokio::test]
@@ -139,6 +151,60 @@ async fn more_than_it_takes_at_once() {
     assert_eq!(first.await.unwrap().unwrap().status(), 200);
     let (status, _) = read(service.post("/v1/check", &json!({"request": Wire::Chat.request(1)}))).await;
     assert_eq!(status, 200, "the slot is free again");
+}
+
+/// Two tenants.
+fn two() -> Settings {
+    with_tokens("alice alices-own-token-1\nbob bobs-own-token-0002")
+}
+
+/// A check by a tenant.
+async fn checked(service: &Running, token: &str) -> (u16, Value) {
+    let check = service.post("/v1/check", &json!({"request": Wire::Chat.request(1)}));
+    tokio::time::timeout(Duration::from_secs(30), read(check.bearer_auth(token))).await.unwrap()
+}
+
+#[tokio::test]
+async fn one_tenant_leaves_room_for_another() {
+    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}").held()]);
+    let limits = Limits { concurrent: 2, ..Limits::default() };
+    let upstreams = in_front_of(&upstream.url()).upstreams;
+    let service = Running::start(SMALL, Settings { limits, upstreams, ..two() }).await;
+    let first = service.post("/v1/chat/completions", &Wire::Chat.request(1));
+    let first = tokio::spawn(first.header("x-epitome-token", "alices-own-token-1").send());
+    let waiting = tokio::task::spawn_blocking(move || {
+        upstream.wait_for_requests(1);
+        upstream
+    });
+    let upstream = waiting.await.unwrap();
+    let (status, busy) = checked(&service, "alices-own-token-1").await;
+    assert_eq!((status, code(&busy)), (503, "busy"), "half of it");
+    assert_eq!(checked(&service, "bobs-own-token-0002").await.0, 200);
+    let metrics = service.client.get(service.url("/metrics")).bearer_auth("alices-own-token-1");
+    assert_eq!(read(metrics).await.0, 200, "what happens can be asked at all times");
+    upstream.release();
+    assert_eq!(first.await.unwrap().unwrap().status(), 200);
+    assert_eq!(checked(&service, "alices-own-token-1").await.0, 200);
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_come_keep_nobody_else_out() {
+    let check = async |limits: Limits, sent: usize, most: usize| {
+        let service = Running::start(SMALL, Settings { limits, ..two() }).await;
+        let mut stalled = Vec::new();
+        while checked(&service, "alices-own-token-1").await.0 == 200 {
+            let begun = futures_util::stream::iter([Ok::<_, std::io::Error>("x".repeat(sent))]);
+            let never = futures_util::StreamExt::chain(begun, futures_util::stream::pending());
+            let request = service.post_text("/v1/compact", "").bearer_auth("alices-own-token-1");
+            stalled.push(tokio::spawn(request.body(reqwest::Body::wrap_stream(never)).send()));
+            assert!(stalled.len() < most, "there is no bound");
+        }
+        assert_eq!(checked(&service, "bobs-own-token-0002").await.0, 200);
+        stalled.iter().for_each(|request| request.abort());
+    };
+    // By their number, and by what has come of them: four of the largest.
+    check(Limits { concurrent: 2, ..Limits::default() }, 0, 200).await;
+    check(Limits { body_bytes: 10_000, ..Limits::default() }, 9_900, 200).await;
 }
 
 #[tokio::test]

@@ -1,8 +1,19 @@
 //! The service over real HTTP, on a port of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agents;
 mod api;
+mod console;
+mod contract;
+mod kept;
 mod limits;
+mod memories;
 mod proxy;
 mod proxy_faults;
+mod proxy_streams;
+mod sessions;
+mod sessions_events;
+mod sessions_faults;
+mod sessions_postgres;
+mod sessions_turns;
 mod support;

@@ -156,7 +156,10 @@ async fn a_long_session_is_compacted_again_and_again() {
         assert!((3..15).contains(&compactions), "{wire:?}: {compactions}");
         let metrics = service.get("/metrics").await.text().await.unwrap();
         assert!(metrics.contains(&format!("epitome_proxied_total{{status=\"compacted\"}} {compactions}")), "{metrics}");
-        assert!(metrics.contains(&format!("epitome_session_compactions_total {compactions}")), "{metrics}");
+        assert!(
+            metrics.contains(&format!("epitome_session_compactions_total{{of=\"proxy\"}} {compactions}")),
+            "{metrics}"
+        );
         assert!(metrics.contains("\nepitome_sessions 1\n"), "{metrics}");
     }
 }

@@ -24,8 +24,9 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) async fn start(config: &str, settings: Settings) -> Self {
         let registry = epitome::registry();
-        let runtime = Config::parse(config, "test.toml", &registry).unwrap().build(&registry).unwrap();
-        let settings = Settings { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..settings };
+        let config = Config::parse(config, "test.toml", &registry).unwrap();
+        let runtime = config.build(&registry).unwrap();
+        let settings = Settings { listen: SocketAddr::from(([127, 0, 0, 1], 0)), config, ..settings };
         let service = Service::bind(runtime, registry, settings).await.unwrap();
         let address = service.address();
         let (stop, stopped) = oneshot::channel();

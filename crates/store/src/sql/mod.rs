@@ -25,8 +25,8 @@ use crate::lock::{Held, SessionLock, Turns};
 use crate::memory::{Memory, Scope};
 use crate::settings::{Agent, Channel};
 use crate::store::{
-    About, Health, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store, StoredMessage, StoredSession,
-    Tenant, ViewKind, check_name,
+    About, EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store, StoredMessage,
+    StoredSession, Tenant, ViewKind, check_name,
 };
 
 #[cfg(feature = "postgres")]
@@ -274,6 +274,14 @@ impl Store for SqlStore {
         Box::pin(self.latest_summary_now(tenant, id))
     }
 
+    fn epoch_times<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<EpochTimes>, StoreError>> {
+        Box::pin(self.epoch_times_now(tenant, id))
+    }
+
     fn lock<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionLock, StoreError>> {
         Box::pin(self.lock_now(tenant, id))
     }
@@ -313,6 +321,10 @@ impl Store for SqlStore {
         Box::pin(self.agents_now(tenant))
     }
 
+    fn agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Agent>, StoreError>> {
+        Box::pin(self.agent_now(tenant, name))
+    }
+
     fn delete_agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(self.delete_agent_now(tenant, name))
     }
@@ -323,6 +335,18 @@ impl Store for SqlStore {
 
     fn channels<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<Channel>, StoreError>> {
         Box::pin(self.channels_now(tenant))
+    }
+
+    fn channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Channel>, StoreError>> {
+        Box::pin(self.channel_now(tenant, name))
+    }
+
+    fn session_with_channel<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        Box::pin(self.session_with_channel_now(tenant, name))
     }
 
     fn delete_channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {

@@ -1,5 +1,7 @@
 //! PostgreSQL, which several instances may share.
 
+mod locks;
+
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::future::poll_fn;
@@ -23,6 +25,7 @@ use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, SqlStore};
 use crate::error::StoreError;
 use crate::lock::Held;
+use locks::{Keys, Locks};
 
 /// A computer that is gone holds no locks for long: the server finds out within a minute instead of two hours.
 const KEEPALIVES: &str = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3";
@@ -38,16 +41,14 @@ pub struct PostgresSettings {
     pub url: String,
     /// The schema that holds the tables, which is made where there is none: `epitome`. Lower-case letters, digits and `_`.
     pub schema: String,
-    /// The most connections for statements: 8.
+    /// The most connections for statements: 8. There is one more for locks.
     pub connections: u32,
-    /// The most connections for locks, one for each session that is locked by this instance: 32.
-    pub lock_connections: u32,
 }
 
 impl PostgresSettings {
     /// A database at that address.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), schema: "epitome".to_owned(), connections: 8, lock_connections: 32 }
+        Self { url: url.into(), schema: "epitome".to_owned(), connections: 8 }
     }
 }
 
@@ -57,7 +58,6 @@ impl Debug for PostgresSettings {
             .debug_struct("PostgresSettings")
             .field("schema", &self.schema)
             .field("connections", &self.connections)
-            .field("lock_connections", &self.lock_connections)
             .finish_non_exhaustive()
     }
 }
@@ -65,7 +65,9 @@ impl Debug for PostgresSettings {
 impl SqlStore {
     /// A store in a PostgreSQL database. Needs a tokio runtime, to which its connections belong.
     ///
-    /// Locks are held by connections: behind a pooler that gives a connection to each transaction they do not work.
+    /// All locks of the store are held by one connection: behind a pooler that gives a connection to each transaction they
+    /// do not work. When it breaks, they are free for others, and whoever held one may find that its next change is a
+    /// [`StoreError::Conflict`]: versions, not locks, keep a session from harm.
     ///
     /// Errors where the database cannot be reached, or holds tables of a later version.
     pub async fn postgres(settings: &PostgresSettings) -> Result<Self, StoreError> {
@@ -75,7 +77,7 @@ impl SqlStore {
 
 struct Postgres {
     pool: Pool,
-    locks: Pool,
+    locks: Locks,
     schema: String,
 }
 
@@ -104,7 +106,7 @@ impl Postgres {
             config.connect_timeout(Duration::from_secs(10));
         }
         let connections = pool(&config, settings.connections)?;
-        let database = Self { pool: connections, locks: pool(&config, settings.lock_connections)?, schema };
+        let database = Self { pool: connections, locks: Locks::start(pool(&config, 1)?), schema };
         database.migrate().await?;
         Ok(database)
     }
@@ -321,52 +323,18 @@ impl Database for Postgres {
 
     fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>> {
         Box::pin(async move {
-            let key = lock_key(name, &self.schema);
-            // Made before it is waited for: whoever stops waiting closes the connection, and asks for nothing any more.
-            let held = HeldLock { client: Some(connection(&self.locks).await?), key };
-            if let Some(client) = &held.client {
-                let lock = client.execute("SELECT pg_advisory_lock($1)", &[&key]).await;
-                lock.map_err(failed("locking a session"))?;
-            }
-            Ok(Some(Box::new(held) as Box<dyn Held>))
+            // No session's name begins like that: it would hold two line breaks.
+            let gate = lock_key(&format!("gate\n{name}"), &self.schema);
+            let keys = Keys { lock: lock_key(name, &self.schema), gate };
+            Ok(Some(Box::new(self.locks.take(keys).await?) as Box<dyn Held>))
         })
     }
 }
 
-/// The number of a lock in the database. Two names of the same number would only wait for each other.
+/// The number of a lock in the database. Two names of the same number would only wait for each other's instances.
 fn lock_key(name: &str, schema: &str) -> i64 {
     let hash = blake3::hash(format!("{schema}\n{name}").as_bytes());
     let mut key = [0; 8];
     key.copy_from_slice(&hash.as_bytes()[..8]);
     i64::from_le_bytes(key)
-}
-
-/// An advisory lock and the connection that holds it.
-struct HeldLock {
-    client: Option<Object>,
-    key: i64,
-}
-
-impl Debug for HeldLock {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HeldLock").field("key", &self.key).finish_non_exhaustive()
-    }
-}
-
-impl Held for HeldLock {
-    fn release(mut self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let Some(client) = &self.client else { return };
-            if client.execute("SELECT pg_advisory_unlock($1)", &[&self.key]).await.is_ok() {
-                self.client = None; // back to the pool
-            }
-        })
-    }
-}
-
-impl Drop for HeldLock {
-    fn drop(&mut self) {
-        // The end of a connection gives back its locks.
-        self.client.take().map(Object::take).into_iter().for_each(drop);
-    }
 }

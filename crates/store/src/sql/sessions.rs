@@ -301,8 +301,13 @@ impl SqlStore {
     }
 
     pub(super) async fn delete_now(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
-        let delete = Statement::new("DELETE FROM sessions WHERE tenant = ?1 AND id = ?2");
-        Ok(self.write_one(delete.with(tenant.as_str()).with(id)).await? > 0)
+        let delete = [
+            "DELETE FROM sessions WHERE tenant = ?1 AND id = ?2",
+            "DELETE FROM memories WHERE tenant = ?1 AND session = ?2",
+        ];
+        let deletes = delete.map(|sql| Statement::new(sql).with(tenant.as_str()).with(id));
+        let deleted = self.write(deletes.into()).await?;
+        Ok(deleted.first().is_some_and(|sessions| *sessions > 0))
     }
 
     /// Makes a change, and finds out why where it cannot be made. Returns the new version.

@@ -22,10 +22,13 @@ impl SqlStore {
     pub(super) async fn agents_now(&self, tenant: &Tenant) -> Result<Vec<Agent>, StoreError> {
         let select = Statement::new("SELECT name, settings FROM agents WHERE tenant = ?1 ORDER BY name");
         let outcome = self.read_one(select.with(tenant.as_str())).await?;
-        let agent = |mut row: Reader<'_>| {
-            Ok(Agent { name: row.text()?.to_owned(), settings: row.json("the settings of an agent")? })
-        };
-        outcome.rows.iter().map(|row| agent(row.read())).collect()
+        outcome.rows.iter().map(|row| agent(&mut row.read())).collect()
+    }
+
+    pub(super) async fn agent_now(&self, tenant: &Tenant, name: &str) -> Result<Option<Agent>, StoreError> {
+        let select = Statement::new("SELECT name, settings FROM agents WHERE tenant = ?1 AND name = ?2");
+        let outcome = self.read_one(select.with(tenant.as_str()).with(name)).await?;
+        outcome.rows.first().map(|row| agent(&mut row.read())).transpose()
     }
 
     pub(super) async fn delete_agent_now(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
@@ -59,10 +62,37 @@ impl SqlStore {
         outcome.rows.iter().map(|row| channel(&mut row.read())).collect()
     }
 
+    pub(super) async fn channel_now(&self, tenant: &Tenant, name: &str) -> Result<Option<Channel>, StoreError> {
+        let select = Statement::new(
+            "SELECT name, settings, key_environment, key_file FROM channels WHERE tenant = ?1 AND name = ?2",
+        );
+        let outcome = self.read_one(select.with(tenant.as_str()).with(name)).await?;
+        outcome.rows.first().map(|row| channel(&mut row.read())).transpose()
+    }
+
+    pub(super) async fn session_with_channel_now(
+        &self,
+        tenant: &Tenant,
+        name: &str,
+    ) -> Result<Option<String>, StoreError> {
+        // Settings are stored as JSON without blanks, in which a quote within a text has a backslash in front: these bytes are
+        // a key and its value and nothing else. `replace` minds capitals in both databases, which LIKE does not.
+        let pair = format!("\"channel\":{}", json("a name", &name)?);
+        let select = Statement::new(
+            "SELECT id FROM sessions WHERE tenant = ?1 AND replace(settings, ?2, '') <> settings ORDER BY id LIMIT 1",
+        );
+        let outcome = self.read_one(select.with(tenant.as_str()).with(pair)).await?;
+        outcome.rows.first().map(|row| row.read().text().map(str::to_owned)).transpose()
+    }
+
     pub(super) async fn delete_channel_now(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
         let delete = Statement::new("DELETE FROM channels WHERE tenant = ?1 AND name = ?2");
         Ok(self.write_one(delete.with(tenant.as_str()).with(name)).await? > 0)
     }
+}
+
+fn agent(row: &mut Reader<'_>) -> Result<Agent, StoreError> {
+    Ok(Agent { name: row.text()?.to_owned(), settings: row.json("the settings of an agent")? })
 }
 
 fn channel(row: &mut Reader<'_>) -> Result<Channel, StoreError> {

@@ -7,9 +7,9 @@ use epitome_session::{Entry, EntryKey, Message, Origin};
 
 use super::SqlStore;
 use super::sessions::{load_statements, loaded, not_found};
-use super::statement::{Reader, Statement, Value};
+use super::statement::{Reader, Row, Statement, Value};
 use crate::error::StoreError;
-use crate::store::{Messages, Slice, StoredMessage, Tenant, ViewKind};
+use crate::store::{EpochTimes, Messages, Slice, StoredMessage, Tenant, ViewKind};
 
 impl SqlStore {
     pub(super) async fn view_now(
@@ -89,6 +89,24 @@ impl SqlStore {
         let total = count.first()?.integer()? as u32;
         let messages = messages.rows.iter().map(|row| stored_message(&mut row.read())).collect::<Result<_, _>>()?;
         Ok(Messages { version, total, messages })
+    }
+
+    pub(super) async fn epoch_times_now(&self, tenant: &Tenant, id: &str) -> Result<Vec<EpochTimes>, StoreError> {
+        let select = Statement::new(
+            "SELECT committed_at, undone_at FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch",
+        );
+        let version = Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2");
+        let of_session = |statement: Statement| statement.with(tenant.as_str()).with(id);
+        let outcomes = self.read(vec![of_session(version), of_session(select)]).await?;
+        let [session, epochs] = outcomes.as_slice() else { return Err(not_found(id)) };
+        if session.rows.is_empty() {
+            return Err(not_found(id));
+        }
+        let times = |row: &Row| {
+            let mut row = row.read();
+            Ok(EpochTimes { committed_at: row.integer()?, undone_at: row.optional_integer()? })
+        };
+        epochs.rows.iter().map(times).collect()
     }
 
     pub(super) async fn latest_summary_now(

@@ -1,10 +1,12 @@
 //! What is special to PostgreSQL.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use epitome_session::{Message, MessageId, Origin, Role};
 use epitome_store::{Memory, MemoryKind, PostgresSettings, Scope, SqlStore, Store, StoreError, Tenant};
@@ -223,7 +225,6 @@ fn the_lock_of_a_killed_process_is_free() {
 #[test]
 fn a_lock_that_nobody_waits_for_is_free() {
     let Some(settings) = settings() else { return };
-    let settings = PostgresSettings { lock_connections: 2, ..settings };
     block_on(async {
         let tenant = Tenant::default();
         let (one, other) = (open(&settings).await, open(&settings).await);
@@ -238,6 +239,117 @@ fn a_lock_that_nobody_waits_for_is_free() {
             held.release().await;
             one.lock(&tenant, "s").await.unwrap().release().await;
             drop(other.lock(&tenant, "s").await.unwrap());
+        }
+    });
+}
+
+/// A connection that looks on. Those of the stores that `settings` opens have the schema's name.
+async fn onlooker(settings: &mut PostgresSettings) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(&settings.url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    settings.url = format!("{}?application_name={}", settings.url, settings.schema);
+    client
+}
+
+/// Locks take no connections, and nothing from those that statements go through.
+#[test]
+fn one_instance_locks_many_sessions() {
+    let Some(mut settings) = settings() else { return };
+    settings.connections = 1;
+    block_on(async {
+        let onlooker = onlooker(&mut settings).await;
+        let (one, other) = (open(&settings).await, open(&settings).await);
+        let tenant = Tenant::default();
+        let ids: Vec<String> = (0..100).map(|number| format!("s{number}")).collect();
+        let held = futures_util::future::join_all(ids.iter().map(|id| one.lock(&tenant, id))).await;
+        let held: Vec<_> = held.into_iter().map(Result::unwrap).collect();
+        Host::new(&one, "s0", 0).await;
+        assert_eq!(one.session_info(&tenant, "s0").await.unwrap().version, 0, "statements have their connection");
+        other.lock(&tenant, "another").await.unwrap().release().await;
+        let mut waiting: Vec<_> = ids.iter().map(|id| other.lock(&tenant, id)).collect();
+        for _ in 0..3 {
+            for waiting in &mut waiting {
+                assert!(poll_immediate(waiting).await.is_none(), "it is held");
+            }
+            other.lock(&tenant, "another").await.unwrap().release().await;
+        }
+        let count = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1";
+        let connections: i64 = onlooker.query_one(count, &[&settings.schema]).await.unwrap().get(0);
+        assert_eq!(connections, 4, "each store has one for statements and one for locks");
+        for lock in held {
+            lock.release().await;
+        }
+        for waiting in waiting {
+            waiting.await.unwrap().release().await;
+        }
+    });
+}
+
+/// Somebody who works on a session without end lets others have it in between, soon.
+#[test]
+fn who_wants_a_lock_again_lets_others_have_it() {
+    const TIMES: usize = 10;
+    let Some(settings) = settings() else { return };
+    block_on(async {
+        let tenant = Tenant::default();
+        let (one, other) = (open(&settings).await, open(&settings).await);
+        let (rounds, waited) = (Cell::new(0), Cell::new(0));
+        let pause = || tokio::time::sleep(Duration::from_millis(5));
+        let busy = async {
+            loop {
+                let lock = one.lock(&tenant, "s").await.unwrap();
+                pause().await;
+                lock.release().await;
+                rounds.set(rounds.get() + 1);
+            }
+        };
+        let now_and_then = async {
+            for _ in 0..TIMES {
+                pause().await;
+                let before = rounds.get();
+                let lock = other.lock(&tenant, "s").await.unwrap();
+                waited.set(waited.get() + rounds.get() - before);
+                lock.release().await;
+            }
+        };
+        futures_util::future::select(busy.boxed_local(), now_and_then.boxed_local()).await;
+        let waited = waited.get();
+        tell(&format!("{waited} rounds of one instance while another waited {TIMES} times"));
+        assert!(waited <= 3 * TIMES, "the other one waited {TIMES} times, for {waited} rounds");
+    });
+}
+
+/// The end of the connection is the end of its locks. They can be had again, and giving back an old one takes nothing from
+/// whoever has it now.
+#[test]
+fn locks_outlive_their_connection_for_others() {
+    let Some(mut settings) = settings() else { return };
+    block_on(async {
+        let onlooker = onlooker(&mut settings).await;
+        let (one, other) = (open(&settings).await, open(&settings).await);
+        let tenant = Tenant::default();
+        for is_dropped in [true, false] {
+            let lost = one.lock(&tenant, "s").await.unwrap();
+            let kept = other.lock(&tenant, "t").await.unwrap();
+            let end = "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
+                WHERE l.locktype = 'advisory' AND a.application_name = $1";
+            assert_eq!(onlooker.execute(end, &[&settings.schema]).await.unwrap(), 2);
+            let taken = other.lock(&tenant, "s").await.unwrap();
+            // On the connection that follows.
+            one.lock(&tenant, "u").await.unwrap().release().await;
+            if is_dropped {
+                drop(lost)
+            } else {
+                lost.release().await
+            }
+            let mut waiting = one.lock(&tenant, "s").boxed();
+            for _ in 0..3 {
+                assert!(poll_immediate(&mut waiting).await.is_none(), "the other one has it");
+                one.lock(&tenant, "u").await.unwrap().release().await;
+            }
+            taken.release().await;
+            waiting.await.unwrap().release().await;
+            kept.release().await;
         }
     });
 }

@@ -28,7 +28,13 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
         images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
         parts.items.push(Part::built(message(turn, &recorded)));
     }
-    parts.items.extend(take_images(&mut images));
+    if !plan.is_open {
+        parts.items.extend(take_images(&mut images));
+    } else if !images.is_empty() {
+        // A provider takes nothing between a call and its result: they follow once the last result is there.
+        let count = images.len();
+        parts.warnings.push(format!("{count} images were left out: other results of their step are not there"));
+    }
     parts
 }
 

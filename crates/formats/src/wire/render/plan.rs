@@ -26,6 +26,8 @@ const DAMAGED: &[&str] = &["", "text", "thinking", "redacted_thinking", "tool_us
 pub(super) struct Plan<'a> {
     pub turns: Vec<Turn<'a>>,
     pub warnings: Vec<String>,
+    /// Whether the newest step waits for results: nothing but them may follow it.
+    pub is_open: bool,
 }
 
 /// One message to render.
@@ -107,6 +109,7 @@ pub(super) fn plan<'a>(entries: &'a [Entry], profile: Profile, source: Option<&S
         last: entries.iter().rposition(|entry| entry.message.role != Role::Tool),
         turns: Vec::with_capacity(entries.len()),
         warnings: Vec::new(),
+        is_open: false,
         ids: Ids::new(profile, source, entries),
     };
     for (index, entry) in entries.iter().enumerate() {
@@ -118,7 +121,7 @@ pub(super) fn plan<'a>(entries: &'a [Entry], profile: Profile, source: Option<&S
         }
     }
     planner.open();
-    Plan { turns: planner.turns, warnings: planner.warnings }
+    Plan { turns: planner.turns, warnings: planner.warnings, is_open: planner.is_open }
 }
 
 /// The position from which on the view is not what was recorded: an edited or added entry, or one behind a gap.
@@ -147,6 +150,7 @@ struct Planner<'a, 's> {
     last: Option<usize>,
     turns: Vec<Turn<'a>>,
     warnings: Vec<String>,
+    is_open: bool,
     ids: Ids,
 }
 
@@ -185,10 +189,12 @@ impl<'a> Planner<'a, '_> {
                 }
             }
         }
+        let mut unanswered = ids.iter().filter(|(block, _)| !pairs.answers.contains_key(&(index, *block)));
         if self.last == Some(index) {
+            self.is_open = unanswered.next().is_some();
             return;
         }
-        for (block, id) in ids.iter().filter(|(block, _)| !pairs.answers.contains_key(&(index, *block))) {
+        for (block, id) in unanswered {
             let text = Arc::from(NO_RESULT);
             let result =
                 ToolResult { call_id: Arc::clone(id), name: None, text, attachments: Vec::new(), is_error: true };

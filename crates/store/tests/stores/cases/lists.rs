@@ -130,6 +130,27 @@ pub(crate) async fn tenants_see_their_own(store: Arc<dyn Store>) {
     assert_eq!(store.view(&other, "s", ViewKind::Full, Slice::ALL).await.unwrap().total, 1);
 }
 
+pub(crate) async fn memories_go_with_their_session(store: Arc<dyn Store>) {
+    let tenant = Tenant::default();
+    let memory = |text: &str, session: Option<&str>| Memory {
+        text: text.to_owned(),
+        kind: MemoryKind::Decision,
+        session: session.map(Arc::from),
+        message: MessageId::new("m"),
+        time: None,
+    };
+    create(&store, &tenant, "s", &About::default()).await.unwrap();
+    let texts = [memory("its own", Some("s")), memory("of another", Some("t")), memory("of nobody", None)];
+    assert_eq!(store.remember(&tenant, &texts).await.unwrap(), 3);
+    assert!(store.delete_session(&tenant, "s").await.unwrap());
+    let left = store.recent_memories(&tenant, &Scope::All, 9).await.unwrap();
+    assert_eq!(left.iter().map(|memory| &*memory.text).collect::<Vec<_>>(), ["of nobody", "of another"]);
+    assert!(store.search_memories(&tenant, &Scope::All, "own", 9).await.unwrap().is_empty());
+    // One of that name that comes later knows nothing of it.
+    create(&store, &tenant, "s", &About::default()).await.unwrap();
+    assert!(store.recent_memories(&tenant, &Scope::Session("s".into()), 9).await.unwrap().is_empty());
+}
+
 pub(crate) async fn odd_names_are_kept_or_refused(store: Arc<dyn Store>) {
     let odd = ["Robert'); DROP TABLE sessions;--", "%", "?1", "$1", "\"", "会话 一", " ", "a/b:c", "e\u{301}", "é"];
     let mut host = Host::new(&store, "host", 1).await;

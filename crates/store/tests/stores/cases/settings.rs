@@ -14,6 +14,9 @@ pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn 
     store.put_agent(&tenant, &agent("b", json!({"threshold": 75}))).await.unwrap();
     let expected = [agent("a", json!({"keep": [1, 2.5, null, "三"]})), agent("b", json!({"threshold": 75}))];
     assert_eq!(store.agents(&tenant).await.unwrap(), expected);
+    assert_eq!(store.agent(&tenant, "b").await.unwrap().as_ref(), Some(&expected[1]));
+    assert_eq!(store.agent(&tenant, "B").await.unwrap(), None);
+    assert_eq!(store.agent(&Tenant::new("other").unwrap(), "b").await.unwrap(), None);
     assert!(store.delete_agent(&tenant, "a").await.unwrap());
     assert!(!store.delete_agent(&tenant, "a").await.unwrap());
     assert_eq!(store.agents(&tenant).await.unwrap(), expected[1..]);
@@ -32,6 +35,11 @@ pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn 
         store.put_channel(&tenant, channel).await.unwrap();
     }
     assert_eq!(store.channels(&tenant).await.unwrap(), good);
+    for channel in &good {
+        assert_eq!(store.channel(&tenant, &channel.name).await.unwrap().as_ref(), Some(channel));
+    }
+    assert_eq!(store.channel(&tenant, "4").await.unwrap(), None);
+    assert_eq!(store.channel(&Tenant::new("other").unwrap(), "1").await.unwrap(), None);
     let mut bad = vec![
         channel("4", Some(KeyReference::Environment("hush-hush".to_owned()))),
         channel("4", Some(KeyReference::File("hush-hush".into()))),
@@ -52,6 +60,21 @@ pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn 
     assert_eq!(store.channels(&tenant).await.unwrap()[2].key, None, "another key takes the place of the first");
     assert!(store.delete_channel(&tenant, "3").await.unwrap());
     assert_eq!(store.channels(&tenant).await.unwrap().len(), 2);
+
+    for (id, settings) in [
+        ("1", json!({"window": 9, "channel": "the \"third\""})),
+        ("2", json!({"chain": "\"channel\":\"within\"", "channel": "1"})),
+        ("3", Value::Null),
+    ] {
+        let about = About { settings, ..About::default() };
+        store.create_session(&tenant, id, &about, &Session::new(), &mut SessionArchive::new()).await.unwrap();
+    }
+    for (name, expect) in
+        [("the \"third\"", Some("1")), ("1", Some("2")), ("within", None), ("The \"third\"", None), ("3", None)]
+    {
+        assert_eq!(store.session_with_channel(&tenant, name).await.unwrap().as_deref(), expect, "{name}");
+        assert_eq!(store.session_with_channel(&Tenant::new("other").unwrap(), name).await.unwrap(), None);
+    }
 
     let health = store.health().await.unwrap();
     assert!(health.schema >= 1 && ["sqlite", "postgres"].contains(&health.backend), "{health:?}");

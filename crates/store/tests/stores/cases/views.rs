@@ -34,6 +34,21 @@ fn assert_view(entries: &[Entry], messages: &[StoredMessage], what: &str) {
     }
 }
 
+/// The times of the compactions are those at which messages left.
+async fn assert_times(host: &Host, full: &[StoredMessage], what: &str) {
+    let times = host.store.epoch_times(&host.tenant, &host.id).await.unwrap();
+    let journal = host.session.journal();
+    let undone: Vec<bool> = times.iter().map(|times| times.undone_at.is_some()).collect();
+    assert_eq!(undone, journal.iter().map(|epoch| epoch.undone).collect::<Vec<_>>(), "{what}");
+    for (epoch, times) in journal.iter().zip(times).filter(|(epoch, _)| !epoch.undone) {
+        for change in epoch.changes().filter(|change| matches!(change, Change::Remove { .. })) {
+            let EntryKey::Log(number) = change.entry() else { continue };
+            let message = full.iter().find(|message| message.number == Some(number)).unwrap();
+            assert_eq!(message.compacted_at, Some(times.committed_at), "{what}");
+        }
+    }
+}
+
 /// What left the view whole, as the journal tells it.
 fn removed(session: &Session) -> BTreeSet<EntryKey> {
     let in_force = session.journal().iter().filter(|epoch| !epoch.undone);
@@ -54,6 +69,7 @@ pub(crate) async fn views_are_those_of_the_session(store: Arc<dyn Store>) {
             edited += shown.iter().filter(|message| message.is_edited).count();
             let full = pages(&host, ViewKind::Full, 11).await;
             assert_view(&host.session.full_view(), &full, &what);
+            assert_times(&host, &full, &what).await;
             let marked: BTreeSet<EntryKey> = full
                 .iter()
                 .filter(|message| message.compacted_at.is_some())

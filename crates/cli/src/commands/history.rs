@@ -1,0 +1,93 @@
+//! `epitome history`: the compactions of a session.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use epitome::live::{HistoryEntry, history};
+use epitome::session::{EpochOrigin, Trigger};
+use serde::Serialize;
+
+use crate::args::HistoryArgs;
+use crate::kept::Kept;
+use crate::render::census::started_by;
+use crate::render::style::{FAINT, STRONG};
+use crate::render::text::{first_words, number, plural, width, wrap};
+use crate::{Outcome, input, output};
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Printed<'a> {
+    /// `epitome` for a file that it keeps a session in, else the agent's format.
+    format: &'static str,
+    /// The session's id, where it has one.
+    session: Option<&'a str>,
+    /// The compactions, the oldest first.
+    compactions: &'a [HistoryEntry],
+}
+
+pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> Outcome {
+    let kept = Kept::read(&args.kept, quiet)?;
+    let session = kept.session();
+    let compactions = history(session);
+    if args.json {
+        let printed = Printed { format: kept.format(), session: session.id.as_deref(), compactions: &compactions };
+        let mut text = serde_json::to_string_pretty(&printed)?;
+        text.push('\n');
+        output::standard(text.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = format!(
+        "{STRONG}{}{STRONG:#}  {FAINT}{}, {}, {}{FAINT:#}\n",
+        input::shown(&args.kept.file),
+        kept.format(),
+        plural(session.log().len(), "message"),
+        plural(compactions.len(), "compaction"),
+    );
+    let width = width();
+    compactions.iter().for_each(|entry| compaction(&mut page, entry, width));
+    output::print(&page)?;
+    if compactions.is_empty() && !quiet {
+        output::tell("no compaction is recorded in it\n");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One compaction.
+fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
+    let by = match (entry.origin, entry.trigger) {
+        (_, Trigger::Arrival) => "cut on arrival".to_owned(),
+        (EpochOrigin::Engine, trigger) => format!("by epitome, {}", started_by(trigger)),
+        (EpochOrigin::Recorded, Trigger::Recorded) => "by the agent".to_owned(),
+        (EpochOrigin::Recorded, trigger) => format!("by the agent, {}", started_by(trigger)),
+    };
+    let undone = if entry.undone { ", undone" } else { "" };
+    let _ = writeln!(
+        page,
+        "\n{STRONG}Compaction {}{STRONG:#}  {by}, after {}{undone}",
+        entry.epoch,
+        plural(entry.messages as usize, "message")
+    );
+    let tokens = |tokens: Option<u32>| tokens.map_or_else(|| "?".to_owned(), number);
+    if entry.tokens_before.is_some() || entry.tokens_after.is_some() {
+        row(page, "tokens", &format!("{} → {}", tokens(entry.tokens_before), tokens(entry.tokens_after)), width);
+    }
+    let edits: Vec<String> = entry.edits.iter().map(|(strategy, count)| format!("{strategy} {count}")).collect();
+    if entry.origin == EpochOrigin::Engine {
+        row(page, "edits", &edits.join(" · "), width);
+    }
+    row(page, "handles", &entry.recall.join(" "), width);
+    for summary in &entry.summaries {
+        row(page, "summary", &first_words(summary, width.saturating_sub(12)), width);
+    }
+}
+
+/// A line with a name, and more where it is long.
+fn row(page: &mut String, name: &str, text: &str, width: usize) {
+    if text.is_empty() {
+        return;
+    }
+    for (index, line) in wrap(text, width.saturating_sub(12)).iter().enumerate() {
+        let name = if index == 0 { name } else { "" };
+        let _ = writeln!(page, "  {FAINT}{name:<8}{FAINT:#}  {line}");
+    }
+}

@@ -1,0 +1,111 @@
+//! `epitome restore`: a session without one of its compactions, or what a handle stands for.
+
+use std::process::ExitCode;
+
+use epitome::Session;
+use epitome::formats::{Format, Profile, render};
+use epitome::session::{Message, UndoError};
+use epitome::store::SessionFile;
+use epitome::strategy::Archived;
+
+use crate::args::RestoreArgs;
+use crate::failure::Failure;
+use crate::input::shown;
+use crate::kept::Kept;
+use crate::output::Target;
+use crate::render::text::plural;
+use crate::{Outcome, emit, output};
+
+pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
+    let file = &args.kept.file;
+    let target = Target::new(args.output.as_deref(), Some(file))?;
+    let kept = Kept::read(&args.kept, quiet)?;
+    let (bytes, what) = match &args.handle {
+        Some(handle) => recalled(&kept, handle, args)?,
+        None => undone(&kept, args, quiet)?,
+    };
+    let input: &[u8] = match &kept {
+        Kept::Stored { bytes, .. } => bytes,
+        Kept::Recorded { loaded, .. } => &loaded.bytes,
+    };
+    target.write(&bytes, (!args.force).then_some(input))?;
+    if !quiet {
+        output::wrote(&target, &what);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a handle stands for: a text as it was, messages as a request.
+fn recalled(kept: &Kept, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
+    let file = shown(&args.kept.file);
+    let item = kept.recall(handle)?.ok_or_else(|| {
+        let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
+        failure.with_help(match kept {
+            Kept::Stored { .. } => "`epitome history` lists the handles of each compaction",
+            Kept::Recorded { .. } => {
+                "an agent's file has no archive: --epoch N writes the session with all that a compaction took out"
+            }
+        })
+    })?;
+    match item {
+        Archived::Text(_) if args.to.is_some() => {
+            let failure = Failure::usage_text(format!("`{handle}` is a part of a message, and no session"));
+            Err(failure.with_help("leave --to out: it is written as it was"))
+        }
+        Archived::Text(text) => Ok((text.as_bytes().to_vec(), format!("the text under {handle}"))),
+        Archived::Messages(messages) => {
+            let to = args.to.unwrap_or(Format::OpenaiChat);
+            let Some(profile) = Profile::of(to) else {
+                let failure = Failure::usage_text(format!("{to} cannot hold a part of a session"));
+                return Err(failure.with_help("openai-chat, openai-responses and anthropic can"));
+            };
+            let mut session = Session::new();
+            messages.iter().for_each(|message| {
+                session.push(Message::clone(message));
+            });
+            let mut json = render(session.view(), profile, None, None).json;
+            json.push('\n');
+            Ok((json.into_bytes(), format!("{} under {handle}", plural(messages.len(), "message"))))
+        }
+    }
+}
+
+/// The session without one of its compactions.
+fn undone(kept: &Kept, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, String), Failure> {
+    let file = shown(&args.kept.file);
+    let session = kept.session();
+    let newest = || session.journal().iter().rfind(|epoch| epoch.is_compaction()).map(|epoch| epoch.id);
+    let Some(epoch) = args.epoch.or_else(newest) else {
+        let failure = Failure::usage_text(format!("no compaction of {file} is in force"));
+        let help = "`epitome history` lists them; what a request lost is in the file that it was compacted from";
+        return Err(failure.with_help(help));
+    };
+    let mut restored = session.clone();
+    restored.undo(epoch).map_err(|error| {
+        let help = match error {
+            UndoError::Unknown { .. } | UndoError::AlreadyUndone(_) => "`epitome history` lists them".to_owned(),
+            UndoError::Covered { later, .. } => format!("restore --epoch {later} first, and the result then"),
+        };
+        Failure::usage(error).with_help(help)
+    })?;
+    let what = format!("compaction {epoch} taken back: {}", plural(restored.view().len(), "message"));
+    let bytes = match (kept, args.to) {
+        (Kept::Stored { bytes, .. }, None) => {
+            SessionFile::undone(&args.kept.file, bytes, epoch).map_err(Failure::usage)?
+        }
+        (Kept::Stored { .. }, Some(to)) => {
+            let Some(profile) = Profile::of(to) else {
+                let failure = Failure::usage_text(format!("a session of epitome's own is not written as {to}"));
+                return Err(failure.with_help("openai-chat, openai-responses and anthropic are; its own without --to"));
+            };
+            let mut json = render(restored.view(), profile, restored.tools.as_deref(), None).json;
+            json.push('\n');
+            json.into_bytes()
+        }
+        (Kept::Recorded { loaded, index }, to) => {
+            let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
+            emit::one(loaded, *index, &restored, to.unwrap_or(own), quiet)?
+        }
+    };
+    Ok((bytes, what))
+}

@@ -1,0 +1,186 @@
+//! Looking back: history and restore, over epitome's own files and over agents'.
+
+use epitome::live::LiveSession;
+use epitome::session::{Message, Origin, Role};
+use epitome::store::SessionFile;
+
+use crate::place::{Place, chat, example, shape_only};
+
+/// A session in a file of epitome's own, compacted twice.
+fn keep(place: &Place, name: &str) {
+    let registry = epitome::registry();
+    let settings = "[budget]\nwindow = 2_000\nreserve_output = 0\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n\
+                    [chains]\nplain = [\"sliding-window\"]\n[strategies.sliding-window]\nwindow = 2\n";
+    let config = epitome::Config::parse(settings, "c.toml", &registry).unwrap();
+    let mut live = LiveSession::new(&config.build(&registry).unwrap());
+    live.keep_in(place.path(name)).unwrap();
+    for compaction in 0..2 {
+        for turn in 0..10 {
+            let text = format!("turn {compaction}.{turn}: {}", "the parser reads another line ".repeat(20));
+            let (role, origin) =
+                if turn % 2 == 0 { (Role::User, Origin::Typed) } else { (Role::Assistant, Origin::Model) };
+            live.push(Message::text("", role, origin, text)).unwrap();
+        }
+        epitome::engine::block_on(live.compact(&Default::default())).unwrap();
+    }
+}
+
+#[test]
+fn history_of_a_kept_session() {
+    let place = Place::new();
+    keep(&place, "kept.jsonl");
+    let before = place.read("kept.jsonl");
+    let shape = shape_only();
+    insta::assert_snapshot!(place.run("history kept.jsonl").all(), @r#"
+    exit #
+    ----- stdout
+    kept.jsonl epitome, # messages, # compactions
+
+    Compaction # by epitome, manual, after # messages
+      tokens # → #
+      edits sliding-window #
+      handles [HANDLE]
+      summary [Summary of # earlier messages · recall [HANDLE]] ## User - turn #: the parser reads…
+
+    Compaction # by epitome, manual, after # messages
+      tokens # → #
+      edits sliding-window #
+      handles [HANDLE]
+      summary [Summary of # earlier messages · recall [HANDLE]] ## User - turn #: the parser reads…
+    "#);
+    drop(shape);
+    let printed = place.run("history kept.jsonl --json").json();
+    assert_eq!((&printed["format"], printed["compactions"].as_array().unwrap().len()), (&"epitome".into(), 2));
+    assert_eq!(printed["compactions"][1]["epoch"], 1);
+    assert_eq!(place.run_with("history -", &before).code, 0);
+    assert_eq!(place.read("kept.jsonl"), before, "nothing is written to it");
+    // What an interrupted write left is told, and stays.
+    place.file("torn.jsonl", [&before[..], b"{\"message\":{\"id\":"].concat());
+    let torn = place.run("history torn.jsonl");
+    assert!(torn.code == 0 && torn.stderr.contains("left out what is not written to its end"), "{}", torn.stderr);
+    assert_eq!(place.read("torn.jsonl").len(), before.len() + 17);
+}
+
+#[test]
+fn restore_takes_compactions_of_a_kept_session_back() {
+    let place = Place::new();
+    keep(&place, "kept.jsonl");
+    let before = place.read("kept.jsonl");
+    // The newest one; its records stay, and the undo stands behind them.
+    let ran = place.run("restore kept.jsonl -o one.jsonl");
+    assert_eq!(ran.stderr, "compaction 1 taken back: 17 messages written to one.jsonl\n");
+    let one = place.read("one.jsonl");
+    assert!(one.starts_with(&before) && one.ends_with(b"{\"undo\":1}\n"));
+    assert_eq!(place.run("history one.jsonl --json").json()["compactions"][1]["undone"], true);
+    // The earlier one is covered while the later one stands.
+    insta::assert_snapshot!(place.run("restore kept.jsonl --epoch 0").all(), @r#"
+    exit 2
+    ----- stderr
+    error: compaction 1 covers what compaction 0 changed: undo 1 first
+      help: restore --epoch 1 first, and the result then
+    "#);
+    assert_eq!(place.run("restore one.jsonl --epoch 0 -o none.jsonl").code, 0);
+    let none = SessionFile::read(place.path("none.jsonl")).unwrap().session;
+    assert_eq!(none.view().len(), none.log().len());
+    insta::assert_snapshot!(place.run("restore none.jsonl").all(), @r#"
+    exit 2
+    ----- stderr
+    error: no compaction of none.jsonl is in force
+      help: `epitome history` lists them; what a request lost is in the file that it was compacted from
+    "#);
+    insta::assert_snapshot!(place.run("restore kept.jsonl --epoch 9").all(), @r#"
+    exit 2
+    ----- stderr
+    error: there is no compaction 9: the journal holds 2
+      help: `epitome history` lists them
+    "#);
+    // In place nothing is lost, so that it needs no --force.
+    assert_eq!(place.run("restore kept.jsonl -o kept.jsonl").code, 0);
+    assert_eq!(place.read("kept.jsonl"), one);
+    // As a request: to standard output, or to a file.
+    let request = place.run("restore none.jsonl --to anthropic --epoch 0");
+    assert_eq!(request.code, 2, "it is undone already");
+    let request = place.run("restore one.jsonl --epoch 0 --to openai-chat -q").json();
+    assert_eq!(request["messages"].as_array().unwrap().len(), 20);
+    let refused = place.run("restore one.jsonl --epoch 0 --to openai-chat -o one.jsonl");
+    assert!(refused.code == 2 && refused.stderr.contains("would lose what left"), "{}", refused.stderr);
+    assert_eq!(place.read("one.jsonl"), one);
+    assert_eq!(place.run("restore one.jsonl --epoch 0 --to openai-chat -o one.jsonl --force").code, 0);
+    assert!(place.read("one.jsonl").starts_with(b"{\"messages\""));
+}
+
+#[test]
+fn restore_brings_back_what_a_handle_names() {
+    let place = Place::new();
+    keep(&place, "kept.jsonl");
+    let printed = place.run("history kept.jsonl --json").json();
+    let handle = printed["compactions"][0]["recall"][0].as_str().unwrap();
+    let recalled = place.run(&format!("restore kept.jsonl --handle {handle} -q")).json();
+    let texts = recalled["messages"].as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap());
+    assert!(texts.clone().any(|text| text.starts_with("turn 0.1")), "{recalled}");
+    assert!(!texts.clone().any(|text| text.starts_with("turn 1.")), "{recalled}");
+    let ran = place.run(&format!("restore kept.jsonl --handle {handle} --to anthropic -o out.json"));
+    assert!(
+        ran.code == 0 && ran.stderr.contains(&format!("messages under {handle} written to out.json")),
+        "{}",
+        ran.stderr
+    );
+    insta::assert_snapshot!(place.run("restore kept.jsonl --handle 00000000").all(), @r#"
+    exit 2
+    ----- stderr
+    error: kept.jsonl has nothing under the handle `00000000`
+      help: `epitome history` lists the handles of each compaction
+    "#);
+    insta::assert_snapshot!(place.run("restore kept.jsonl --handle 0 --epoch 1").stderr.lines().next().unwrap(), @"error: the argument '--handle <HANDLE>' cannot be used with '--epoch <N>'");
+    insta::assert_snapshot!(place.run(&format!("restore kept.jsonl --handle {handle} --to codex")).all(), @r#"
+    exit 2
+    ----- stderr
+    error: codex cannot hold a part of a session
+      help: openai-chat, openai-responses and anthropic can
+    "#);
+}
+
+#[test]
+fn an_agents_file_is_looked_back_at() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    assert_eq!(place.run("history session.jsonl").stderr, "no compaction is recorded in it\n");
+    let report = place.run("compact session.jsonl -b 20k -o small.jsonl --report report.json -q");
+    assert_eq!(report.code, 0);
+    let shape = shape_only();
+    let history = place.run("history small.jsonl");
+    assert_eq!(history.code, 0);
+    insta::assert_snapshot!(history.text().lines().take(4).collect::<Vec<_>>().join("\n"), @r#"
+    small.jsonl claude-code, # messages, # compaction
+
+    Compaction # by epitome, manual, after # messages
+      tokens # → #
+    "#);
+    drop(shape);
+    // Taken back, the view is the one before the compaction.
+    assert_eq!(place.run("restore small.jsonl -o back.jsonl").code, 0);
+    let messages = |name: &str| {
+        let converted = place.run(&format!("convert {name} --to openai-chat -q")).json();
+        converted["messages"].clone()
+    };
+    assert_eq!(messages("back.jsonl"), messages("session.jsonl"));
+    assert_ne!(messages("small.jsonl"), messages("session.jsonl"));
+    // The file still has what left: a handle of the report is found in it.
+    let report: serde_json::Value = serde_json::from_slice(&place.read("report.json")).unwrap();
+    let handle = report["edits"].as_array().unwrap().iter().find_map(|edit| edit["recall"].as_str()).unwrap();
+    let recalled = place.run(&format!("restore small.jsonl --handle {handle} -q"));
+    assert!(recalled.code == 0 && !recalled.stdout.is_empty(), "{}", recalled.stderr);
+    let missing = place.run("restore small.jsonl --handle 0123456789");
+    assert!(missing.code == 2 && missing.stderr.contains("an agent's file has no archive"), "{}", missing.stderr);
+}
+
+#[test]
+fn a_request_has_no_past() {
+    let place = Place::with("chat.json", chat());
+    assert_eq!(place.run("history chat.json").stderr, "no compaction is recorded in it\n");
+    insta::assert_snapshot!(place.run("restore chat.json").all(), @r#"
+    exit 2
+    ----- stderr
+    error: no compaction of chat.json is in force
+      help: `epitome history` lists them; what a request lost is in the file that it was compacted from
+    "#);
+}

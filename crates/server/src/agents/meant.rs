@@ -1,0 +1,177 @@
+//! Which of a tenant's channels settings mean.
+
+use epitome::Config;
+use epitome::store::{Channel, Tenant};
+use serde_json::{Map, Value};
+
+use super::settings::bad_settings;
+use crate::error::ApiError;
+use crate::state::App;
+
+/// The most names that an error repeats.
+const MOST_NAMED: usize = 10;
+
+/// The stored channels that settings mean: those that they name, or the only one for their model where they want a model
+/// and name no channel. A channel that nobody names does not make the configuration's choice among its own unclear.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meant<'a> {
+    /// None at all.
+    Nothing,
+    /// Those of these names.
+    Named(Vec<&'a str>),
+    /// The one that each of these models is asked through; empty for the channel's usual model.
+    For(Vec<&'a str>),
+}
+
+impl<'a> Meant<'a> {
+    /// What an agent's settings and a session's own over them mean.
+    pub(super) fn of(config: &Config, agent: &'a Map<String, Value>, own: &'a Map<String, Value>) -> Self {
+        let layers = [agent, own];
+        let mut named: Vec<&str> = layers.iter().filter_map(|settings| text(settings, "channel")).collect();
+        if !named.is_empty() {
+            named.retain(|name| config.channel(name).is_none());
+            named.dedup();
+            return Self::Named(named);
+        }
+        if config.channels().next().is_some() {
+            return Self::Nothing;
+        }
+        let model_of_agent = text(agent, "model").unwrap_or_default();
+        let model = |settings| text(settings, "model").unwrap_or(model_of_agent);
+        let mut models: Vec<&str> = layers.into_iter().filter(|settings| wants_model(settings)).map(model).collect();
+        models.dedup();
+        if models.is_empty() { Self::Nothing } else { Self::For(models) }
+    }
+
+    /// These channels as they are stored: one row for each name; all of them where a choice has to be made.
+    pub(super) async fn load(&self, app: &App, tenant: &Tenant) -> Result<Vec<Channel>, ApiError> {
+        let sessions = app.sessions()?;
+        let failed = |error| sessions.failed(error);
+        match self {
+            Self::Nothing => Ok(Vec::new()),
+            Self::Named(names) => {
+                let mut channels = Vec::new();
+                for name in names {
+                    channels.extend(sessions.store.channel(tenant, name).await.map_err(failed)?);
+                }
+                Ok(channels)
+            }
+            Self::For(_) => self.among(&sessions.store.channels(tenant).await.map_err(failed)?),
+        }
+    }
+
+    /// These channels among all that the tenant stored. Errors where it is not clear which.
+    pub(super) fn among(&self, channels: &[Channel]) -> Result<Vec<Channel>, ApiError> {
+        match self {
+            Self::Nothing => Ok(Vec::new()),
+            Self::Named(names) => {
+                Ok(channels.iter().filter(|channel| names.contains(&channel.name.as_str())).cloned().collect())
+            }
+            Self::For(models) => {
+                let mut found: Vec<Channel> = Vec::new();
+                for model in models {
+                    let one = only(channels, model)?.filter(|one| !found.contains(one));
+                    found.extend(one.cloned());
+                }
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// The one channel for compaction that has a model, by the rules of a configuration's own ones. Found before anything is built:
+/// that there are several is no reason to read them all.
+fn only<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>, ApiError> {
+    let usable = |channel: &&Channel| channel.settings.get("compaction") != Some(&Value::Bool(false));
+    let has = |channel: &&Channel| match channel.settings.get("models").and_then(Value::as_array) {
+        Some(models) if !models.is_empty() => models.iter().any(|known| known == model),
+        Some(_) | None => true,
+    };
+    let usable: Vec<&Channel> = channels.iter().filter(usable).collect();
+    let fitting: Vec<&Channel> = usable.iter().copied().filter(|channel| model.is_empty() || has(channel)).collect();
+    let message = match (fitting.as_slice(), usable.as_slice()) {
+        ([one], _) | ([], [one]) => return Ok(Some(one)),
+        // The configuration has words for that.
+        ([], []) if channels.is_empty() => return Ok(None),
+        ([], []) => format!("none of the channels may be used for compaction: {}", names(channels.iter())),
+        ([], _) => format!("no channel lists the model `{model}`: there are {}", names(usable.into_iter())),
+        _ => format!("which channel writes summaries is not said: there are {}", names(fitting.into_iter())),
+    };
+    Err(bad_settings(message, "name it with `channel`; GET /v1/channels lists those that there are"))
+}
+
+fn names<'a>(channels: impl ExactSizeIterator<Item = &'a Channel>) -> String {
+    let more = if channels.len() > MOST_NAMED { ", …" } else { "" };
+    let names: Vec<&str> = channels.take(MOST_NAMED).map(|channel| channel.name.as_str()).collect();
+    names.join(", ") + more
+}
+
+/// Whether settings ask for a model, as far as they say so themselves.
+fn wants_model(settings: &Map<String, Value>) -> bool {
+    text(settings, "model").is_some() || settings.get("summarizer").is_some_and(|value| value == "llm")
+}
+
+/// A key's text; none where it is empty.
+fn text<'a>(settings: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    settings.get(key)?.as_str().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn channels_that_are_meant() {
+        let channel = |name: &str, settings: Value| Channel { name: name.to_owned(), settings, key: None };
+        let stored = [
+            channel("large", json!({"models": ["big", "bigger"]})),
+            channel("none", json!({"models": ["tiny"], "compaction": false})),
+            channel("small", json!({"models": ["tiny"]})),
+        ];
+        let with_own = Config::default().with_channels([("house", &Map::new())]).unwrap();
+        let check_in = |config: &Config, agent: Value, own: Value, expect: Result<&[&str], &str>| {
+            let (agent, own) = (agent.as_object().unwrap().clone(), own.as_object().unwrap().clone());
+            let found = Meant::of(config, &agent, &own).among(&stored);
+            let found = found.map(|found| found.into_iter().map(|channel| channel.name).collect::<Vec<_>>());
+            let expect = expect.map(|names| names.iter().map(ToString::to_string).collect());
+            assert_eq!(
+                found.map_err(|error| error.body.error.message),
+                expect.map_err(str::to_owned),
+                "{agent:?} {own:?}"
+            );
+        };
+        let check = |agent, own, expect| check_in(&Config::default(), agent, own, expect);
+        check(json!({}), json!({"window": 9000}), Ok(&[]));
+        check(json!({"channel": "large"}), json!({}), Ok(&["large"]));
+        check(json!({"channel": "large"}), json!({"channel": "none"}), Ok(&["large", "none"]));
+        check(json!({"channel": "gone"}), json!({"summarizer": "llm"}), Ok(&[]));
+        check(json!({"model": "tiny"}), json!({"channel": "large"}), Ok(&["large"]));
+        check(json!({"model": "tiny"}), json!({}), Ok(&["small"]));
+        check(json!({"model": "tiny"}), json!({"summarizer": "llm"}), Ok(&["small"]));
+        check(json!({"model": "tiny"}), json!({"model": "bigger"}), Ok(&["small", "large"]));
+        let unclear = "which channel writes summaries is not said: there are large, small";
+        check(json!({"summarizer": "llm"}), json!({}), Err(unclear));
+        check(json!({}), json!({"summarizer": "llm"}), Err(unclear));
+        check(json!({"model": "huge"}), json!({}), Err("no channel lists the model `huge`: there are large, small"));
+        check_in(&with_own, json!({"summarizer": "llm"}), json!({}), Ok(&[]));
+        check_in(&with_own, json!({"channel": "house"}), json!({"channel": "small"}), Ok(&["small"]));
+    }
+
+    #[test]
+    fn one_channel_is_no_choice() {
+        let channel = |name: &str, settings: Value| Channel { name: name.to_owned(), settings, key: None };
+        let name = |channels: &[Channel], model: &str| {
+            only(channels, model).map(|one| one.map(|one| one.name.clone())).map_err(|error| error.body.error.message)
+        };
+        assert_eq!(name(&[], "m"), Ok(None));
+        assert_eq!(name(&[channel("one", json!({"models": ["other"]}))], "m"), Ok(Some("one".to_owned())));
+        let not_for_it = [channel("one", json!({"compaction": false}))];
+        assert_eq!(name(&not_for_it, ""), Err("none of the channels may be used for compaction: one".to_owned()));
+        let many: Vec<Channel> = (0..20).map(|number| channel(&format!("c{number}"), json!({}))).collect();
+        let expect = "which channel writes summaries is not said: there are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, …";
+        assert_eq!(name(&many, "m"), Err(expect.to_owned()));
+    }
+}

@@ -1,0 +1,319 @@
+//! `/v1/agents`: what agents do differently, those of the configuration and those that a tenant stores.
+
+mod kept;
+mod meant;
+mod runtimes;
+pub(crate) mod settings;
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use axum::routing::{delete as delete_route, get as get_route, put as put_route};
+use axum::{Json, Router};
+use epitome::store::{Agent, Channel, Paging, SessionFilter, Tenant};
+use epitome::{Config, strategy::SettingType};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::InPath;
+use crate::guard::json_of;
+use crate::routes::only;
+use crate::state::App;
+pub(crate) use kept::Runtimes;
+use meant::Meant;
+pub(crate) use runtimes::runtime_for;
+use runtimes::{config_of, settings_of};
+use settings::{AgentSettings, Fields, Source, Writer, check_size};
+
+/// The most agents, and the most channels, that one tenant stores.
+pub(crate) const MOST_OF_A_KIND: usize = 50;
+
+/// The routes.
+pub(crate) fn router() -> Router<Arc<App>> {
+    let one = get_route(get).merge(put_route(put)).merge(delete_route(delete));
+    Router::new().route("/v1/agents", only(get_route(list))).route("/v1/agents/{name}", only(one))
+}
+
+/// An agent as it is given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentBody {
+    /// What it does differently.
+    #[serde(default)]
+    #[schema(value_type = AgentSettings)]
+    settings: Fields,
+}
+
+/// An agent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AgentItem {
+    /// Its name.
+    name: String,
+    /// What it does differently: the keys that are set.
+    #[schema(value_type = AgentSettings)]
+    settings: Map<String, Value>,
+    /// Who says so.
+    source: Source,
+    /// What that comes to; missing where it comes to nothing as the service runs now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<Effective>,
+    /// Why a stored agent cannot be used as the service runs now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// What an agent's settings come to.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Effective {
+    /// From which share of the usable window on a compaction is suggested; 0 for never.
+    #[schema(maximum = 100)]
+    threshold_percent: u32,
+    /// The newest messages that stay whole.
+    keep_recent: u32,
+    /// Who writes its summaries.
+    #[schema(value_type = Writer)]
+    summarizer: Value,
+    /// The channel to the model that writes them; null where no model does.
+    channel: Option<String>,
+    /// The model that writes them.
+    model: Option<String>,
+    /// The model that the agent talks to, where one is named.
+    runs_on: Option<String>,
+    /// The context window, in tokens.
+    window: u32,
+    /// The chain that is always used; null where the kind of task decides.
+    chain: Option<String>,
+}
+
+/// Agents.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AgentList {
+    /// The agents by name, those of the configuration first.
+    items: Vec<AgentItem>,
+}
+
+/// Lists the agents.
+#[utoipa::path(
+    get, path = "/v1/agents", tag = "settings", security(("token" = [])),
+    responses(
+        (status = 200, description = "The configuration's agents and the tenant's own", body = AgentList),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<AgentList>, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    let agents = sessions.store.agents(&tenant).await.map_err(failed)?;
+    let channels = sessions.store.channels(&tenant).await.map_err(failed)?;
+    let shared = Arc::clone(&app);
+    let items = app.work(move || {
+        let config = &shared.settings.config;
+        let configured = config.agents().map(|name| configured(&shared, config, name));
+        let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
+            let settings = settings_of(&agent.settings);
+            let channels = Meant::of(config, &settings, &Map::new()).among(&channels);
+            stored_item(&shared, &tenant, agent, channels)
+        });
+        configured.chain(stored).collect()
+    });
+    Ok(Json(AgentList { items: items.await? }))
+}
+
+/// Shows an agent.
+#[utoipa::path(
+    get, path = "/v1/agents/{name}", tag = "settings", security(("token" = [])),
+    params(("name" = String, Path, description = "The agent's name", min_length = 1, max_length = 200)),
+    responses(
+        (status = 200, description = "The agent", body = AgentItem),
+        (status = 400, description = "The name cannot be one", body = ErrorBody),
+        (status = 404, description = "There is none of that name", body = ErrorBody),
+    )
+)]
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(name): InPath<String>,
+) -> Result<Json<AgentItem>, ApiError> {
+    let sessions = app.sessions()?;
+    let tenant = sessions.tenant(&caller)?;
+    check_name(&app, &name)?;
+    let shared = Arc::clone(&app);
+    if is_configured(&app, &name) {
+        let item = app.work(move || configured(&shared, &shared.settings.config, &name));
+        return Ok(Json(item.await?));
+    }
+    let agent = sessions.store.agent(&tenant, &name).await.map_err(|error| sessions.failed(error))?;
+    let agent = agent.ok_or_else(|| unknown(&name))?;
+    let channels = channels_of(&app, &tenant, &agent).await;
+    Ok(Json(app.work(move || stored_item(&shared, &tenant, &agent, channels)).await?))
+}
+
+/// Stores an agent, in place of the one of that name.
+#[utoipa::path(
+    put, path = "/v1/agents/{name}", tag = "settings", request_body = AgentBody, security(("token" = [])),
+    params(("name" = String, Path, description = "The agent's name", min_length = 1, max_length = 200)),
+    responses(
+        (status = 200, description = "The agent as it is stored", body = AgentItem),
+        (status = 400, description = "The name, or the body, cannot be taken", body = ErrorBody),
+        (status = 403, description = "It names a channel that the service does not allow", body = ErrorBody),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+        (status = 409, description = "The configuration has one of that name, or there are too many", body = ErrorBody),
+        (status = 422, description = "A setting has a wrong value, or is not known", body = ErrorBody),
+    )
+)]
+pub(crate) async fn put(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(name): InPath<String>,
+    request: Request,
+) -> Result<Json<AgentItem>, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    let body: AgentBody = json_of(request, &app.settings.limits).await?;
+    if is_configured(&app, &name) {
+        return Err(read_only("agent", &name));
+    }
+    check_size(&body.settings.0)?;
+    let agent = Agent { name, settings: Value::Object(body.settings.0) };
+    agent.check().map_err(failed)?;
+    let known = sessions.store.agents(&tenant).await.map_err(failed)?;
+    if known.len() >= MOST_OF_A_KIND && known.iter().all(|known| known.name != agent.name) {
+        return Err(too_many("agents"));
+    }
+    let channels = channels_of(&app, &tenant, &agent).await?;
+    let (shared, given, its) = (Arc::clone(&app), agent.clone(), tenant.clone());
+    let item = app.work(move || {
+        let config = config_of(&shared, &its, &given, &channels)?;
+        // What only shows when it is built, such as a key that is not there.
+        runtimes::build(&shared, &config)?;
+        Ok::<_, ApiError>(shown(
+            &given.name,
+            settings_of(&given.settings),
+            Source::Stored,
+            &effective(&shared, &config),
+        ))
+    });
+    let item = item.await??;
+    sessions.store.put_agent(&tenant, &agent).await.map_err(failed)?;
+    Ok(Json(item))
+}
+
+/// Deletes an agent that was stored.
+#[utoipa::path(
+    delete, path = "/v1/agents/{name}", tag = "settings", security(("token" = [])),
+    params(("name" = String, Path, description = "The agent's name", min_length = 1, max_length = 200)),
+    responses(
+        (status = 204, description = "It is gone"),
+        (status = 400, description = "The name cannot be one", body = ErrorBody),
+        (status = 404, description = "There is none of that name", body = ErrorBody),
+        (status = 409, description = "The configuration has it, or sessions belong to it", body = ErrorBody),
+    )
+)]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(name): InPath<String>,
+) -> Result<StatusCode, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    check_name(&app, &name)?;
+    if is_configured(&app, &name) {
+        return Err(read_only("agent", &name));
+    }
+    let its = SessionFilter { agent: Some(name.clone()), ..SessionFilter::default() };
+    let one = Paging { most: 1, after: None };
+    if !sessions.store.sessions(&tenant, &its, &one).await.map_err(failed)?.items.is_empty() {
+        let message = format!("sessions belong to the agent `{name}`");
+        let help = "PATCH them to another agent, or delete them, first";
+        return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
+    }
+    match sessions.store.delete_agent(&tenant, &name).await.map_err(failed)? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(unknown(&name)),
+    }
+}
+
+/// 400 for what no agent can be called.
+fn check_name(app: &App, name: &str) -> Result<(), ApiError> {
+    let sessions = app.sessions()?;
+    let agent = Agent { name: name.to_owned(), settings: Value::Null };
+    agent.check().map_err(|error| sessions.failed(error))
+}
+
+fn is_configured(app: &App, name: &str) -> bool {
+    app.settings.config.agents().any(|known| known == name)
+}
+
+fn configured(app: &App, config: &Config, name: &str) -> AgentItem {
+    let effective = match config.for_agent(name) {
+        Ok(config) => effective(app, &config),
+        Err(problem) => return without(name, config.agent_settings(name), Source::Configuration, problem.to_string()),
+    };
+    shown(name, config.agent_settings(name), Source::Configuration, &effective)
+}
+
+/// The stored channels that a stored agent means.
+async fn channels_of(app: &App, tenant: &Tenant, agent: &Agent) -> Result<Vec<Channel>, ApiError> {
+    let settings = settings_of(&agent.settings);
+    Meant::of(&app.settings.config, &settings, &Map::new()).load(app, tenant).await
+}
+
+fn stored_item(app: &App, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
+    let settings = settings_of(&agent.settings);
+    match channels.and_then(|channels| config_of(app, tenant, agent, &channels)) {
+        Ok(config) => shown(&agent.name, settings, Source::Stored, &effective(app, &config)),
+        Err(error) => without(&agent.name, settings, Source::Stored, error.body.error.message),
+    }
+}
+
+fn without(name: &str, settings: Map<String, Value>, source: Source, problem: String) -> AgentItem {
+    AgentItem { name: name.to_owned(), settings, source, effective: None, problem: Some(problem) }
+}
+
+fn shown(
+    name: &str,
+    settings: Map<String, Value>,
+    source: Source,
+    effective: &epitome::config::AgentInForce,
+) -> AgentItem {
+    let in_force = effective.clone();
+    let effective = Effective {
+        threshold_percent: in_force.threshold_percent,
+        keep_recent: in_force.keep_recent,
+        summarizer: in_force.summarizer.to_value(),
+        channel: in_force.channel,
+        model: in_force.model,
+        runs_on: in_force.runs_on,
+        window: in_force.window,
+        chain: in_force.chain,
+    };
+    AgentItem { name: name.to_owned(), settings, source, effective: Some(effective), problem: None }
+}
+
+fn effective(app: &App, config: &Config) -> epitome::config::AgentInForce {
+    config.agent_in_force(&app.registry)
+}
+
+fn unknown(name: &str) -> ApiError {
+    let help = "GET /v1/agents lists those that there are";
+    ApiError::new(StatusCode::NOT_FOUND, "unknown-agent", format!("there is no agent `{name}`"), help)
+}
+
+/// 409 for what the configuration has.
+pub(crate) fn read_only(of: &str, name: &str) -> ApiError {
+    let message = format!("the {of} `{name}` is the configuration's");
+    ApiError::new(StatusCode::CONFLICT, "read-only", message, "choose another name, or change the configuration")
+}
+
+/// 409 where a tenant has as many as it may.
+pub(crate) fn too_many(of: &str) -> ApiError {
+    let message = format!("there are {MOST_OF_A_KIND} {of} already");
+    ApiError::new(StatusCode::CONFLICT, "too-many", message, "delete one first")
+}

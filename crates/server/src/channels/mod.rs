@@ -1,0 +1,345 @@
+//! `/v1/channels`: the ways to models that write summaries.
+
+pub(crate) mod hosts;
+pub(crate) mod keys;
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
+use epitome::Config;
+use epitome::store::{Channel, KeyReference};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::agents::settings::{Fields, Source, bad_settings, check_size};
+use crate::agents::{MOST_OF_A_KIND, read_only, too_many};
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::{InPath, InQuery};
+use crate::guard::json_of;
+use crate::routes::only;
+use crate::state::App;
+use hosts::Refused;
+
+/// The routes.
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/channels", only(get(list)))
+        .route("/v1/channels/{name}", only(axum::routing::put(put).merge(axum::routing::delete(delete))))
+}
+
+/// The keys that a channel takes over HTTP. All others are the configuration's: files and headers are nothing that a caller
+/// decides about.
+const KEYS: [&str; 6] = ["name", "kind", "base_url", "models", "compaction", "window"];
+
+/// The most models that a channel lists.
+const MOST_MODELS: usize = 100;
+
+/// A channel as it is given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it documents what is read key by key, so that each problem can be told")]
+pub(crate) struct ChannelBody {
+    /// Its name; that of the path.
+    #[schema(min_length = 1, max_length = 200)]
+    name: Option<String>,
+    /// What the service speaks.
+    kind: Option<Kind>,
+    /// What the service's addresses begin with; its host must be one of those that the service allows.
+    #[schema(max_length = 2000, example = "https://api.openai.com/v1")]
+    base_url: String,
+    /// The models that may be asked for, the usual one first; empty for any.
+    #[schema(max_items = 100)]
+    models: Option<Vec<String>>,
+    /// Whether it may be used for compaction; it may where this is missing.
+    compaction: Option<bool>,
+    /// Tokens that request and answer may take together; 0 for what is known of the model.
+    #[schema(minimum = 0, maximum = 1_000_000_000)]
+    window: Option<u32>,
+    /// Where its key is; nothing where it needs none.
+    key: Option<KeyName>,
+}
+
+/// What a service speaks.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// OpenAI's chat completions.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+/// Where a key is.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeyName {
+    /// An environment variable of the service. Its name begins with `EPITOME_KEY_`, the tenant's name in capitals, and `_`.
+    #[schema(example = "EPITOME_KEY_DEFAULT_OPENAI", pattern = "^EPITOME_KEY_[A-Z0-9_]+$", max_length = 128)]
+    environment: String,
+}
+
+/// A channel.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChannelItem {
+    /// Its name.
+    name: String,
+    /// What the service speaks.
+    kind: Value,
+    /// What the service's addresses begin with.
+    base_url: String,
+    /// The models that may be asked for, the usual one first; empty for any.
+    models: Vec<String>,
+    /// Whether it may be used for compaction.
+    compaction: bool,
+    /// Tokens that request and answer may take together; 0 for what is known of the model.
+    window: u32,
+    /// Who says so.
+    source: Source,
+    /// Whether it names a key, and the key is there.
+    has_key: bool,
+    /// Where the key is, of a channel that was stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<KeyName>,
+    /// Why a stored channel cannot be used as the service runs now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// Channels.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChannelList {
+    /// The channels by name, those of the configuration first.
+    items: Vec<ChannelItem>,
+}
+
+/// Which channels.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ChannelQuery {
+    /// Only those that may, or may not, be used for compaction.
+    compaction: Option<bool>,
+}
+
+/// Lists the channels.
+#[utoipa::path(
+    get, path = "/v1/channels", tag = "settings", security(("token" = [])), params(ChannelQuery),
+    responses(
+        (status = 200, description = "The configuration's channels and the tenant's own", body = ChannelList),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<ChannelQuery>,
+) -> Result<Json<ChannelList>, ApiError> {
+    let config = &app.settings.config;
+    let sessions = app.sessions()?;
+    let stored = sessions.store.channels(&sessions.tenant(&caller)?).await.map_err(|error| sessions.failed(error))?;
+    let configured = config.channels().filter_map(|name| item(&app, config, name, None));
+    let stored = stored.iter().filter(|channel| config.channel(&channel.name).is_none());
+    let stored = stored.filter_map(|channel| stored_item(&app, &caller, channel));
+    let items = configured.chain(stored).filter(|item| query.compaction.is_none_or(|wanted| item.compaction == wanted));
+    Ok(Json(ChannelList { items: items.collect() }))
+}
+
+/// Stores a channel, in place of the one of that name.
+#[utoipa::path(
+    put, path = "/v1/channels/{name}", tag = "settings", request_body = ChannelBody, security(("token" = [])),
+    params(("name" = String, Path, description = "The channel's name", min_length = 1, max_length = 200)),
+    responses(
+        (status = 200, description = "The channel as it is stored", body = ChannelItem),
+        (status = 400, description = "The name, or the body, cannot be taken", body = ErrorBody),
+        (status = 403, description = "Its address or its key is not one that the service allows", body = ErrorBody),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+        (status = 409, description = "The configuration has one of that name, or there are too many", body = ErrorBody),
+        (status = 422, description = "A setting has a wrong value, or is not known", body = ErrorBody),
+    )
+)]
+pub(crate) async fn put(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(name): InPath<String>,
+    request: Request,
+) -> Result<Json<ChannelItem>, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    let body: Fields = json_of(request, &app.settings.limits).await?;
+    if app.settings.config.channel(&name).is_some() {
+        return Err(read_only("channel", &name));
+    }
+    let channel = channel_of(name, body.0)?;
+    channel.check().map_err(failed)?;
+    let config = configured(&app, &caller.tenant, &Config::default(), std::slice::from_ref(&channel))?;
+    let known = sessions.store.channels(&tenant).await.map_err(failed)?;
+    if known.len() >= MOST_OF_A_KIND && known.iter().all(|known| known.name != channel.name) {
+        return Err(too_many("channels"));
+    }
+    sessions.store.put_channel(&tenant, &channel).await.map_err(failed)?;
+    item(&app, &config, &channel.name, channel.key.as_ref()).map(Json).ok_or_else(ApiError::internal)
+}
+
+/// Deletes a channel that was stored.
+#[utoipa::path(
+    delete, path = "/v1/channels/{name}", tag = "settings", security(("token" = [])),
+    params(("name" = String, Path, description = "The channel's name", min_length = 1, max_length = 200)),
+    responses(
+        (status = 204, description = "It is gone"),
+        (status = 400, description = "The name cannot be one", body = ErrorBody),
+        (status = 404, description = "There is none of that name", body = ErrorBody),
+        (status = 409, description = "The configuration has it, or an agent or a session of the tenant names it", body = ErrorBody),
+    )
+)]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(name): InPath<String>,
+) -> Result<StatusCode, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    let named = Channel { name: name.clone(), settings: Value::Null, key: None };
+    named.check().map_err(failed)?;
+    if app.settings.config.channel(&name).is_some() {
+        return Err(read_only("channel", &name));
+    }
+    let agents = sessions.store.agents(&tenant).await.map_err(failed)?;
+    if let Some(agent) =
+        agents.iter().find(|agent| agent.settings.get("channel").is_some_and(|channel| *channel == *name))
+    {
+        let message = format!("the agent `{}` names the channel `{name}`", agent.name);
+        let help = "give the agent another channel first";
+        return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
+    }
+    if let Some(session) = sessions.store.session_with_channel(&tenant, &name).await.map_err(failed)? {
+        let message = format!("the settings of the session `{session}` name the channel `{name}`");
+        let help = "PATCH it to other settings, or delete it, first";
+        return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
+    }
+    match sessions.store.delete_channel(&tenant, &name).await.map_err(failed)? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => {
+            let help = "GET /v1/channels lists those that there are";
+            let message = format!("there is no channel `{name}`");
+            Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-channel", message, help))
+        }
+    }
+}
+
+/// The channel that a body describes.
+fn channel_of(name: String, mut body: Map<String, Value>) -> Result<Channel, ApiError> {
+    check_size(&body)?;
+    if let Some(other) = body.remove("name").filter(|other| *other != *name) {
+        let help = "leave the key out, or give it the name of the path";
+        return Err(bad_settings(format!("`name` is not `{name}`, which the path says{}", short(&other)), help));
+    }
+    let key = body.remove("key").map(serde_json::from_value::<KeyReference>).transpose();
+    let key = key.map_err(|error| bad_settings(format!("`key`: {error}"), "no key is ever stored"))?;
+    if let Some(unknown) = body.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let help = format!("there are {}, key", KEYS.join(", "));
+        return Err(bad_settings(format!("`{unknown}` is no key of a channel over HTTP"), help));
+    }
+    if body.get("models").and_then(Value::as_array).is_some_and(|models| models.len() > MOST_MODELS) {
+        let help = "list those that are asked, or none for any";
+        return Err(bad_settings(format!("`models`: more than {MOST_MODELS} are not taken"), help));
+    }
+    Ok(Channel { name, settings: Value::Object(body), key })
+}
+
+/// A short value in words; nothing for what may be anything.
+fn short(value: &Value) -> String {
+    value.as_str().filter(|text| text.len() <= 40).map(|text| format!(", but `{text}`")).unwrap_or_default()
+}
+
+/// A configuration with stored channels in it, as far as the service allows them now. Copies the configuration once.
+pub(crate) fn configured(app: &App, tenant: &str, config: &Config, channels: &[Channel]) -> Result<Config, ApiError> {
+    let tables: Vec<_> = channels.iter().map(|channel| table(app, tenant, channel)).collect::<Result<_, _>>()?;
+    let named = channels.iter().map(|channel| channel.name.as_str()).zip(&tables);
+    config.with_channels(named).map_err(|errors| bad_settings(errors.to_string(), HELP))
+}
+
+/// The keys of `[channels.NAME]` that a stored channel comes to.
+fn table(app: &App, tenant: &str, channel: &Channel) -> Result<Map<String, Value>, ApiError> {
+    let forbidden =
+        |message: String, help: String| Err(ApiError::new(StatusCode::FORBIDDEN, "channel-not-allowed", message, help));
+    let mut settings = channel.settings.as_object().cloned().unwrap_or_default();
+    let address = match settings.get("base_url") {
+        None => "",
+        Some(Value::String(address)) => address,
+        Some(_) => return Err(bad_settings("`base_url` takes a string", HELP)),
+    };
+    match app.settings.channel_hosts.check(address) {
+        Ok(()) => {}
+        Err(Refused::Address(problem)) => return Err(bad_settings(format!("`base_url`: {problem}"), HELP)),
+        Err(Refused::NoHosts) => {
+            let help = "run it with --channel-host HOST, or write [channels.NAME] in its configuration".to_owned();
+            return forbidden("this service takes no channels over HTTP".to_owned(), help);
+        }
+        Err(Refused::Host(host)) => {
+            let help = "--channel-host HOST[:PORT] allows one".to_owned();
+            return forbidden(format!("`base_url`: channels over HTTP may not lead to {host}"), help);
+        }
+        Err(Refused::Clear(host)) => {
+            let help = format!("write https://{host}, or run the service with --channel-host http://{host}");
+            return forbidden(format!("`base_url`: {host} may not be spoken to without encryption"), help);
+        }
+    }
+    match &channel.key {
+        None => {}
+        Some(KeyReference::Environment(variable)) => {
+            if !keys::is_of(variable, tenant, &app.settings.tokens.tenants()) {
+                let help = format!("the name of a variable of yours begins with {}", keys::prefix(tenant));
+                return forbidden("`key`: this environment variable is not one of yours".to_owned(), help);
+            }
+            settings.insert("key_variable".to_owned(), variable.as_str().into());
+        }
+        Some(KeyReference::File(_)) => {
+            let help = format!("name an environment variable that begins with {}", keys::prefix(tenant));
+            return forbidden("`key`: files are not read for channels over HTTP".to_owned(), help);
+        }
+    }
+    Ok(settings)
+}
+
+const HELP: &str = "GET /openapi.json describes what a channel is";
+
+fn stored_item(app: &App, caller: &Caller, channel: &Channel) -> Option<ChannelItem> {
+    let settings = channel.settings.as_object().cloned().unwrap_or_default();
+    match configured(app, &caller.tenant, &Config::default(), std::slice::from_ref(channel)) {
+        Ok(config) => item(app, &config, &channel.name, channel.key.as_ref()),
+        Err(error) => {
+            // What is stored is shown all the same, so that it can be put right.
+            let config = Config::default().with_channel(&channel.name, &settings).ok()?;
+            let item = item(app, &config, &channel.name, channel.key.as_ref())?;
+            Some(ChannelItem { problem: Some(error.body.error.message), has_key: false, ..item })
+        }
+    }
+}
+
+/// A channel of a configuration.
+fn item(app: &App, config: &Config, name: &str, key: Option<&KeyReference>) -> Option<ChannelItem> {
+    let table = config.channel(name)?;
+    let is_configured = app.settings.config.channel(name).is_some();
+    let key = key.and_then(|key| match key {
+        KeyReference::Environment(variable) => Some(variable),
+        KeyReference::File(_) => None,
+    });
+    Some(ChannelItem {
+        name: name.to_owned(),
+        kind: epitome::strategy::SettingType::to_value(&table.kind),
+        base_url: hosts::shown(table.address()),
+        models: table.models.clone(),
+        compaction: table.compaction,
+        window: table.window,
+        source: if is_configured { Source::Configuration } else { Source::Stored },
+        has_key: table.has_key() == Some(true),
+        key: key.map(|variable| KeyName { environment: variable.clone() }),
+        problem: None,
+    })
+}

@@ -1,0 +1,138 @@
+//! From a live session to those who watch it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use epitome::live::{Event, Listener};
+
+use super::hub::{Hub, Topic};
+
+/// Tells what happens to one session: progress at once, what has come of it when it is stored.
+///
+/// Whoever works on the session says [`stored`](Self::stored) after it was stored, or [`failed`](Self::failed).
+#[derive(Clone)]
+pub(crate) struct Announcer {
+    topic: Arc<Topic>,
+    held: Arc<Mutex<Vec<Event>>>,
+}
+
+impl std::fmt::Debug for Announcer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Announcer").field("held", &self.held().len()).finish()
+    }
+}
+
+impl Announcer {
+    /// For a session of a tenant.
+    pub(crate) fn new(hub: &Hub, tenant: &str, session: &str) -> Self {
+        Self { topic: hub.topic(tenant, session), held: Arc::default() }
+    }
+
+    /// What the live session is to call.
+    pub(crate) fn listener(&self) -> Listener {
+        let announcer = self.clone();
+        Arc::new(move |event| announcer.on(event))
+    }
+
+    fn on(&self, event: &Event) {
+        let mut held = self.held();
+        match event {
+            Event::CompactionDone { .. } | Event::ArrivalCut { .. } | Event::Undone { .. } => held.push(event.clone()),
+            // The newest figures are the ones that count.
+            Event::TokenUpdate { .. } => {
+                held.retain(|event| !matches!(event, Event::TokenUpdate { .. }));
+                held.push(event.clone());
+            }
+            // What failed had nothing to store; what came before it is still to be.
+            _ => self.topic.tell(event),
+        }
+    }
+
+    /// What happened is stored: it may be told.
+    pub(crate) fn stored(&self) {
+        // Held while it is told, so that two who say so do not mix.
+        let mut held = self.held();
+        held.drain(..).for_each(|event| self.topic.tell(&event));
+    }
+
+    /// What happened could not be stored, and so has not happened.
+    pub(crate) fn failed(&self, message: &str) {
+        let mut held = self.held();
+        let was_compacted = held.drain(..).any(|event| matches!(event, Event::CompactionDone { .. }));
+        if was_compacted {
+            self.topic.tell(&Event::CompactionError { message: message.to_owned(), retryable: true });
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::hub::Next;
+    use super::*;
+
+    fn cut() -> Event {
+        Event::ArrivalCut { epoch: 1, tokens_before: 9, tokens_after: 3 }
+    }
+
+    fn step() -> Event {
+        Event::CompactionStep { strategy: "window".into(), tokens_before: 9, tokens_after: 3, edits: 1 }
+    }
+
+    fn done() -> Event {
+        Event::CompactionDone {
+            success: true,
+            compacted_count: 1,
+            keep_recent_count: 1,
+            summary_message_id: None,
+            summary_content: None,
+            tokens_before: 9,
+            tokens_after: 3,
+            epoch: Some(2),
+            flushed_memories: 0,
+        }
+    }
+
+    /// What somebody who watches has heard after `work`.
+    async fn check(work: impl FnOnce(&Announcer, &Listener), expect: &[&str]) {
+        let hub = Arc::new(Hub::default());
+        let mut watching = hub.subscribe("t", "s", None).unwrap();
+        let announcer = Announcer::new(&hub, "t", "s");
+        work(&announcer, &announcer.listener());
+        hub.close();
+        let mut heard = Vec::new();
+        while let Next::Event(told) = watching.next().await {
+            heard.push(told.name);
+        }
+        assert_eq!(heard, expect);
+    }
+
+    #[tokio::test]
+    async fn outcomes_are_told_when_they_are_stored() {
+        check(|_, listener| [cut(), step()].iter().for_each(|event| listener(event)), &["compaction_step"]).await;
+        let stored = |announcer: &Announcer, listener: &Listener| {
+            [cut(), step(), done()].iter().for_each(|event| listener(event));
+            announcer.stored();
+            announcer.stored();
+        };
+        check(stored, &["compaction_step", "arrival_cut", "compaction_done"]).await;
+    }
+
+    #[tokio::test]
+    async fn what_could_not_be_stored_has_not_happened() {
+        let failed = |announcer: &Announcer, listener: &Listener| {
+            listener(&done());
+            announcer.failed("the disk is full");
+            announcer.stored();
+        };
+        check(failed, &["compaction_error"]).await;
+        let nothing_of_note = |announcer: &Announcer, listener: &Listener| {
+            listener(&cut());
+            announcer.failed("the disk is full");
+        };
+        check(nothing_of_note, &[]).await;
+    }
+}

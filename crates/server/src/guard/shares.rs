@@ -1,0 +1,104 @@
+//! What all tenants have together, and no one of them more than its share of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So much of something, of which one tenant may have a part.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    most: usize,
+    most_of_one: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    of: HashMap<Arc<str>, usize>,
+}
+
+/// What somebody has of it, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Share {
+    shares: Arc<Shares>,
+    tenant: Arc<str>,
+    amount: usize,
+}
+
+impl Shares {
+    /// `most` for all; half of it for one where there are others.
+    pub(crate) fn new(most: usize, are_several: bool) -> Arc<Self> {
+        let most_of_one = if are_several { most.div_ceil(2) } else { most };
+        Arc::new(Self { most, most_of_one, taken: Mutex::default() })
+    }
+
+    /// Takes some of it; `None` where there is not so much left.
+    pub(crate) fn take(self: &Arc<Self>, tenant: &Arc<str>, amount: usize) -> Option<Share> {
+        let mut share = Share { shares: Arc::clone(self), tenant: Arc::clone(tenant), amount: 0 };
+        share.grow(amount).then_some(share)
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        // The figures are whole between any two statements that can panic.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Share {
+    /// Takes more of it; whether there was so much left.
+    pub(crate) fn grow(&mut self, amount: usize) -> bool {
+        let mut taken = self.shares.taken();
+        let of_one = taken.of.get(&self.tenant).copied().unwrap_or_default();
+        if taken.all + amount > self.shares.most || of_one + amount > self.shares.most_of_one {
+            return false;
+        }
+        taken.all += amount;
+        taken.of.insert(Arc::clone(&self.tenant), of_one + amount);
+        self.amount += amount;
+        true
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut taken = self.shares.taken();
+        taken.all -= self.amount;
+        if let Some(of_one) = taken.of.get_mut(&self.tenant) {
+            *of_one -= self.amount;
+            if *of_one == 0 {
+                taken.of.remove(&self.tenant);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn nobody_has_more_than_half_where_there_are_others() {
+        let [alice, bob]: [Arc<str>; 2] = [Arc::from("alice"), Arc::from("bob")];
+        let shares = Shares::new(10, true);
+        let mut first = shares.take(&alice, 3).unwrap();
+        assert!(first.grow(2) && !first.grow(1) && shares.take(&alice, 1).is_none(), "that is half");
+        let others = shares.take(&bob, 5).unwrap();
+        drop(first);
+        assert!(shares.take(&bob, 1).is_none() && shares.take(&alice, 5).is_some());
+        drop(others);
+        let left = shares.taken();
+        assert_eq!((left.all, left.of.len()), (0, 0), "nothing is kept of who has left");
+        assert!(Shares::new(10, false).take(&alice, 10).is_some(), "alone");
+        assert!(Shares::new(1, true).take(&alice, 1).is_some(), "there is no half of one");
+    }
+
+    #[test]
+    fn all_together_have_no_more_than_there_is() {
+        let shares = Shares::new(3, true);
+        let tenants: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).to_vec();
+        let _taken: Vec<Share> =
+            tenants[..2].iter().zip([2, 1]).map(|(it, count)| shares.take(it, count).unwrap()).collect();
+        assert!(shares.take(&tenants[2], 1).is_none());
+    }
+}

@@ -1,0 +1,165 @@
+//! `/v1/memories`: what sessions left for later, to be read and forgotten.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use axum::routing::{delete as deleting, get};
+use axum::{Json, Router};
+use epitome::store::{Memory, MemoryKind, Scope};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::{InPath, InQuery};
+use crate::routes::only;
+use crate::sessions::input::{check_name, page_size};
+use crate::state::App;
+
+/// The routes.
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new().route("/v1/memories", only(get(list))).route("/v1/memories/{id}", only(deleting(delete)))
+}
+
+/// Which memories.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct MemoryQuery {
+    /// Those of this session.
+    #[param(min_length = 1, max_length = 200)]
+    session: Option<String>,
+    /// Those that hold one of these words, in upper or lower case, those with the most of them first.
+    query: Option<String>,
+    /// The most memories: 50 without it.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// What a memory is.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = MemoryKind)]
+enum Kind {
+    /// Something was decided or found out.
+    Decision,
+    /// What somebody likes or wants.
+    Preference,
+    /// How things are to be done, from now on.
+    Instruction,
+    /// An exact string and the words that say what it is.
+    Identifier,
+    /// Anything else that was asked to be remembered.
+    Fact,
+}
+
+impl From<MemoryKind> for Kind {
+    fn from(kind: MemoryKind) -> Self {
+        match kind {
+            MemoryKind::Decision => Self::Decision,
+            MemoryKind::Preference => Self::Preference,
+            MemoryKind::Instruction => Self::Instruction,
+            MemoryKind::Identifier => Self::Identifier,
+            MemoryKind::Fact => Self::Fact,
+        }
+    }
+}
+
+/// Something worth knowing beyond the messages in which it was said.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Memory)]
+pub(crate) struct MemoryItem {
+    /// Its id, which deletes it. Texts that differ only in upper and lower case and white space have the same.
+    id: String,
+    /// What was said, word by word.
+    text: String,
+    /// What it is.
+    kind: Kind,
+    /// The session in which it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    session: Option<Arc<str>>,
+    /// The id of the message that says it.
+    message: String,
+    /// When that was, in milliseconds since 1970, where it is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<i64>,
+}
+
+impl From<Memory> for MemoryItem {
+    fn from(memory: Memory) -> Self {
+        Self {
+            id: memory.id(),
+            kind: memory.kind.into(),
+            session: memory.session,
+            message: memory.message.to_string(),
+            time: memory.time,
+            text: memory.text,
+        }
+    }
+}
+
+/// Memories.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MemoryList {
+    /// The memories: the last stored first, or those that fit best.
+    items: Vec<MemoryItem>,
+}
+
+/// Lists the tenant's memories, the last stored first; with words to look for, those that hold the most of them first.
+#[utoipa::path(
+    get, path = "/v1/memories", tag = "sessions", security(("token" = [])), params(MemoryQuery),
+    responses(
+        (status = 200, description = "The memories", body = MemoryList),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<MemoryQuery>,
+) -> Result<Json<MemoryList>, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, most) = (sessions.tenant(&caller)?, page_size(query.limit)? as usize);
+    let scope = match query.session {
+        Some(id) => {
+            check_name("session", &id)?;
+            Scope::Session(id.into())
+        }
+        None => Scope::All,
+    };
+    let found = match &query.query {
+        Some(words) => sessions.store.search_memories(&tenant, &scope, words, most).await,
+        None => sessions.store.recent_memories(&tenant, &scope, most).await,
+    };
+    let found = found.map_err(|error| sessions.failed(error))?;
+    Ok(Json(MemoryList { items: found.into_iter().map(MemoryItem::from).collect() }))
+}
+
+/// Forgets a memory.
+#[utoipa::path(
+    delete, path = "/v1/memories/{id}", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The memory's id, as the list has it")),
+    responses(
+        (status = 204, description = "It is forgotten"),
+        (status = 400, description = "The id is not UTF-8", body = ErrorBody),
+        (status = 404, description = "There is none of that id", body = ErrorBody),
+    )
+)]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InPath(id): InPath<String>,
+) -> Result<StatusCode, ApiError> {
+    let sessions = app.sessions()?;
+    let tenant = sessions.tenant(&caller)?;
+    // Anything else is no memory's, and may be what a database does not take as text.
+    let may_be = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if may_be && sessions.store.forget_memory(&tenant, &id).await.map_err(|error| sessions.failed(error))? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    let help = "GET /v1/memories lists those that there are";
+    Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-memory", "there is no such memory", help))
+}

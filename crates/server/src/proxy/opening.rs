@@ -1,0 +1,200 @@
+//! The beginning of an answer: where it is an error, nothing of an answer has been passed on yet.
+//!
+//! Most providers say with their status that a request is too long. Some begin a stream with 200 and say it in the
+//! first event.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::Response;
+use epitome::live::Overflow;
+use epitome::providers::chat::is_context_overflow;
+use futures_util::{Stream, StreamExt as _, stream};
+use serde_json::Value;
+
+use super::headers;
+
+/// How much of a provider's error is read.
+const READ_BYTES: usize = 256 * 1024;
+
+/// How much of a stream is looked at.
+const LOOK_AT_BYTES: usize = 16 * 1024;
+
+/// How long the beginning of a stream is waited for before it goes on unseen. An error comes before the model has begun
+/// to read; an answer may well come later.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Events that come before any answer, or in the middle of nothing.
+const BEFORE_ANSWERS: [&str; 4] = ["ping", "response.created", "response.in_progress", "response.queued"];
+
+/// An answer whose beginning was looked at.
+pub(super) struct Opened {
+    answer: reqwest::Response,
+    /// What was read of it.
+    read: Vec<Bytes>,
+    broken: Option<reqwest::Error>,
+    /// Whether it is, or begins with, the error that the request was too long.
+    pub(super) overflow: Option<Overflow>,
+}
+
+impl Opened {
+    /// Looks at a provider's error.
+    pub(super) async fn refusal(answer: reqwest::Response) -> Self {
+        let mut opened = Self { answer, read: Vec::new(), broken: None, overflow: None };
+        let mut said = Vec::new();
+        while opened.read_on(&mut said).await {
+            if said.len() > READ_BYTES {
+                return opened;
+            }
+        }
+        if opened.broken.is_none() {
+            let status = opened.answer.status().as_u16();
+            opened.overflow = is_context_overflow(status, &String::from_utf8_lossy(&said));
+        }
+        opened
+    }
+
+    /// Looks at the first event of an answer, where it is a stream of events.
+    pub(super) async fn stream(answer: reqwest::Response) -> Self {
+        let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let is_stream = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
+        let mut opened = Self { answer, read: Vec::new(), broken: None, overflow: None };
+        if is_stream {
+            // What has been read by then is kept.
+            let _ = tokio::time::timeout(WAIT, opened.look()).await;
+        }
+        opened
+    }
+
+    async fn look(&mut self) {
+        let mut seen = Vec::new();
+        while seen.len() < LOOK_AT_BYTES && self.read_on(&mut seen).await {
+            match first_word(&seen) {
+                First::Unfinished => {}
+                First::Answer => return,
+                First::Error(said) => {
+                    self.overflow = is_context_overflow(200, &said);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads the next piece; whether there is one.
+    async fn read_on(&mut self, seen: &mut Vec<u8>) -> bool {
+        match self.answer.chunk().await {
+            Ok(Some(chunk)) => {
+                seen.extend_from_slice(&chunk);
+                self.read.push(chunk);
+                return true;
+            }
+            Ok(None) => {}
+            Err(error) => self.broken = Some(error),
+        }
+        false
+    }
+
+    /// The answer for the client, each piece as it comes. Dropping it hangs up on the provider.
+    pub(super) fn into_response(self) -> Response {
+        let (status, headers) = (self.answer.status(), headers::for_client(self.answer.headers()));
+        let read = stream::iter(self.read.into_iter().map(Ok));
+        let body = match self.broken {
+            Some(error) => Body::from_stream(read.chain(broken_off(error))),
+            None => Body::from_stream(read.chain(self.answer.bytes_stream())),
+        };
+        let mut response = Response::new(body);
+        (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        response
+    }
+}
+
+/// The end of a stream that broke off. What stands before it is sent first: an error at once would take it along.
+fn broken_off(error: reqwest::Error) -> impl Stream<Item = Result<Bytes, reqwest::Error>> {
+    stream::once(async move {
+        tokio::task::yield_now().await;
+        Err(error.without_url())
+    })
+}
+
+/// What a stream begins with.
+#[derive(Debug, PartialEq, Eq)]
+enum First {
+    /// The first event is not whole yet.
+    Unfinished,
+    /// An answer, or the wait for one: it is passed on.
+    Answer,
+    /// An error: what is said of it, as JSON.
+    Error(String),
+}
+
+fn first_word(seen: &[u8]) -> First {
+    let text = String::from_utf8_lossy(seen);
+    let (mut name, mut data, mut is_whole) = (String::new(), String::new(), true);
+    for line in text.split_inclusive('\n') {
+        is_whole = line.trim_end_matches(['\r', '\n']).is_empty() && line.ends_with('\n');
+        let line = line.trim_end_matches(['\r', '\n']);
+        if is_whole {
+            if let Some(first) = said(&name, &data) {
+                return first;
+            }
+            name.clear();
+            data.clear();
+        } else if let Some(value) = line.strip_prefix("event:") {
+            name = value.trim().to_owned();
+        } else if let Some(value) = line.strip_prefix("data:") {
+            data.push_str(value.trim_start());
+            data.push('\n');
+        }
+    }
+    // Where nothing but signs of life has come, they go on: the client waits for them.
+    if is_whole && !text.is_empty() { First::Answer } else { First::Unfinished }
+}
+
+/// What an event is; `None` for one that comes before any answer.
+fn said(name: &str, data: &str) -> Option<First> {
+    if data.trim().is_empty() {
+        return None; // a comment, or a blank line
+    }
+    let Ok(json) = serde_json::from_str::<Value>(data) else { return Some(First::Answer) };
+    let kind = json["type"].as_str().unwrap_or(name);
+    if BEFORE_ANSWERS.contains(&kind) {
+        return None;
+    }
+    if kind == "response.failed" {
+        return Some(First::Error(json["response"].to_string()));
+    }
+    let is_error = kind == "error" || json.get("error").is_some_and(|error| !error.is_null());
+    Some(if is_error { First::Error(data.trim().to_owned()) } else { First::Answer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_stream_begins_with() {
+        let check = |seen: &str, expect: First| assert_eq!(first_word(seen.as_bytes()), expect, "{seen:?}");
+        let error = |said: &str| First::Error(said.to_owned());
+        check("", First::Unfinished);
+        check("event: mess", First::Unfinished);
+        check("event: message_start\ndata: {\"type\":\"message_start\"}\n", First::Unfinished);
+        check("event: message_start\ndata: {\"type\":\"message_start\"}\n\n", First::Answer);
+        check(
+            "event: error\r\ndata: {\"type\":\"error\",\"error\":{}}\r\n\r\n",
+            error(r#"{"type":"error","error":{}}"#),
+        );
+        check("data: {\"error\":{\"code\":7}}\n\ndata: [DONE]\n\n", error(r#"{"error":{"code":7}}"#));
+        check("data: {\"choices\":[],\"error\":null}\n\n", First::Answer);
+        check("data: [DONE]\n\n", First::Answer);
+        // Signs of life are passed over where more has come with them, and passed on where not.
+        check(": ping\n\n", First::Answer);
+        check(": ping\n\nevent: error\ndata: {\"ty", First::Unfinished);
+        check("event: ping\ndata: {\"type\":\"ping\"}\n\ndata: {\"error\":1}\n\n", error(r#"{"error":1}"#));
+        check(
+            "data: {\"type\":\"response.created\"}\n\ndata: {\"type\":\"response.failed\",\"response\":{\"error\":{}}}\n\n",
+            error(r#"{"error":{}}"#),
+        );
+        check("event: error\ndata: two\ndata: lines\n\n", First::Answer);
+    }
+}

@@ -1,0 +1,193 @@
+//! What the body of a request looks like from outside: where its messages stand, and the few fields that matter.
+
+use std::fmt;
+use std::ops::Range;
+
+use epitome::formats::Format;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+/// A request's body in pieces, each as its place in the body.
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// The messages or items.
+    pub(super) items: Vec<Range<usize>>,
+    /// The system prompt that stands beside them.
+    pub(super) system: Option<Range<usize>>,
+    /// The definitions of tools.
+    pub(super) tools: Option<Range<usize>>,
+    /// The model that is asked for.
+    pub(super) model: Option<String>,
+    /// Tokens that the answer may take; 0 where the request does not say.
+    pub(super) answer_tokens: u32,
+}
+
+impl Outline {
+    /// Looks at a body once, from the beginning to the end. An error is a code: why the request is none of the proxy's
+    /// business.
+    pub(super) fn of(body: &[u8], format: Format) -> Result<Self, &'static str> {
+        let fields: Fields<'_> = serde_json::from_slice(body).map_err(|error| match error.classify() {
+            Category::Data => "not-understood",
+            Category::Io | Category::Syntax | Category::Eof => "not-json",
+        })?;
+        if fields.previous_response_id.is_some() || fields.conversation.is_some() {
+            return Err("history-at-the-provider");
+        }
+        let place = |part: &RawValue| {
+            let start = part.get().as_ptr() as usize - body.as_ptr() as usize;
+            start..start + part.get().len()
+        };
+        let (list, system) = match format {
+            Format::OpenaiResponses => (fields.input, fields.instructions),
+            Format::Anthropic => (fields.messages, fields.system),
+            _ => (fields.messages, None),
+        };
+        let number = |field: Option<&RawValue>| field.and_then(|json| json.get().parse::<u32>().ok());
+        let answer_tokens = [fields.max_tokens, fields.max_completion_tokens, fields.max_output_tokens];
+        let items = match list {
+            List::Items(items) => items.into_iter().map(place).collect(),
+            List::Text => return Err("one-text"),
+            List::Other => return Err("not-understood"),
+        };
+        Ok(Self {
+            items,
+            system: system.map(place),
+            tools: fields.tools.or(fields.functions).map(place),
+            model: fields.model.and_then(|json| serde_json::from_str(json.get()).ok()),
+            answer_tokens: answer_tokens.into_iter().find_map(number).unwrap_or(0),
+        })
+    }
+}
+
+/// The fields that are looked at. `null` is as good as nothing.
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow, default)]
+    messages: List<'a>,
+    #[serde(borrow, default)]
+    input: List<'a>,
+    #[serde(borrow)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow)]
+    instructions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    functions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_completion_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_output_tokens: Option<&'a RawValue>,
+    previous_response_id: Option<IgnoredAny>,
+    conversation: Option<IgnoredAny>,
+}
+
+/// Where messages stand.
+#[derive(Default)]
+enum List<'a> {
+    /// The items of a list, as they stand there.
+    Items(Vec<&'a RawValue>),
+    /// One text, which stands for a message.
+    Text,
+    /// Nothing that is understood.
+    #[default]
+    Other,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for List<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items;
+        impl<'de> Visitor<'de> for Items {
+            type Value = List<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List<'de>, A::Error> {
+                let mut items = Vec::with_capacity(256);
+                while let Some(item) = list.next_element()? {
+                    items.push(item);
+                }
+                Ok(List::Items(items))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<List<'de>, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(List::Other)
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<List<'de>, E> {
+                Ok(List::Text)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<List<'de>, E> {
+                Ok(List::Other)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<List<'de>, E> {
+                Ok(List::Other)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<List<'de>, E> {
+                Ok(List::Other)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<List<'de>, E> {
+                Ok(List::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<List<'de>, E> {
+                Ok(List::Other)
+            }
+        }
+        deserializer.deserialize_any(Items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_seen_from_outside() {
+        let body = r#" {"model" : "m\u0031", "messages": [ {"role":"user"} ,7,"x" ], "tools":[], "system":null,
+            "max_tokens":null,"max_completion_tokens":12, "other": {"messages": 1}}"#;
+        let check = |format: Format, body: &str, items: &[&str]| {
+            let outline = Outline::of(body.as_bytes(), format).unwrap();
+            let found: Vec<&str> = outline.items.iter().map(|at| &body[at.clone()]).collect();
+            assert_eq!(found, items, "{body}");
+            outline
+        };
+        let seen = check(Format::Anthropic, body, &[r#"{"role":"user"}"#, "7", "\"x\""]);
+        assert_eq!((seen.model.as_deref(), seen.answer_tokens, seen.system), (Some("m1"), 12, None));
+        assert_eq!(&body[seen.tools.unwrap()], "[]");
+        let items = r#"{"input": [1], "messages": [2], "instructions": "i", "max_output_tokens": 5}"#;
+        let seen = check(Format::OpenaiResponses, items, &["1"]);
+        assert_eq!((&items[seen.system.unwrap()], seen.answer_tokens), ("\"i\"", 5));
+    }
+
+    #[test]
+    fn what_is_none_of_our_business() {
+        let check = |body: &str, expect: &str| {
+            assert_eq!(Outline::of(body.as_bytes(), Format::OpenaiChat).err(), Some(expect), "{body}")
+        };
+        check("", "not-json");
+        check("{\"messages\": [", "not-json");
+        check("{} {}", "not-json");
+        for none in ["[7]", "{}", r#"{"messages": {"a": [1]}}"#, r#"{"messages": -1.5}"#, r#"{"input": []}"#] {
+            check(none, "not-understood");
+        }
+        check(r#"{"messages": "x\n"}"#, "one-text");
+        check("{\"messages\": [], \"messages\": []}", "not-understood");
+        check("{\"conversation\": \"c\"}", "history-at-the-provider");
+        check("{\"previous_response_id\": \"r\", \"input\": []}", "history-at-the-provider");
+    }
+}

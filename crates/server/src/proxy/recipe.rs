@@ -1,0 +1,172 @@
+//! How a request becomes the one that is sent: which of its messages are sent as they came, and the texts that stand in
+//! place of the others. It is made by comparing the two once, and used for as long as the conversation goes on.
+
+use std::collections::HashMap;
+use std::mem::size_of;
+use std::ops::Range;
+
+use axum::body::Bytes;
+use epitome::formats::{Format, Profile, validate};
+
+use super::chain::Digest;
+use super::incoming::Incoming;
+use super::outline::Outline;
+
+/// How the beginning of a conversation's requests is made smaller.
+#[derive(Debug, Clone)]
+pub(crate) struct Recipe {
+    /// Messages that it covers; all behind them go on as they come.
+    n_messages: usize,
+    /// The place behind them, and the hash of the conversation there.
+    pub(super) place: usize,
+    digest: Digest,
+    pieces: Vec<Piece>,
+    /// Hash of the messages that do not go on as they came, byte for byte.
+    rewritten: Digest,
+    /// Tokens up to the place, without the system prompt at the beginning.
+    tokens: u32,
+    /// Up to which place what came behind is known to go well with it, and the hash of the conversation there.
+    checked: (usize, Digest),
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    /// Messages as they came, and what stands between them: the first and the last.
+    Came(usize, usize),
+    /// Something else.
+    Text(Box<[u8]>),
+}
+
+impl Recipe {
+    /// The recipe by which `incoming` becomes `sent`, which has `tokens` tokens. `None` where there is none, or where
+    /// it is not certain that what comes behind it can go on as it comes.
+    pub(super) fn new(incoming: &Incoming, sent: &[u8], tokens: u32) -> Option<Self> {
+        // What the model says next belongs to what it said before: its message is not at its end.
+        let messages = incoming.messages();
+        let newest_step = messages.iter().rposition(|item| item.is_model).unwrap_or(messages.len().checked_sub(1)?);
+        if messages.last()?.is_model || !is_whole(incoming, newest_step) {
+            return None;
+        }
+        let (came, list) = (&incoming.body[..], &incoming.list[..]);
+        let sent_list = Outline::of(sent, incoming.format).ok()?.items;
+        let mut places: HashMap<&[u8], Vec<usize>> = HashMap::new();
+        for (number, at) in list.iter().enumerate() {
+            places.entry(&came[at.clone()]).or_default().push(number);
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        let (mut next, mut at) = (0, opening(sent, &sent_list)?);
+        for place in &sent_list {
+            let Some(same) = places.get(&sent[place.clone()]) else { continue };
+            let Some(number) = same.get(same.partition_point(|number| *number < next)).copied() else { continue };
+            match pieces.last_mut() {
+                Some(Piece::Came(_, last))
+                    if *last + 1 == number && sent[at..place.start] == came[list[*last].end..list[number].start] =>
+                {
+                    *last = number;
+                }
+                _ => pieces.extend([Piece::Text(Box::from(&sent[at..place.start])), Piece::Came(number, number)]),
+            }
+            (next, at) = (number + 1, place.end);
+        }
+        let (place, digest) = (incoming.end_place(), incoming.end());
+        let mut recipe = Self {
+            n_messages: list.len(),
+            place,
+            digest,
+            pieces,
+            rewritten: Digest::default(),
+            tokens: tokens.saturating_sub(incoming.head_tokens()),
+            checked: (place, digest),
+        };
+        recipe.rewritten = recipe.rewritten_of(incoming);
+        // All else is told by this: the ends, the gaps, the fields beside the list.
+        (recipe.made(incoming)? == sent).then_some(recipe)
+    }
+
+    /// The request that is sent for `incoming`, where this recipe is one for it. Linear in what is sent.
+    pub(super) fn apply(&mut self, incoming: &Incoming) -> Option<Bytes> {
+        let is_here = |(place, digest): (usize, Digest)| incoming.chain.get(place) == Some(&digest);
+        if !is_here((self.place, self.digest)) || self.rewritten_of(incoming) != self.rewritten {
+            return None;
+        }
+        let checked = if is_here(self.checked) { self.checked.0 } else { self.place };
+        if checked < incoming.end_place() {
+            let first = checked - (incoming.end_place() - incoming.list.len());
+            let messages = incoming.messages();
+            let is_of_model = |number: usize| messages.get(number).is_some_and(|item| item.is_model);
+            // Neighbours of one side are one message for Anthropic; what the model says in a row is one for Responses.
+            let starts_well = incoming.format != Format::Anthropic || is_of_model(first);
+            if !starts_well || is_of_model(messages.len() - 1) || !is_whole(incoming, first) {
+                return None;
+            }
+            self.checked = (incoming.end_place(), incoming.end());
+        }
+        self.made(incoming).map(Bytes::from)
+    }
+
+    /// Tokens of what is sent for `incoming`.
+    pub(super) fn tokens(&self, incoming: &Incoming) -> u32 {
+        let rest = self.tokens.saturating_add(incoming.tokens_behind(self.place));
+        rest.saturating_add(incoming.head_tokens())
+    }
+
+    /// Bytes that it takes, near enough.
+    pub(super) fn bytes(&self) -> usize {
+        let piece = |piece: &Piece| match piece {
+            Piece::Came(..) => 0,
+            Piece::Text(text) => text.len(),
+        };
+        size_of::<Self>() + self.pieces.iter().map(|it| piece(it) + size_of::<Piece>()).sum::<usize>()
+    }
+
+    fn made(&self, incoming: &Incoming) -> Option<Vec<u8>> {
+        let (body, list) = (&incoming.body[..], &incoming.list[..]);
+        let mut made = Vec::with_capacity(body.len());
+        made.extend_from_slice(&body[..opening(body, list)?]);
+        for piece in &self.pieces {
+            match piece {
+                Piece::Came(first, last) => {
+                    made.extend_from_slice(&body[list.get(*first)?.start..list.get(*last)?.end])
+                }
+                Piece::Text(text) => made.extend_from_slice(text),
+            }
+        }
+        let last = list.get(self.n_messages.checked_sub(1)?)?;
+        made.extend_from_slice(&body[last.end..]);
+        Some(made)
+    }
+
+    fn rewritten_of(&self, incoming: &Incoming) -> Digest {
+        let mut hasher = blake3::Hasher::new();
+        let mut next = 0;
+        let came = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Came(first, last) => Some((*first, last + 1)),
+            Piece::Text(_) => None,
+        });
+        for (first, behind) in came.chain([(self.n_messages, self.n_messages)]) {
+            for key in incoming.keys.get(next..first).unwrap_or_default() {
+                hasher.update(&key.to_le_bytes());
+            }
+            next = behind;
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// The place behind the bracket that opens a list.
+fn opening(body: &[u8], list: &[Range<usize>]) -> Option<usize> {
+    let first = list.first()?.start;
+    body[..first].iter().rposition(|byte| *byte == b'[').map(|at| at + 1)
+}
+
+/// Whether the messages from number `first` on are whole steps: each call with its results, nothing that a provider
+/// refuses. What the full way would mend is left to it. Linear in these messages.
+fn is_whole(incoming: &Incoming, first: usize) -> bool {
+    let (Some(from), Some(to)) = (incoming.list.get(first), incoming.list.last()) else { return false };
+    let Ok(messages) = std::str::from_utf8(&incoming.body[from.start..to.end]) else { return false };
+    let Some(profile) = Profile::of(incoming.format) else { return false };
+    // What the model could say next shows whether a call is open.
+    let next = r#"{"type":"message","role":"assistant","content":"."}"#;
+    // A user's message stands in front of all of them, so the first may be anybody's.
+    validate(&format!("[{messages},{next}]"), profile).iter().all(|broken| broken.rule == "first-user")
+}

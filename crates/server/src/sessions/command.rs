@@ -1,0 +1,109 @@
+//! Commands that people type: `/compact`, `/undo`, `/history`, `/recall`, `/context`.
+
+use std::sync::Arc;
+
+use epitome::live::{Command, CommandError, ContextTokens};
+use epitome::session::Message;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::compact::{Ask, Compacted, compact_now};
+use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
+use super::{context, schema};
+use crate::auth::Caller;
+use crate::error::ApiError;
+use crate::state::App;
+
+/// What has come of a command: the one field of its kind.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct CommandResult {
+    /// The command: `compact`, `undo`, `history`, `recall` or `context`.
+    name: &'static str,
+    /// What to tell the person who typed it.
+    text: String,
+    /// The compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    compacted: Option<Compacted>,
+    /// The compaction that was taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    undone: Option<Undone>,
+    /// The compactions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    history: Option<History>,
+    /// What left the context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    recalled: Option<Recalled>,
+    /// How full the context is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::ContextTokens>, nullable = false)]
+    context: Option<ContextTokens>,
+}
+
+/// The command that a message is, where a person typed one.
+pub(super) fn of(message: &Message) -> Result<Option<Command>, ApiError> {
+    if !message.is_typed() || message.blocks.len() != 1 {
+        return Ok(None);
+    }
+    let bad = |error: CommandError| {
+        let help = format!("{}; `\"commands\": false` takes it for a message", Command::USAGES.join(", "));
+        ApiError::bad("bad-command", error.to_string(), help)
+    };
+    Command::parse(&message.plain_text()).transpose().map_err(bad)
+}
+
+/// Runs a command on a session.
+pub(super) async fn run(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    command: Command,
+) -> Result<CommandResult, ApiError> {
+    match command {
+        Command::Compact { focus } => {
+            let compacted = compact_now(app, caller, id, Ask::focused(focus)).await?;
+            let report = &compacted.report;
+            let text = match compacted.epoch {
+                Some(epoch) => format!(
+                    "Compacted from {} to {} tokens; /undo {epoch} takes it back.",
+                    report.tokens_before, report.tokens_after
+                ),
+                None => format!("Nothing to leave out: {} tokens.", report.tokens_after),
+            };
+            Ok(CommandResult { name: "compact", text, compacted: Some(compacted), ..CommandResult::default() })
+        }
+        Command::Undo { epoch } => {
+            let undone = undo_now(app, caller, id, UndoAsk { epoch }).await?;
+            let text = format!("Compaction {} is undone.", undone.epoch);
+            Ok(CommandResult { name: "undo", text, undone: Some(undone), ..CommandResult::default() })
+        }
+        Command::History => {
+            let history = history_now(app, caller, id).await?;
+            let text = match history.count() {
+                1 => "1 compaction.".to_owned(),
+                count => format!("{count} compactions."),
+            };
+            Ok(CommandResult { name: "history", text, history: Some(history), ..CommandResult::default() })
+        }
+        Command::Recall { handle } => {
+            let recalled = recall_now(app, caller, id, handle).await?;
+            let text = recalled.told();
+            Ok(CommandResult { name: "recall", text, recalled: Some(recalled), ..CommandResult::default() })
+        }
+        Command::Context => {
+            let context = context(app, &caller.tenant, id).await?;
+            let text = format!(
+                "{} of {} tokens ({:.0} %); a compaction is suggested at {:.0} %.",
+                context.used_tokens, context.max_tokens, context.percent, context.threshold_percent
+            );
+            Ok(CommandResult { name: "context", text, context: Some(context), ..CommandResult::default() })
+        }
+        _ => {
+            let help = "`\"commands\": false` takes it for a message";
+            Err(ApiError::bad("bad-command", "this command cannot be run over HTTP", help))
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! `…/compact`, `…/preview` and `…/apply`: compactions by hand.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use epitome::engine::DraftSummary;
+use epitome::live::{Compaction, ContextTokens, LiveSession};
+use epitome::store::StoredMessage;
+use epitome::strategy::{Archive as _, Archived, TaskKind};
+use epitome::{Draft, Report, Session};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::drafts::{Found, Previewed};
+use super::failure::{live, stale, waited_too_long};
+use super::history::shown;
+use super::input::{SessionId, json_or_default};
+use super::open::{Changed, Opened, Operation, change, read};
+use super::{Key, create, schema};
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::InQuery;
+use crate::guard::json_of;
+use crate::routes::job::{EditedSummary, refused, status_name};
+use crate::state::App;
+
+/// The longest focus, in characters.
+const LONGEST_FOCUS: usize = 4_000;
+
+/// What a compaction is asked to do.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ask {
+    /// What to keep in focus; the newest user message without it.
+    #[schema(max_length = 4000)]
+    pub(super) focus: Option<String>,
+    /// Tokens to get down to; the budget's target without it.
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u64)]
+    target: Option<u32>,
+    /// `code`, `analysis`, `conversation`, `mixed` or `unknown`, where the caller knows better than the detector.
+    #[schema(value_type = Option<schema::TaskKind>)]
+    task: Option<String>,
+    /// Strategies in the order in which they are asked, or the name of one of the configuration's chains.
+    #[schema(min_items = 1)]
+    chain: Option<Vec<String>>,
+}
+
+impl Ask {
+    /// With something in focus.
+    pub(super) fn focused(focus: Option<String>) -> Self {
+        Self { focus, ..Self::default() }
+    }
+
+    /// The compaction of a session that is asked for.
+    fn compaction(&self, app: &App, opened: &Opened) -> Result<Compaction, ApiError> {
+        let mut compaction = Compaction { target: self.target, ..Compaction::default() };
+        if self.target == Some(0) {
+            return Err(ApiError::bad("bad-budget", "`target` is 0", "give 1 token or more"));
+        }
+        if let Some(focus) = &self.focus {
+            if focus.chars().count() > LONGEST_FOCUS {
+                let help = format!("{LONGEST_FOCUS} characters at most");
+                return Err(ApiError::bad("bad-request", "`focus` is too long", help));
+            }
+            compaction.focus = Some(focus.clone()).filter(|focus| !focus.trim().is_empty());
+        }
+        if let Some(name) = &self.task {
+            let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+            let known = || TaskKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+            compaction.task =
+                Some(kind.ok_or_else(|| ApiError::bad("unknown-task", "`task` is no kind of task", known()))?);
+        }
+        if let Some(names) = &self.chain {
+            let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+            if names.is_empty() {
+                return Err(ApiError::bad("unknown-chain", "`chain` is empty", "name a strategy, or leave it out"));
+            }
+            let chain = opened.runtime.chain(&names, &app.registry);
+            compaction.chain = Some(chain.map_err(|problem| {
+                ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is")
+            })?);
+        }
+        Ok(compaction)
+    }
+}
+
+/// A compaction that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Compacted {
+    /// Every decision with its reason.
+    #[schema(value_type = schema::Report)]
+    pub(super) report: Report,
+    /// The compaction's number, to undo it by; null where there was nothing to do.
+    #[schema(required)]
+    pub(super) epoch: Option<u32>,
+    /// The session's version now.
+    version: u64,
+    /// How full the context is now.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+}
+
+impl Compacted {
+    fn new(changed: Changed<(Report, Option<u32>)>) -> Self {
+        let (report, epoch) = changed.value;
+        Self { report, epoch, version: changed.version, context: changed.context }
+    }
+}
+
+/// The number of the compaction that a session has gained.
+pub(super) fn newest(live: &LiveSession, epochs_before: u32) -> Option<u32> {
+    let next = live.session().next_epoch();
+    (next > epochs_before).then(|| next - 1)
+}
+
+/// An error for a compaction that could not be made, which the metrics are told of.
+pub(super) fn made(app: &App, report: &Report) -> Result<(), ApiError> {
+    refused(report).inspect_err(|_| app.metrics.compaction(status_name(report.status), 0))
+}
+
+/// Tells the metrics of a compaction that is stored.
+pub(super) fn account(app: &App, report: &Report) {
+    app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+}
+
+/// Compacts at once.
+struct Compact(Ask);
+
+impl Operation for Compact {
+    type Output = (Report, Option<u32>);
+
+    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+        let compaction = self.0.compaction(app, opened)?;
+        let before = opened.live.session().next_epoch();
+        let report = opened.live.compact(&compaction).await.map_err(live)?;
+        made(app, &report)?;
+        Ok((report, newest(&opened.live, before)))
+    }
+
+    fn is_long(&self, _opened: &Opened) -> bool {
+        true
+    }
+
+    fn stored(&self, app: &App, (report, _): &Self::Output) {
+        account(app, report);
+    }
+
+    const IS_COMPACTION: bool = true;
+}
+
+/// Compacts a session now, whether it is due or not. While one compaction is under way, another is refused.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/compact", tag = "sessions", request_body = Ask, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "It is made, or there was nothing to do", body = Compacted),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+        (status = 409, description = "A compaction is under way", body = ErrorBody),
+        (status = 422, description = "It cannot be made to fit, or too much would be lost; with the report", body = ErrorBody),
+        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn compact(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<Compacted>, ApiError> {
+    let ask = json_or_default(request, &app.settings.limits).await?;
+    compact_now(&app, &caller, &id, ask).await.map(Json)
+}
+
+/// The same for whoever has read the request.
+pub(super) async fn compact_now(app: &Arc<App>, caller: &Caller, id: &str, ask: Ask) -> Result<Compacted, ApiError> {
+    Ok(Compacted::new(change(app, caller, id, Compact(ask)).await?))
+}
+
+/// What a preview is to show.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Show {
+    /// Whether to give the whole views before and after.
+    #[serde(default)]
+    messages: bool,
+}
+
+/// A compaction that was worked out and not made.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SessionPreview)]
+pub(crate) struct Preview {
+    /// `POST …/apply` with this makes exactly this compaction.
+    draft: String,
+    /// Until when, in milliseconds since 1970.
+    expires_at: i64,
+    /// Every decision with its reason.
+    #[schema(value_type = schema::Report)]
+    report: Report,
+    /// The summaries that would be shown; their texts may be edited.
+    #[schema(value_type = Vec<schema::DraftSummary>)]
+    summaries: Vec<DraftSummary>,
+    /// The view as it is, with `?messages=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    before: Option<Vec<StoredMessage>>,
+    /// The view as it would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    after: Option<Vec<StoredMessage>>,
+}
+
+/// Works a compaction out and makes none. It stands for the session as it is now, for a quarter of an hour.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = Ask, security(("token" = [])),
+    params(("id" = String, Path, description = "The session"), Show),
+    responses(
+        (status = 200, description = "What would be done; the report's status says whether it can be", body = Preview),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+        (status = 409, description = "A compaction is under way", body = ErrorBody),
+        (status = 422, description = "What the session's settings name is not there", body = ErrorBody),
+        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn preview(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    InQuery(show): InQuery<Show>,
+    request: Request,
+) -> Result<Json<Preview>, ApiError> {
+    let ask: Ask = json_or_default(request, &app.settings.limits).await?;
+    let key = app.sessions()?.key(&caller, &id)?;
+    let shared = Arc::clone(&app);
+    // On a copy: the session goes on meanwhile.
+    let copied = read(&app, &caller, &id, move |seen| {
+        if seen.running {
+            return Err(running());
+        }
+        if let Some(problem) = &seen.opened.problem {
+            return Err(unsettled(problem));
+        }
+        let compaction = ask.compaction(&shared, seen.opened)?;
+        let mut copy = seen.opened.live.copy();
+        // What a model is paid for a preview counts too.
+        copy.count_into(Arc::clone(&shared.metrics.kept));
+        Ok((copy, compaction))
+    });
+    let (mut copy, compaction) = copied.await?;
+    let shared = Arc::clone(&app);
+    let work = app.in_turns(async move {
+        let draft = copy.preview(&compaction).await.map_err(live)?;
+        let views = show.messages.then(|| views(copy.session(), &draft));
+        let previewed = keep(&shared, &key, &copy, draft)?;
+        Ok::<_, ApiError>(answer(&previewed, views))
+    });
+    let worked = tokio::time::timeout(app.settings.limits.session_timeout, work).await;
+    let given_up = || waited_too_long("the preview took too long", "nothing was changed; try again");
+    Ok(Json(worked.map_err(|_| given_up())???))
+}
+
+fn running() -> ApiError {
+    let help = "preview it when that is done: it will be another session then";
+    let message = "a compaction of this session is under way";
+    ApiError::new(StatusCode::CONFLICT, "compaction-running", message, help)
+}
+
+/// 422 where the session's own settings do not work.
+fn unsettled(problem: &str) -> ApiError {
+    let help = "GET the session says `problem`; PATCH its `agent` or `settings`, or make what they name";
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-settings", problem, help)
+}
+
+/// The views before and after a draft is made.
+fn views(session: &Session, draft: &Draft) -> (Vec<StoredMessage>, Vec<StoredMessage>) {
+    let before = session.view().iter().map(|entry| shown(entry, None)).collect();
+    let mut after = session.clone();
+    if let Some(epoch) = draft.epoch() {
+        after.commit(epoch.clone());
+    }
+    (before, after.view().iter().map(|entry| shown(entry, None)).collect())
+}
+
+fn answer(previewed: &Previewed, views: Option<(Vec<StoredMessage>, Vec<StoredMessage>)>) -> Preview {
+    let (before, after) = views.unzip();
+    Preview {
+        draft: previewed.id.to_string(),
+        expires_at: previewed.expires_at,
+        report: previewed.draft.report.clone(),
+        summaries: previewed.draft.summaries(),
+        before,
+        after,
+    }
+}
+
+/// Keeps a draft, with what it takes out of the context of the session that it was made from.
+pub(super) fn keep(app: &App, key: &Key, session: &LiveSession, draft: Draft) -> Result<Previewed, ApiError> {
+    let handles = draft.epoch().into_iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.as_ref());
+    let items: Vec<Archived> = handles.filter_map(|handle| session.recall(handle).ok().flatten()).collect();
+    Ok(app.sessions()?.drafts.keep(key, Arc::from(create::new_id()?), draft, items))
+}
+
+/// A preview to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApplyAsk {
+    /// The preview's `draft`.
+    draft: String,
+    /// Texts in place of its summaries, by their number.
+    #[serde(default)]
+    summaries: Vec<EditedSummary>,
+}
+
+/// Makes a preview.
+struct Apply {
+    previewed: Previewed,
+    summaries: Vec<EditedSummary>,
+}
+
+impl Operation for Apply {
+    type Output = (Report, Option<u32>);
+
+    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+        let mut draft = Draft::clone(&self.previewed.draft);
+        if draft.made_from() != opened.live.session().digest() {
+            return Err(stale());
+        }
+        for summary in &self.summaries {
+            let edited = draft.edit_summary(summary.number, &summary.text, &*opened.live.engine().counter);
+            edited.map_err(|error| live(error.into()))?;
+        }
+        for item in self.previewed.items.iter() {
+            opened.live.parts().1.put(item.clone()).map_err(|error| live(error.into()))?;
+        }
+        let before = opened.live.session().next_epoch();
+        let report = opened.live.apply_previewed(draft).await.map_err(live)?;
+        made(app, &report)?;
+        Ok((report, newest(&opened.live, before)))
+    }
+
+    fn stored(&self, app: &App, (report, _): &Self::Output) {
+        account(app, report);
+    }
+
+    const IS_COMPACTION: bool = true;
+}
+
+/// Makes the compaction that was previewed, with some of its summaries edited.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/apply", tag = "sessions", request_body = ApplyAsk, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "It is made, or there was nothing to do", body = Compacted),
+        (status = 400, description = "The body is not what the route takes, or a summary cannot be that text", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no such draft any more", body = ErrorBody),
+        (status = 409, description = "The session has changed since, or a compaction is under way", body = ErrorBody),
+        (status = 422, description = "It cannot be made to fit, or too much would be lost; with the report", body = ErrorBody),
+    )
+)]
+pub(crate) async fn apply(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<Compacted>, ApiError> {
+    let ask: ApplyAsk = json_of(request, &app.settings.limits).await?;
+    let sessions = app.sessions()?;
+    let key = sessions.key(&caller, &id)?;
+    sessions.info(&key).await?;
+    let previewed = match sessions.drafts.find(&key, &ask.draft) {
+        Found::Draft(previewed) => previewed,
+        Found::Passed => return Err(stale()),
+        Found::Nothing => {
+            let help = "drafts are kept for a quarter of an hour, by the instance that made them; preview again";
+            return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-draft", "there is no such draft", help));
+        }
+    };
+    let apply = Apply { previewed, summaries: ask.summaries };
+    Ok(Json(Compacted::new(change(&app, &caller, &id, apply).await?)))
+}

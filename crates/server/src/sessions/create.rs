@@ -1,0 +1,288 @@
+//! `POST /v1/sessions` and `POST /v1/sessions/import`: new sessions.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use epitome::Session;
+use epitome::formats::{Format, ReadOptions, read as read_file};
+use epitome::store::{About, SessionArchive, StoredSession, Tenant};
+use flate2::read::MultiGzDecoder;
+use rustls::crypto::ring;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::Key;
+use super::input::{check_id, check_name, check_title, messages_of, read_messages};
+use super::list::SessionAnswer;
+use super::open::{Opened, Settled, read_at};
+use crate::agents::runtime_for;
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::InQuery;
+use crate::guard::{body_of, json_of};
+use crate::state::App;
+
+/// Sessions that one file may bring.
+const MOST_SESSIONS: usize = 1_000;
+
+/// How much larger than the largest body a compressed file may become.
+const MOST_GROWTH: usize = 8;
+
+/// Characters of a title that is taken from what was said.
+const TITLE: usize = 80;
+
+/// A session to be made.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewSession {
+    /// Its id, unique among the tenant's; one is given where there is none.
+    #[schema(min_length = 1, max_length = 200)]
+    id: Option<String>,
+    /// A title for people.
+    #[schema(max_length = 500)]
+    title: Option<String>,
+    /// The agent that it belongs to.
+    #[schema(min_length = 1, max_length = 200)]
+    agent: Option<String>,
+    /// Settings of its own, over those of its agent: the keys of `[agents.NAME]`.
+    #[schema(value_type = Option<Object>)]
+    settings: Option<serde_json::Map<String, Value>>,
+    /// A provider's request, or the list of its messages: what the session begins with, tool definitions included.
+    #[schema(value_type = Option<Object>)]
+    request: Option<Box<RawValue>>,
+    /// The format of `request`: `openai-chat`, `openai-responses` or `anthropic`; recognised without it.
+    format: Option<String>,
+}
+
+/// Makes a session, empty or with the messages of a request.
+#[utoipa::path(
+    post, path = "/v1/sessions", tag = "sessions", request_body = NewSession, security(("token" = [])),
+    responses(
+        (status = 201, description = "The session", body = SessionAnswer),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "This service keeps no sessions", body = ErrorBody),
+        (status = 409, description = "There is a session of that id", body = ErrorBody),
+        (status = 422, description = "What the settings name is not there", body = ErrorBody),
+    )
+)]
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<(StatusCode, Json<SessionAnswer>), ApiError> {
+    let mut new: NewSession = json_of(request, &app.settings.limits).await?;
+    if let Some(title) = &new.title {
+        check_title(title)?;
+    }
+    new.id.as_deref().map_or(Ok(()), check_id)?;
+    new.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
+    let (given, format) = (new.request.take(), new.format.take());
+    let begin = move || match given {
+        Some(given) => begun(&given, format.as_deref()),
+        None => Ok(Session::new()),
+    };
+    let session = app.work(begin).await??;
+    let settings = new.settings.map_or(Value::Null, Value::Object);
+    let about = About { agent: new.agent, title: new.title, settings };
+    let id = new.id.map_or_else(new_id, Ok)?;
+    let key = app.sessions()?.key(&caller, &id)?;
+    let made = make(&app, key, about, session).await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// The session that begins with the messages of a request.
+fn begun(request: &RawValue, format: Option<&str>) -> Result<Session, ApiError> {
+    let loaded = read_messages(request.get(), format)?;
+    let mut session = Session::new();
+    session.tools = loaded.sessions.first().and_then(|loaded| loaded.session.tools.clone());
+    for message in messages_of(&loaded) {
+        session.push(message);
+    }
+    Ok(session)
+}
+
+/// Stores a new session and keeps it in memory.
+pub(super) async fn make(
+    app: &Arc<App>,
+    key: Key,
+    about: About,
+    mut session: Session,
+) -> Result<SessionAnswer, ApiError> {
+    let settled = Settled { runtime: runtime_for(app, &key.0, &about).await?, problem: None };
+    session.id = Some(Arc::clone(&key.1));
+    let shared = Arc::clone(app);
+    let stored = async move {
+        let sessions = shared.sessions()?;
+        let mut archive = SessionArchive::new();
+        let created = sessions.store.create_session(&key.0, &key.1, &about, &session, &mut archive).await;
+        let version = created.map_err(|error| sessions.failed(error))?;
+        let info = sessions.info(&key).await?;
+        let times = sessions.store.epoch_times(&key.0, &key.1).await.map_err(|error| sessions.failed(error))?;
+        let stored = StoredSession { session, archive, version, about };
+        let opened = Opened::new(&shared, &key, &settled, stored, info.created_at, times);
+        sessions.cache.put(&key, opened);
+        Ok::<Key, ApiError>(key)
+    };
+    let key = app.in_turns(stored).await??;
+    read_at(app, key, |seen| Ok(SessionAnswer::new(seen))).await
+}
+
+/// An id that nobody has.
+pub(super) fn new_id() -> Result<String, ApiError> {
+    let mut bytes = [0; 16];
+    let random = ring::default_provider().secure_random.fill(&mut bytes);
+    random.map_err(|_| {
+        tracing::error!("the system gives no random bytes");
+        ApiError::internal()
+    })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What to do with a file.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct How {
+    /// The agent that the sessions belong to.
+    agent: Option<String>,
+    /// A title; without one, what the session begins with.
+    title: Option<String>,
+    /// The file's format, by its name on the command line; recognised without it.
+    format: Option<String>,
+}
+
+/// The sessions of a file.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Imported {
+    /// They, in the file's order.
+    sessions: Vec<SessionAnswer>,
+    /// What was passed over in reading.
+    warnings: Vec<String>,
+}
+
+/// Makes sessions of a recorded session's file, in any format that `epitome` reads, plain or gzipped.
+#[utoipa::path(
+    post, path = "/v1/sessions/import", tag = "sessions", security(("token" = [])), params(How),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The file"),
+    responses(
+        (status = 201, description = "The sessions", body = Imported),
+        (status = 400, description = "This is no session that can be read, or the query is none", body = ErrorBody),
+        (status = 404, description = "This service keeps no sessions", body = ErrorBody),
+        (status = 422, description = "What the agent's settings name is not there", body = ErrorBody),
+    )
+)]
+pub(crate) async fn import(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(how): InQuery<How>,
+    request: Request,
+) -> Result<(StatusCode, Json<Imported>), ApiError> {
+    let sessions = app.sessions()?;
+    let tenant = sessions.tenant(&caller)?;
+    let how = How { agent: how.agent.filter(|it| !it.is_empty()), title: how.title.filter(|it| !it.is_empty()), ..how };
+    how.title.as_deref().map_or(Ok(()), check_title)?;
+    how.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
+    let format = how.format.as_deref().filter(|it| !it.is_empty()).map(any_format).transpose()?;
+    let (parts, body) = request.into_parts();
+    let body = body_of(body, &parts.headers, &app.settings.limits).await?;
+    let most_bytes = app.settings.limits.body_bytes.saturating_mul(MOST_GROWTH);
+    let (files, warnings) = app.work(move || from_file(&body, format, most_bytes)).await??;
+    // On a task of its own: all or none are made, also when the caller leaves.
+    let (shared, working) = (Arc::clone(&app), sessions.under_way.begin());
+    let made = tokio::spawn(async move {
+        let made = make_all(&shared, tenant, &how, files).await;
+        drop(working);
+        made
+    });
+    let sessions = made.await.map_err(|_| ApiError::internal())??;
+    Ok((StatusCode::CREATED, Json(Imported { sessions, warnings })))
+}
+
+/// Makes all of these sessions, or none, as far as the store lets us.
+async fn make_all(
+    app: &Arc<App>,
+    tenant: Tenant,
+    how: &How,
+    files: Vec<Session>,
+) -> Result<Vec<SessionAnswer>, ApiError> {
+    let mut begun: Vec<Key> = Vec::new();
+    let mut answers = Vec::new();
+    for (number, session) in (1..).zip(files) {
+        let title = match &how.title {
+            Some(title) if number > 1 => Some(format!("{title} ({number})")),
+            Some(title) => Some(title.clone()),
+            None => title_of(&session),
+        };
+        let about = About { agent: how.agent.clone(), title, settings: Value::Null };
+        let key: Key = (tenant.clone(), Arc::from(new_id()?));
+        begun.push(key.clone());
+        match make(app, key, about, session).await {
+            Ok(answer) => answers.push(answer),
+            Err(error) => {
+                let sessions = app.sessions()?;
+                // Also the one that failed: it may be there by half.
+                for key in &begun {
+                    sessions.cache.take(key);
+                    sessions.store.delete_session(&key.0, &key.1).await.ok();
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn any_format(name: &str) -> Result<Format, ApiError> {
+    name.parse().map_err(|_| {
+        let known: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
+        ApiError::bad("unknown-format", "`format` is no format's name", known.join(", "))
+    })
+}
+
+/// The sessions of a file with their messages as they are kept, and what was passed over.
+fn from_file(file: &[u8], format: Option<Format>, most_bytes: usize) -> Result<(Vec<Session>, Vec<String>), ApiError> {
+    let bytes = if file.starts_with(&[0x1f, 0x8b]) { decompressed(file, most_bytes)? } else { file.to_vec() };
+    let loaded = read_file(bytes, ReadOptions { format, strict: false }).map_err(|error| {
+        ApiError::bad("unreadable-session", error.to_string(), "`format` names the format where it is not recognised")
+    })?;
+    if loaded.sessions.len() > MOST_SESSIONS {
+        let message = format!("the file holds {} sessions", loaded.sessions.len());
+        return Err(ApiError::bad("too-many-sessions", message, format!("{MOST_SESSIONS} at most: split it")));
+    }
+    let sessions: Vec<Session> = loaded.sessions.into_iter().map(|it| it.session).collect();
+    if sessions.iter().all(|session| session.log().is_empty()) {
+        return Err(ApiError::bad("unreadable-session", "there is no message in it", "send a session with messages"));
+    }
+    let warning = |warning: &epitome::formats::Warning| match warning.line {
+        Some(line) => format!("line {line}: {}", warning.message),
+        None => warning.message.clone(),
+    };
+    Ok((sessions, loaded.warnings.iter().take(100).map(warning).collect()))
+}
+
+fn decompressed(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
+    let mut bytes = Vec::new();
+    let read = MultiGzDecoder::new(file).take(most_bytes as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| {
+        ApiError::bad("unreadable-session", format!("it cannot be decompressed: {error}"), "get an intact copy")
+    })?;
+    if bytes.len() > most_bytes {
+        let message = format!("the file is larger than {most_bytes} bytes when it is decompressed");
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return Err(ApiError::new(status, "too-large", message, "send less, or raise --max-body"));
+    }
+    Ok(bytes)
+}
+
+/// What a session begins with, as a title.
+fn title_of(session: &Session) -> Option<String> {
+    let first = session.log().iter().find(|message| message.is_typed())?.plain_text();
+    let line = first.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let short: String = line.chars().filter(|char| !char.is_control()).take(TITLE).collect();
+    Some(if line.chars().count() > TITLE { format!("{short}…") } else { short })
+}

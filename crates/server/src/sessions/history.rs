@@ -1,0 +1,368 @@
+//! `…/undo`, `…/history`, `…/epochs/{epoch}` and `…/recall/{handle}`: what was compacted, and how it was before.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use epitome::Session;
+use epitome::engine::{EditReport, ReasonReport};
+use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
+use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin};
+use epitome::store::StoredMessage;
+use epitome::strategy::Archived;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::failure::live;
+use super::input::{Part, SessionId, json_or_default};
+use super::open::{Opened, Operation, change, read};
+use super::schema;
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::state::App;
+
+/// When and into which message something left the context.
+pub(super) type Left = (Option<i64>, Option<Arc<str>>);
+
+/// What left the context with compactions in force, each by its number in the log. Linear in what they changed.
+pub(super) fn left(opened: &Opened) -> HashMap<EntryKey, Left> {
+    let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
+    journal.flat_map(|epoch| removed(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
+}
+
+/// What left the context with one compaction.
+fn removed(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, Left)> {
+    epoch.edits.iter().flat_map(move |edit| {
+        let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
+        let into = into.map(|synthetic| Arc::clone(&synthetic.message.id.0));
+        let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
+        removed.map(move |change| (change.entry(), (at, into.clone())))
+    })
+}
+
+/// An entry of a view, with what has become of it.
+pub(super) fn shown(entry: &Entry, left: Option<&Left>) -> StoredMessage {
+    let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
+    StoredMessage {
+        number: number_of(entry.key),
+        message: Arc::clone(&entry.message),
+        is_edited: entry.is_edited(),
+        is_summary: entry.message.origin == Origin::Summary,
+        compacted_at,
+        compacted_into,
+    }
+}
+
+fn number_of(key: EntryKey) -> Option<u32> {
+    match key {
+        EntryKey::Log(number) => Some(number),
+        EntryKey::Synthetic { .. } => None,
+    }
+}
+
+/// Which compaction to take back.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UndoAsk {
+    /// Its number; the newest in force without it.
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    pub(super) epoch: Option<u32>,
+}
+
+/// A compaction that was taken back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Undone {
+    /// Its number.
+    pub(super) epoch: u32,
+    /// The session's version now.
+    version: u64,
+    /// How full the context is now.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+}
+
+/// Takes a compaction back.
+struct Undo(UndoAsk);
+
+impl Operation for Undo {
+    type Output = u32;
+
+    async fn run(&self, _app: &Arc<App>, opened: &mut Opened) -> Result<u32, ApiError> {
+        let newest = || opened.live.newest_compaction().ok_or(LiveError::NothingToUndo);
+        let epoch = self.0.epoch.map_or_else(newest, Ok).map_err(live)?;
+        opened.live.undo(epoch).map_err(live)?;
+        Ok(epoch)
+    }
+
+    const NEEDS_SETTINGS: bool = false;
+}
+
+/// Takes a compaction back: the context is what it would be without it, newer messages included.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/undo", tag = "sessions", request_body = UndoAsk, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "It is undone", body = Undone),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no such compaction in force", body = ErrorBody),
+        (status = 409, description = "It is undone already, or a later one stands on it", body = ErrorBody),
+    )
+)]
+pub(crate) async fn undo(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<Undone>, ApiError> {
+    let ask = json_or_default(request, &app.settings.limits).await?;
+    undo_now(&app, &caller, &id, ask).await.map(Json)
+}
+
+/// The same for whoever has read the request.
+pub(super) async fn undo_now(app: &Arc<App>, caller: &Caller, id: &str, ask: UndoAsk) -> Result<Undone, ApiError> {
+    let changed = change(app, caller, id, Undo(ask)).await?;
+    Ok(Undone { epoch: changed.value, version: changed.version, context: changed.context })
+}
+
+/// The compactions of a session.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct History {
+    /// They, the oldest first, undone ones included.
+    epochs: Vec<HistoryItem>,
+}
+
+/// A compaction of a session's history.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HistoryItem {
+    /// What it did.
+    #[serde(flatten)]
+    #[schema(value_type = schema::HistoryEntry)]
+    entry: HistoryEntry,
+    /// When it was stored, in milliseconds since 1970.
+    #[schema(required)]
+    at: Option<i64>,
+    /// When it was undone; null where it was not.
+    #[schema(required)]
+    undone_at: Option<i64>,
+}
+
+/// The compactions of a session. Linear in the journal.
+fn items(opened: &Opened) -> Vec<HistoryItem> {
+    let item = |entry: HistoryEntry| {
+        let times = opened.times(entry.epoch);
+        let undone_at = times.and_then(|times| times.undone_at);
+        HistoryItem { entry, at: times.map(|times| times.committed_at), undone_at }
+    };
+    opened.live.history().into_iter().map(item).collect()
+}
+
+impl History {
+    /// How many compactions there were.
+    pub(super) fn count(&self) -> usize {
+        self.epochs.len()
+    }
+}
+
+/// Lists the compactions of a session.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/history", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "The compactions", body = History),
+        (status = 400, description = "The id cannot be one", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+    )
+)]
+pub(crate) async fn history(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+) -> Result<Json<History>, ApiError> {
+    history_now(&app, &caller, &id).await.map(Json)
+}
+
+/// The same for whoever wants it otherwise.
+pub(super) async fn history_now(app: &Arc<App>, caller: &Caller, id: &str) -> Result<History, ApiError> {
+    read(app, caller, id, |seen| Ok(History { epochs: items(seen.opened) })).await
+}
+
+/// A compaction, side by side.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EpochAnswer {
+    /// What the history says of it.
+    entry: HistoryItem,
+    /// What was done, each edit with its reason.
+    #[schema(value_type = Vec<schema::EditReport>)]
+    edits: Vec<EditReport>,
+    /// What the model saw before it.
+    #[schema(value_type = Vec<schema::StoredMessage>)]
+    before: Vec<StoredMessage>,
+    /// What it saw afterwards.
+    #[schema(value_type = Vec<schema::StoredMessage>)]
+    after: Vec<StoredMessage>,
+}
+
+/// Shows a compaction side by side: the views before and after it, and every edit with its reason.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/epochs/{epoch}", tag = "sessions", security(("token" = [])),
+    params(
+        ("id" = String, Path, description = "The session"),
+        ("epoch" = u64, Path, description = "The compaction's number", maximum = 4_294_967_295_u64),
+    ),
+    responses(
+        (status = 200, description = "The compaction", body = EpochAnswer),
+        (status = 400, description = "This is no number", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no such compaction", body = ErrorBody),
+    )
+)]
+pub(crate) async fn epoch(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    Part(number): Part,
+) -> Result<Json<EpochAnswer>, ApiError> {
+    let number: u32 = number
+        .parse()
+        .map_err(|_| ApiError::bad("bad-epoch", "the compaction is not given by its number", "GET …/history"))?;
+    read(&app, &caller, &id, move |seen| {
+        let session = seen.opened.live.session();
+        let unknown = || {
+            let help = "GET …/history lists the compactions";
+            ApiError::new(StatusCode::NOT_FOUND, "unknown-epoch", "there is no such compaction", help)
+        };
+        let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
+        let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
+        let sides = sides(session, number).ok_or_else(unknown)?;
+        let left: HashMap<EntryKey, Left> = removed(epoch, entry.at).collect();
+        Ok(Json(EpochAnswer {
+            entry,
+            edits: edits(session, epoch),
+            before: sides.before.iter().map(|entry| shown(entry, left.get(&entry.key))).collect(),
+            after: sides.after.iter().map(|entry| shown(entry, None)).collect(),
+        }))
+    })
+    .await
+}
+
+/// The edits of a compaction, as its report told them.
+fn edits(session: &Session, epoch: &Epoch) -> Vec<EditReport> {
+    let message = |key: EntryKey| -> Option<&Arc<Message>> {
+        match key {
+            EntryKey::Log(index) => session.log().get(index as usize),
+            EntryKey::Synthetic { epoch, index } => {
+                Some(&session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.message)
+            }
+        }
+    };
+    let report = |edit: &epitome::session::AppliedEdit| {
+        let mut messages: Vec<MessageId> =
+            edit.changes.iter().filter_map(|change| Some(message(change.entry())?.id.clone())).collect();
+        messages.dedup();
+        let reason = ReasonReport {
+            code: Arc::clone(&edit.reason.code),
+            detail: edit.reason.detail.clone(),
+            score: edit.reason.score,
+        };
+        EditReport {
+            edit: edit.kind,
+            strategy: Arc::clone(&edit.strategy),
+            messages,
+            tokens_saved: edit.tokens_saved,
+            reason,
+            recall: edit.recall.clone(),
+        }
+    };
+    epoch.edits.iter().map(report).collect()
+}
+
+/// What left the context under a handle.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Recalled {
+    /// The handle.
+    handle: String,
+    /// `text` for a part of a message, `messages` for whole ones.
+    kind: &'static str,
+    /// The text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    text: Option<Arc<str>>,
+    /// The messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    messages: Option<Vec<StoredMessage>>,
+}
+
+impl Recalled {
+    /// What it is, for a person.
+    pub(super) fn told(&self) -> String {
+        match (&self.text, &self.messages) {
+            (Some(text), _) => format!("{} characters under `{}`.", text.chars().count(), self.handle),
+            (None, messages) => {
+                format!("{} messages under `{}`.", messages.as_ref().map_or(0, Vec::len), self.handle)
+            }
+        }
+    }
+}
+
+/// Gives back what left the context, by the handle that marks, summaries and reports name.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/recall/{handle}", tag = "sessions", security(("token" = [])),
+    params(
+        ("id" = String, Path, description = "The session"),
+        ("handle" = String, Path, description = "The handle"),
+    ),
+    responses(
+        (status = 200, description = "What left the context", body = Recalled),
+        (status = 400, description = "The id cannot be one", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no such handle", body = ErrorBody),
+    )
+)]
+pub(crate) async fn recall(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    Part(handle): Part,
+) -> Result<Json<Recalled>, ApiError> {
+    recall_now(&app, &caller, &id, handle).await.map(Json)
+}
+
+/// The same for whoever wants it otherwise.
+pub(super) async fn recall_now(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    handle: String,
+) -> Result<Recalled, ApiError> {
+    read(app, caller, id, move |seen| {
+        let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or_else(|| {
+            let help = "marks, summaries and GET …/history name the handles";
+            ApiError::new(StatusCode::NOT_FOUND, "unknown-handle", "nothing left the context under this handle", help)
+        })?;
+        let handle = handle.trim().to_owned();
+        match found {
+            Archived::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
+            Archived::Messages(messages) => {
+                let messages = of_log(seen.opened, messages);
+                Ok(Recalled { handle, kind: "messages", text: None, messages: Some(messages) })
+            }
+        }
+    })
+    .await
+}
+
+/// Messages as they were said, with what has become of them. Linear in the log.
+fn of_log(opened: &Opened, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
+    let log = opened.live.session().log().iter().zip(0..);
+    let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();
+    let left = left(opened);
+    let stored = |message: Arc<Message>| {
+        let number = numbers.get(&message.id).copied();
+        let (compacted_at, compacted_into) =
+            number.and_then(|number| left.get(&EntryKey::Log(number))).cloned().unwrap_or_default();
+        let is_summary = message.origin == Origin::Summary;
+        StoredMessage { number, message, is_edited: false, is_summary, compacted_at, compacted_into }
+    };
+    messages.into_iter().map(stored).collect()
+}

@@ -1,0 +1,140 @@
+//! What callers send: ids in paths, queries, bodies, messages.
+
+use axum::extract::{FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use epitome::formats::{Format, Loaded};
+use epitome::session::{Message, MessageId};
+use epitome::store::LONGEST_NAME;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+
+use crate::error::ApiError;
+use crate::guard::{body_of, json_of};
+use crate::routes::job::{provider_format, read_request};
+use crate::settings::Limits;
+
+/// The longest title, in characters.
+const LONGEST_TITLE: usize = 500;
+
+/// The id of a session in a path. An id that no session can have is 400.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionId(pub(crate) String);
+
+/// What stands behind the session's id in a path: a message, a compaction, a handle.
+#[derive(Debug, Clone)]
+pub(crate) struct Part(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SessionId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let id = part(parts, state, |name| name == "id").await?;
+        check_id(&id)?;
+        Ok(Self(id))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Part {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        part(parts, state, |name| name != "id").await.map(Self)
+    }
+}
+
+async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> bool) -> Result<String, ApiError> {
+    let path = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await;
+    let found = path.ok().and_then(|Path(parts)| parts.into_iter().find(|(name, _)| wanted(name)));
+    let bad = || ApiError::bad("bad-path", "a part of the path is not UTF-8", "percent-encode ids in paths");
+    found.map(|(_, value)| value).ok_or_else(bad)
+}
+
+/// Refuses what cannot be the name of anything: 1 to 200 characters, no control characters.
+pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ApiError> {
+    let length = name.chars().count();
+    if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let help = format!("1 to {LONGEST_NAME} characters, no control characters");
+    Err(ApiError::bad("bad-name", format!("`{of}` is no name"), help))
+}
+
+/// Refuses what cannot be the id of a session: what cannot be a name, what is a route of its own, and what clients and proxies
+/// fold away as parts of a path.
+pub(super) fn check_id(id: &str) -> Result<(), ApiError> {
+    check_name("id", id)?;
+    if ["import", ".", ".."].contains(&id) {
+        let help = "any other name will do";
+        return Err(ApiError::bad("bad-name", format!("`id` cannot be `{id}`"), help));
+    }
+    Ok(())
+}
+
+/// Refuses a title that is none.
+pub(super) fn check_title(title: &str) -> Result<(), ApiError> {
+    if title.chars().count() <= LONGEST_TITLE && !title.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let help = format!("{LONGEST_TITLE} characters at most, no control characters");
+    Err(ApiError::bad("bad-title", "`title` cannot be a title", help))
+}
+
+/// The most items of a page: what is asked for, 50 without that.
+pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
+    let limit = limit.unwrap_or(50);
+    if (1..=500).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(ApiError::bad("bad-limit", format!("`limit` is {limit}"), "1 to 500"))
+}
+
+/// The JSON body of a request; the default where there is no body.
+pub(super) async fn json_or_default<T: DeserializeOwned + Default>(
+    request: Request,
+    limits: &Limits,
+) -> Result<T, ApiError> {
+    use axum::http::header::{CONTENT_TYPE, HeaderMap};
+    let is_typed = |headers: &HeaderMap| headers.contains_key(CONTENT_TYPE);
+    if is_typed(request.headers()) {
+        return json_of(request, limits).await;
+    }
+    let (parts, body) = request.into_parts();
+    let body = body_of(body, &parts.headers, limits).await?;
+    if body.is_empty() {
+        return Ok(T::default());
+    }
+    // Says what is missing.
+    json_of(Request::from_parts(parts, axum::body::Body::from(body)), limits).await
+}
+
+/// A field that may be left out, and may be null.
+pub(super) fn maybe_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+/// Reads messages, or a request with its messages, in a provider's format.
+pub(super) fn read_messages(json: &str, format: Option<&str>) -> Result<Loaded, ApiError> {
+    let format: Option<Format> = format.map(provider_format).transpose()?;
+    let loaded = read_request(json.as_bytes().to_vec(), format)?;
+    if let Some(warning) = loaded.warnings.first() {
+        let help = "send messages as the provider's requests have them";
+        return Err(ApiError::bad("unreadable-request", warning.message.clone(), help));
+    }
+    Ok(loaded)
+}
+
+/// Messages as they are kept: without their places in what they came in.
+pub(super) fn messages_of(loaded: &Loaded) -> Vec<Message> {
+    let log = loaded.sessions.iter().flat_map(|loaded| loaded.session.log()).enumerate();
+    log.map(|(index, message)| {
+        let mut message = Message { records: Vec::new(), ..Message::clone(message) };
+        // A place in this request is no name in the session.
+        if message.id.as_str() == format!("m{index}") {
+            message.id = MessageId::new("");
+        }
+        message
+    })
+    .collect()
+}

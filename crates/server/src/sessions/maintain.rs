@@ -1,0 +1,410 @@
+//! `…/check`, `…/maintain` and `…/overflow`: what a runtime calls around each call of the model.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use epitome::engine::{Check, DraftSummary, Urgency};
+use epitome::live::{Compaction, ContextTokens, Maintained, Overflow, Retry};
+use epitome::providers::chat::is_context_overflow;
+use epitome::{Report, Session};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::compact::{account, keep, made};
+use super::drafts::Previewed;
+use super::failure::live;
+use super::input::{SessionId, json_or_default};
+use super::list::SessionAnswer;
+use super::open::{Opened, Operation, change, read, read_at};
+use super::{Key, create, schema};
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::guard::json_of;
+use crate::routes::job::refused;
+use crate::state::App;
+
+/// Whether a compaction is due.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SessionCheck)]
+pub(crate) struct CheckAnswer {
+    /// Whether one is, and why.
+    #[schema(value_type = schema::Check)]
+    check: Check,
+    /// How full the context is.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+}
+
+/// Tells whether a compaction is due.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/check", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "Tokens, share, urgency", body = CheckAnswer),
+        (status = 400, description = "The id cannot be one", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+    )
+)]
+pub(crate) async fn check(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+) -> Result<Json<CheckAnswer>, ApiError> {
+    read(&app, &caller, &id, |seen| {
+        let live = &seen.opened.live;
+        Ok(Json(CheckAnswer { check: live.check(), context: live.context() }))
+    })
+    .await
+}
+
+/// Whether a compaction that is due may be made, where the settings ask for confirmation.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MaintainAsk {
+    /// `true` makes it; `false` refuses it, and `[live] on_refusal` says what follows where there is no room left. Without it,
+    /// where `[live] require_confirmation` is set, nothing is made: the answer has a draft to apply.
+    confirm: Option<bool>,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Did {
+    /// Nothing was due, or it was only suggested and could not be made.
+    Nothing,
+    /// A compaction was made, or found that there is nothing to leave out.
+    Compacted,
+    /// A compaction is due and waits for a yes: the draft is to be applied.
+    ConfirmationNeeded,
+    /// A compaction was refused, and there is room to go on without it.
+    Refused,
+    /// A compaction was refused and there was no room left: a new session goes on.
+    NewSession,
+}
+
+/// What was done before a call of the model.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Maintained)]
+pub(crate) struct MaintainAnswer {
+    did: Did,
+    /// Whether a compaction was due, and why: how it was before.
+    #[schema(value_type = schema::Check)]
+    check: Check,
+    /// The compaction that was made, or would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Report>, nullable = false)]
+    report: Option<Report>,
+    /// The compaction's number, where one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    epoch: Option<u32>,
+    /// Where a yes is needed: `POST …/apply` with this makes the compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    draft: Option<String>,
+    /// Until when, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    expires_at: Option<i64>,
+    /// The summaries that would be shown; their texts may be edited when it is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<schema::DraftSummary>>, nullable = false)]
+    summaries: Option<Vec<DraftSummary>>,
+    /// The new session, where one goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SessionAnswer>, nullable = false)]
+    session: Option<Box<SessionAnswer>>,
+    /// How full the context is now.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+    /// The session's version now.
+    version: u64,
+}
+
+/// Compacts where that is due.
+struct Maintain {
+    ask: MaintainAsk,
+    key: Key,
+}
+
+/// What [`Maintain`] did.
+enum Done {
+    Nothing(Check),
+    Compacted(Check, Box<Report>, Option<u32>),
+    ConfirmationNeeded(Check, Previewed),
+    Refused(Check),
+    NewSession(Check, Box<SessionAnswer>),
+}
+
+impl Maintain {
+    /// The session that goes on where this one was refused as it is now: another state has another one. So whoever has not
+    /// heard of it finds it, whatever became of the answer.
+    fn successor(&self, opened: &Opened) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().digest()];
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        (self.key.0.clone(), Arc::from(&hasher.finalize().to_hex()[..32]))
+    }
+
+    /// The session that goes on where this one was refused, where that was begun already.
+    async fn known_successor(&self, app: &Arc<App>, opened: &Opened) -> Result<Option<SessionAnswer>, ApiError> {
+        match read_at(app, self.successor(opened), |seen| Ok(SessionAnswer::new(seen))).await {
+            Ok(known) => Ok(Some(known)),
+            Err(error) if error.status == StatusCode::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn begin_successor(
+        &self,
+        app: &Arc<App>,
+        opened: &Opened,
+        session: Session,
+    ) -> Result<SessionAnswer, ApiError> {
+        let about = app.sessions()?.info(&self.key).await?.about;
+        create::make(app, self.successor(opened), about, session).await
+    }
+
+    /// Works out what somebody has to agree to; once for a session as it is.
+    async fn preview(&self, app: &App, opened: &mut Opened, check: Check) -> Result<Done, ApiError> {
+        let Some(trigger) = check.trigger else { return Ok(Done::Nothing(check)) };
+        let drafts = &app.sessions()?.drafts;
+        if let Some(known) = drafts.of_state(&self.key, opened.live.session().digest(), trigger) {
+            return Ok(Done::ConfirmationNeeded(check, known));
+        }
+        let compaction = Compaction { trigger, ..Compaction::default() };
+        let drafted = opened.live.preview(&compaction).await;
+        let draft = match drafted {
+            Ok(draft) => draft,
+            Err(_) if check.urgency < Urgency::Hard => return Ok(Done::Nothing(check)),
+            Err(error) => return Err(live(error)),
+        };
+        if draft.epoch().is_none() && check.urgency < Urgency::Hard {
+            return Ok(Done::Nothing(check)); // there is nothing to agree to
+        }
+        refused(&draft.report)?;
+        Ok(Done::ConfirmationNeeded(check, keep(app, &self.key, &opened.live, draft)?))
+    }
+}
+
+impl Operation for Maintain {
+    type Output = Done;
+
+    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Done, ApiError> {
+        let (check, before) = (opened.live.check(), opened.live.session().next_epoch());
+        let asks = opened.runtime.live.require_confirmation;
+        if asks
+            && self.ask.confirm != Some(true)
+            && check.urgency == Urgency::Hard
+            && let Some(begun) = self.known_successor(app, opened).await?
+        {
+            return Ok(Done::NewSession(check, Box::new(begun)));
+        }
+        let maintained = match self.ask.confirm {
+            None if asks => return self.preview(app, opened, check).await,
+            Some(true) if asks => opened.live.maintain_agreed().await,
+            Some(false) if !asks && check.trigger.is_some() => return Ok(Done::Refused(check)),
+            _ => opened.live.maintain().await,
+        };
+        Ok(match maintained.map_err(live)? {
+            Maintained::Nothing(check) => Done::Nothing(check),
+            Maintained::Compacted(report) => {
+                made(app, &report)?;
+                Done::Compacted(check, report, super::compact::newest(&opened.live, before))
+            }
+            Maintained::Refused(check) => Done::Refused(check),
+            Maintained::NewSession(session) => {
+                let begun = self.begin_successor(app, opened, *session).await;
+                // It is not said to be refused before the new session is there.
+                let begun = begun.inspect_err(|_| opened.live.try_again())?;
+                Done::NewSession(check, Box::new(begun))
+            }
+        })
+    }
+
+    fn stored(&self, app: &App, done: &Done) {
+        if let Done::Compacted(_, report, _) = done {
+            account(app, report);
+        }
+    }
+
+    fn is_long(&self, opened: &Opened) -> bool {
+        opened.live.check().trigger.is_some()
+    }
+}
+
+/// To be called before each call of the model: compacts where that is due.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/maintain", tag = "sessions", request_body = MaintainAsk, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "What was done", body = MaintainAnswer),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+        (status = 409, description = "It was refused, and the settings say that this is an error", body = ErrorBody),
+        (status = 422, description = "It is due and cannot be made to fit; with the report", body = ErrorBody),
+        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn maintain(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<MaintainAnswer>, ApiError> {
+    let ask: MaintainAsk = json_or_default(request, &app.settings.limits).await?;
+    let key = app.sessions()?.key(&caller, &id)?;
+    let changed = change(&app, &caller, &id, Maintain { ask, key }).await?;
+    let answer = |did: Did, check: Check| MaintainAnswer {
+        did,
+        check,
+        report: None,
+        epoch: None,
+        draft: None,
+        expires_at: None,
+        summaries: None,
+        session: None,
+        context: changed.context,
+        version: changed.version,
+    };
+    Ok(Json(match changed.value {
+        Done::Nothing(check) => answer(Did::Nothing, check),
+        Done::Refused(check) => answer(Did::Refused, check),
+        Done::Compacted(check, report, epoch) => {
+            MaintainAnswer { report: Some(*report), epoch, ..answer(Did::Compacted, check) }
+        }
+        Done::ConfirmationNeeded(check, previewed) => MaintainAnswer {
+            report: Some(previewed.draft.report.clone()),
+            draft: Some(previewed.id.to_string()),
+            expires_at: Some(previewed.expires_at),
+            summaries: Some(previewed.draft.summaries()),
+            ..answer(Did::ConfirmationNeeded, check)
+        },
+        Done::NewSession(check, session) => MaintainAnswer { session: Some(session), ..answer(Did::NewSession, check) },
+    }))
+}
+
+/// What the provider said of a request that was too long: its answer, or the figures in it.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OverflowAsk {
+    /// The status of the provider's answer.
+    #[schema(minimum = 100, maximum = 599)]
+    status: Option<u16>,
+    /// Its body, as it came: text, or the JSON itself.
+    #[schema(value_type = Value)]
+    body: Option<serde_json::Value>,
+    /// Tokens that the provider takes, where the caller knows.
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u64)]
+    limit: Option<u32>,
+    /// Tokens that were sent, by the provider's count.
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u64)]
+    tokens: Option<u32>,
+}
+
+impl OverflowAsk {
+    fn overflow(&self) -> Result<Overflow, ApiError> {
+        if self.limit == Some(0) || self.tokens == Some(0) || self.status.is_some_and(|it| !(100..600).contains(&it)) {
+            let help = "`limit` and `tokens` are 1 or more, `status` is that of an answer over HTTP";
+            return Err(ApiError::bad("bad-request", "a figure is out of range", help));
+        }
+        let figures = Overflow { limit: self.limit, actual: self.tokens };
+        let body = match &self.body {
+            None if self.status.is_none() => return Ok(figures),
+            None => String::new(),
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(json) => json.to_string(),
+        };
+        let said = is_context_overflow(self.status.unwrap_or(400), &body).ok_or_else(|| {
+            let help = "send the provider's status and body as they came, or `limit` and `tokens` instead";
+            ApiError::bad("no-overflow", "this answer does not say that the request was too long", help)
+        })?;
+        Ok(Overflow { limit: figures.limit.or(said.limit), actual: figures.actual.or(said.actual) })
+    }
+}
+
+/// What to do after the provider refused a request as too long: send the view again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Overflowed {
+    /// The attempt that is to be made now.
+    retry: RetryAnswer,
+    /// The compaction that was made for it.
+    #[schema(value_type = schema::Report)]
+    report: Report,
+    /// Its number.
+    #[schema(required)]
+    epoch: Option<u32>,
+    /// The session's version now.
+    version: u64,
+    /// How full the context is now.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+}
+
+/// An attempt to be made.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OverflowRetry)]
+struct RetryAnswer {
+    /// Tokens that the view may take from here on.
+    limit: u32,
+    /// How many attempts are left if this one is refused too.
+    attempts_left: u32,
+}
+
+/// Makes a session smaller than its budget asks.
+struct Shrink(Overflow);
+
+impl Operation for Shrink {
+    type Output = (Retry, Option<u32>);
+
+    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+        let before = opened.live.session().next_epoch();
+        let retry = opened.live.overflowed(self.0).await.map_err(live)?;
+        made(app, &retry.report)?;
+        Ok((retry, super::compact::newest(&opened.live, before)))
+    }
+
+    fn stored(&self, app: &App, (retry, _): &Self::Output) {
+        account(app, &retry.report);
+    }
+
+    fn is_long(&self, _opened: &Opened) -> bool {
+        true
+    }
+}
+
+/// To be called when the provider refused the session as too long: compacts harder than the budget asks. Then send the view
+/// again. A limit that the provider named stays in force for the session as long as it is in memory.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/overflow", tag = "sessions", request_body = OverflowAsk, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "It is smaller now", body = Overflowed),
+        (status = 400, description = "The body is not what the route takes, or tells of something else", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+        (status = 409, description = "Somebody else changed the session at once", body = ErrorBody),
+        (status = 422, description = "Nothing more can leave, or it was refused three times", body = ErrorBody),
+        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn overflow(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<Overflowed>, ApiError> {
+    let ask: OverflowAsk = json_of(request, &app.settings.limits).await?;
+    let changed = change(&app, &caller, &id, Shrink(ask.overflow()?)).await?;
+    let (retry, epoch) = changed.value;
+    Ok(Json(Overflowed {
+        retry: RetryAnswer { limit: retry.limit, attempts_left: retry.attempts_left },
+        report: retry.report,
+        epoch,
+        version: changed.version,
+        context: changed.context,
+    }))
+}

@@ -1,0 +1,308 @@
+//! `/v1/sessions/{id}/messages`: what is said, and what was.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use epitome::engine::Check;
+use epitome::live::ContextTokens;
+use epitome::session::{Entry, Message};
+use epitome::store::{Messages, Slice, StoredMessage};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::command::{self, CommandResult};
+use super::failure::live;
+use super::history::{left, shown};
+use super::input::{Part, SessionId, messages_of, page_size, read_messages};
+use super::open::{Opened, Operation, change_with, read};
+use super::schema;
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::InQuery;
+use crate::guard::json_of;
+use crate::state::App;
+
+/// Messages that a session goes on with.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewMessages {
+    /// The messages, as a provider's request has them; an empty list where only `tools` change.
+    #[schema(value_type = Vec<Object>)]
+    messages: Box<RawValue>,
+    /// Their format: `openai-chat`, `openai-responses` or `anthropic`; recognised without it.
+    format: Option<String>,
+    /// The tool definitions that are sent with every request from here on; as before without it.
+    #[schema(value_type = Option<Vec<Object>>)]
+    tools: Option<Box<RawValue>>,
+    /// Whether a single typed message that begins with a command (`/compact [focus]`, `/undo [EPOCH]`, `/history`,
+    /// `/recall HANDLE`, `/context`) is run, and not stored.
+    #[serde(default = "yes")]
+    #[schema(default = true)]
+    commands: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What has become of new messages.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Appended {
+    /// The session's version now.
+    version: u64,
+    /// How many messages were stored.
+    appended: u32,
+    /// Their ids in the session.
+    ids: Vec<String>,
+    /// How full the context is now.
+    #[schema(value_type = schema::ContextTokens)]
+    context: ContextTokens,
+    /// Whether a compaction is due now.
+    #[schema(value_type = schema::Check)]
+    check: Check,
+    /// What has come of a command; null where it was none.
+    #[schema(required)]
+    command: Option<CommandResult>,
+}
+
+/// Pushes messages.
+struct Append {
+    messages: Vec<Message>,
+    tools: Option<Box<RawValue>>,
+}
+
+impl Operation for Append {
+    type Output = Vec<String>;
+
+    async fn run(&self, _app: &Arc<App>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
+        if let Some(tools) = &self.tools {
+            opened.live.set_tools(Some(tools.get())).map_err(live)?;
+        }
+        let from = opened.live.session().log().len();
+        for message in &self.messages {
+            opened.live.push(message.clone()).map_err(live)?;
+        }
+        Ok(opened.live.session().log()[from..].iter().map(|message| message.id.to_string()).collect())
+    }
+
+    const NEEDS_SETTINGS: bool = false;
+}
+
+/// Goes on with messages, in the order in which they come: those that come during a compaction wait for its end.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = NewMessages, security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "They are stored, or the command was run", body = Appended),
+        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session, or nothing of what a command names", body = ErrorBody),
+        (status = 409, description = "Somebody else changed the session at once, or a command cannot be run now", body = ErrorBody),
+        (status = 422, description = "A command cannot be done, or what the settings name for it is not there", body = ErrorBody),
+        (status = 502, description = "A command needed a model that failed", body = ErrorBody),
+        (status = 503, description = "The store or the service is busy or gone; nothing was stored", body = ErrorBody),
+    )
+)]
+pub(crate) async fn append(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    request: Request,
+) -> Result<Json<Appended>, ApiError> {
+    let new: NewMessages = json_of(request, &app.settings.limits).await?;
+    let NewMessages { messages: given, format, tools, commands } = new;
+    if let Some(tools) = &tools {
+        let list: Result<Vec<serde_json::Map<String, serde_json::Value>>, _> = serde_json::from_str(tools.get());
+        list.map_err(|_| {
+            ApiError::bad("bad-request", "`tools` is no list of objects", "send the list of a provider's request")
+        })?;
+    }
+    let has_tools = tools.is_some();
+    let prepared = async {
+        let messages = app.work(move || read_new(&given, format.as_deref())).await??;
+        match messages.as_slice() {
+            [message] if commands && !has_tools => match command::of(message)? {
+                Some(command) => Ok(Err(command)),
+                None => Ok(Ok(Append { messages, tools })),
+            },
+            _ => Ok(Ok(Append { messages, tools })),
+        }
+    };
+    match change_with(&app, &caller, &id, prepared).await? {
+        Ok(changed) => Ok(Json(Appended {
+            version: changed.version,
+            appended: changed.value.len() as u32,
+            ids: changed.value,
+            context: changed.context,
+            check: changed.check,
+            command: None,
+        })),
+        Err(command) => {
+            let command = command::run(&app, &caller, &id, command).await?;
+            read(&app, &caller, &id, move |seen| {
+                let (live, version) = (&seen.opened.live, seen.opened.version);
+                let (context, check) = (live.context(), live.check());
+                Ok(Json(Appended { version, appended: 0, ids: Vec::new(), context, check, command: Some(command) }))
+            })
+            .await
+        }
+    }
+}
+
+fn read_new(given: &RawValue, format: Option<&str>) -> Result<Vec<Message>, ApiError> {
+    let parts: Vec<&RawValue> = serde_json::from_str(given.get())
+        .map_err(|_| ApiError::bad("bad-request", "`messages` is no list", "send a list of messages"))?;
+    if parts.is_empty() {
+        return Ok(Vec::new());
+    }
+    // When it was said is when it came, unless it says otherwise.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
+    let mut messages = messages_of(&read_messages(given.get(), format)?);
+    messages.iter_mut().for_each(|message| message.timestamp = message.timestamp.or(now));
+    Ok(messages)
+}
+
+/// Which view of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum View {
+    /// What the model would see now.
+    #[default]
+    Compacted,
+    /// Everything that was ever said, and no summary.
+    Full,
+}
+
+/// Which messages.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// `compacted`, or `full` for everything that was ever said.
+    #[serde(default)]
+    #[param(inline, default = "compacted")]
+    view: View,
+    /// The first message, from 0.
+    #[serde(default)]
+    #[param(value_type = u64, maximum = 4_294_967_295_u64)]
+    from: u32,
+    /// The most messages: 50 without it.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// Some messages of a session.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MessagePage {
+    /// The version of the session that they belong to.
+    version: u64,
+    /// How many there are on all pages.
+    total: u32,
+    /// They.
+    #[schema(value_type = Vec<schema::StoredMessage>)]
+    messages: Vec<StoredMessage>,
+}
+
+impl From<Messages> for MessagePage {
+    fn from(page: Messages) -> Self {
+        Self { version: page.version, total: page.total, messages: page.messages }
+    }
+}
+
+/// Gives messages of a view, in order.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/messages", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The session"), Which),
+    responses(
+        (status = 200, description = "A page of them", body = MessagePage),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+    )
+)]
+pub(crate) async fn messages(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    InQuery(which): InQuery<Which>,
+) -> Result<Json<MessagePage>, ApiError> {
+    let most = page_size(which.limit)?;
+    read(&app, &caller, &id, move |seen| {
+        let session = seen.opened.live.session();
+        let full = (which.view == View::Full).then(|| (session.full_view(), left(seen.opened)));
+        let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
+        let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
+        let page = entries.iter().skip(which.from as usize).take(most as usize);
+        let messages = page.map(|entry| shown(entry, left(entry))).collect();
+        Ok(Json(MessagePage { version: seen.opened.version, total: entries.len() as u32, messages }))
+    })
+    .await
+}
+
+/// Which of the messages behind a summary.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Behind {
+    /// The first message, from 0.
+    #[serde(default)]
+    #[param(value_type = u64, maximum = 4_294_967_295_u64)]
+    from: u32,
+    /// The most messages: 50 without it.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// Gives the messages that a summary in force stands for.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/messages/{message}/behind", tag = "sessions", security(("token" = [])),
+    params(
+        ("id" = String, Path, description = "The session"),
+        ("message" = String, Path, description = "The summary's message id"),
+        Behind,
+    ),
+    responses(
+        (status = 200, description = "A page of them", body = MessagePage),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no such summary in force", body = ErrorBody),
+    )
+)]
+pub(crate) async fn behind(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    Part(summary): Part,
+    InQuery(which): InQuery<Behind>,
+) -> Result<Json<MessagePage>, ApiError> {
+    let slice = Slice { from: which.from, most: page_size(which.limit)? };
+    let sessions = app.sessions()?;
+    let (tenant, id) = sessions.key(&caller, &id)?;
+    let page = sessions.store.behind(&tenant, &id, &summary, slice).await;
+    Ok(Json(page.map_err(|error| sessions.failed(error))?.into()))
+}
+
+/// Gives the newest summary in force.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/summary", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The session")),
+    responses(
+        (status = 200, description = "The summary", body = schema::StoredMessage),
+        (status = 400, description = "The id cannot be one", body = ErrorBody),
+        (status = 404, description = "There is no such session, or no summary in force", body = ErrorBody),
+    )
+)]
+pub(crate) async fn summary(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+) -> Result<Json<StoredMessage>, ApiError> {
+    let sessions = app.sessions()?;
+    let (tenant, id) = sessions.key(&caller, &id)?;
+    let summary = sessions.store.latest_summary(&tenant, &id).await.map_err(|error| sessions.failed(error))?;
+    summary.map(Json).ok_or_else(|| {
+        let help = "there is one when a strategy that summarises was at work";
+        ApiError::new(StatusCode::NOT_FOUND, "no-summary", "no summary of this session is in force", help)
+    })
+}

@@ -1,0 +1,502 @@
+//! Sessions in memory: read from the store, worked on, stored again.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use epitome::Runtime;
+use epitome::engine::Check;
+use epitome::live::{ContextTokens, LiveSession};
+use epitome::session::Epoch;
+use epitome::store::{EpochTimes, Scope, SessionInfo, SessionLock, StoreError, StoredSession, TenantMemories};
+use epitome::strategy::Verdict;
+use tracing::Instrument;
+
+use super::Sessions;
+use super::desk::{Compacting, Key, Look, Place, Working};
+use super::failure::waited_too_long;
+use crate::agents::runtime_for;
+use crate::archive::message_bytes;
+use crate::auth::Caller;
+use crate::error::ApiError;
+use crate::events::Announcer;
+use crate::state::App;
+
+/// How long giving a lock back may take.
+const RELEASE: Duration = Duration::from_secs(5);
+
+/// A session in memory, as it is stored.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(super) live: LiveSession,
+    /// The version that it has in the store.
+    pub(super) version: u64,
+    /// When it was made: an id may be given again.
+    created_at: i64,
+    pub(super) runtime: Arc<Runtime>,
+    /// Why its own settings do not work, where the service's own are used instead.
+    pub(super) problem: Option<String>,
+    /// When its compactions were made.
+    times: Vec<EpochTimes>,
+    bytes: usize,
+    /// What kind of task it was taken for at which version.
+    task: Mutex<Option<(u64, Verdict)>>,
+}
+
+impl Opened {
+    /// A session of the store. Linear in it.
+    pub(super) fn new(
+        app: &App,
+        key: &Key,
+        Settled { runtime, problem }: &Settled,
+        stored: StoredSession,
+        created_at: i64,
+        times: Vec<EpochTimes>,
+    ) -> Self {
+        let log: usize = stored.session.log().iter().map(|message| message_bytes(message)).sum();
+        let journal: usize = stored.session.journal().iter().map(epoch_bytes).sum();
+        let mut live = LiveSession::resume(runtime, stored.session, stored.archive);
+        live.count_into(Arc::clone(&app.metrics.kept));
+        remember(app, key, &mut live, runtime);
+        let (runtime, problem) = (Arc::clone(runtime), problem.clone());
+        let (version, bytes) = (stored.version, log + journal);
+        Self { live, version, created_at, runtime, problem, times, bytes, task: Mutex::default() }
+    }
+
+    /// Goes on under other settings. Linear in the view.
+    fn resettle(&mut self, app: &App, key: &Key, settled: Settled) {
+        self.live.resettle(&settled.runtime);
+        remember(app, key, &mut self.live, &settled.runtime);
+        Settled { runtime: self.runtime, problem: self.problem } = settled;
+        self.task = Mutex::default();
+    }
+
+    /// Bytes that it takes, near enough.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes + size_of::<Self>()
+    }
+
+    /// The same once more, for those who look. Linear in the number of messages.
+    fn copy(&self) -> Self {
+        Self {
+            live: self.live.copy(),
+            version: self.version,
+            created_at: self.created_at,
+            runtime: Arc::clone(&self.runtime),
+            problem: self.problem.clone(),
+            times: self.times.clone(),
+            bytes: self.bytes,
+            task: Mutex::default(),
+        }
+    }
+
+    /// When a compaction was made, where that is known.
+    pub(super) fn times(&self, epoch: u32) -> Option<EpochTimes> {
+        self.times.get(epoch as usize).copied()
+    }
+
+    /// Whether it is the session that the store tells of.
+    fn is_current(&self, info: &SessionInfo) -> bool {
+        let has_times = self.times.len() == self.live.session().journal().len();
+        self.version == info.version && self.created_at == info.created_at && has_times
+    }
+
+    /// What kind of task it is. Linear in the view when it has changed, constant time after that.
+    pub(super) fn task(&self) -> Verdict {
+        let mut known = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((at, verdict)) if *at == self.version => verdict.clone(),
+            _ => known.insert((self.version, self.live.task())).1.clone(),
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        let session = self.live.session();
+        Mark {
+            messages: session.log().len(),
+            undone: session.journal().iter().map(|epoch| epoch.undone).collect(),
+            tools: session.tools.clone(),
+        }
+    }
+}
+
+/// What works on a session.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) runtime: Arc<Runtime>,
+    /// Why the session's own settings do not work, where this is the service's own runtime instead.
+    pub(super) problem: Option<String>,
+}
+
+/// Whether the session's own settings must work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// What compacts goes by them.
+    OwnSettings,
+    /// What looks at a session, and what is said, goes on without them.
+    Any,
+}
+
+/// Facts worth keeping go to the tenant's memories, where the settings say so.
+fn remember(app: &App, key: &Key, live: &mut LiveSession, runtime: &Runtime) {
+    if runtime.live.memory_flush
+        && let Ok(sessions) = app.sessions()
+    {
+        let memories = TenantMemories::new(Arc::clone(&sessions.store), key.0.clone());
+        live.remember_in(Arc::new(memories), Scope::Session(Arc::clone(&key.1)));
+    }
+}
+
+/// Bytes that a compaction takes, near enough.
+pub(super) fn epoch_bytes(epoch: &Epoch) -> usize {
+    let added: usize = epoch.synthetics.iter().map(|it| message_bytes(&it.message)).sum();
+    let edits: usize = epoch.edits.iter().map(|edit| edit.reason.detail.len() + edit.changes.len() * 96 + 256).sum();
+    added + edits
+}
+
+/// How a session was before it was worked on.
+#[derive(Debug, PartialEq)]
+struct Mark {
+    messages: usize,
+    undone: Vec<bool>,
+    tools: Option<Arc<str>>,
+}
+
+/// What is to be done to a session.
+pub(crate) trait Operation: Send + Sync + 'static {
+    /// What comes of it.
+    type Output: Send + 'static;
+
+    /// Does it. May be called once more with the session as somebody else has stored it in between.
+    fn run<'a>(
+        &'a self,
+        app: &'a Arc<App>,
+        opened: &'a mut Opened,
+    ) -> impl Future<Output = Result<Self::Output, ApiError>> + Send + 'a;
+
+    /// Whether it may wait for a model. Those who look see the session as it was meanwhile.
+    fn is_long(&self, _opened: &Opened) -> bool {
+        false
+    }
+
+    /// Takes note of what has come of it, now that it is stored.
+    fn stored(&self, _app: &App, _output: &Self::Output) {}
+
+    /// Whether it is refused where a compaction is under way.
+    const IS_COMPACTION: bool = false;
+
+    /// Whether the session's own settings must work for it.
+    const NEEDS_SETTINGS: bool = true;
+}
+
+/// What has come of an operation, with the session's figures now that it is stored.
+#[derive(Debug)]
+pub(crate) struct Changed<T> {
+    pub(super) value: T,
+    pub(super) version: u64,
+    pub(super) context: ContextTokens,
+    pub(super) check: Check,
+}
+
+/// Works on a session when it is its turn, and stores it: it is changed whole or not at all, whoever waits for the answer.
+pub(crate) async fn change<O: Operation>(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    operation: O,
+) -> Result<Changed<O::Output>, ApiError> {
+    match change_with(app, caller, id, async { Ok::<_, ApiError>(Ok::<O, ()>(operation)) }).await? {
+        Ok(changed) => Ok(changed),
+        Err(()) => Err(ApiError::internal()), // there was an operation
+    }
+}
+
+/// The same with an operation that has to be worked out first: its turn is that of a request which came when this is called,
+/// however long that takes. What turns out to be no operation is given back.
+pub(crate) async fn change_with<O: Operation, N>(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    prepared: impl Future<Output = Result<Result<O, N>, ApiError>>,
+) -> Result<Result<Changed<O::Output>, N>, ApiError> {
+    let sessions = app.sessions()?;
+    let key = sessions.key(caller, id)?;
+    let place = sessions.desks.go_to(&key);
+    let compacting = if O::IS_COMPACTION { Some(place.compacting()?) } else { None };
+    let mut turn = Box::pin(its_turn(app, place));
+    // Stands in the queue from here on.
+    let at_once = poll_fn(|context| Poll::Ready(turn.as_mut().poll(context))).await;
+    let operation = match prepared.await? {
+        Ok(operation) => operation,
+        Err(other) => return Ok(Err(other)),
+    };
+    let (turn, lock) = match at_once {
+        Poll::Ready(turn) => turn?,
+        Poll::Pending => turn.await?,
+    };
+    let (shared, span) = (Arc::clone(app), tracing::info_span!("session", session = %super::hashed(&key)));
+    // On a task of its own: it goes on to its end when the caller has left.
+    let working = sessions.under_way.begin();
+    let work = async move {
+        let changed = work(&shared, &key, &turn, Arc::new(operation), compacting).await;
+        given_back(lock).await;
+        drop((turn, working));
+        changed
+    };
+    let task = tokio::spawn(work.instrument(span));
+    match tokio::time::timeout(app.settings.limits.session_timeout, task).await {
+        Ok(done) => done.map_err(|_| ApiError::internal())?.map(Ok),
+        Err(_) => Err(waited_too_long("the work on the session goes on", "its events tell when it is done")),
+    }
+}
+
+/// Gives a session's lock back. A database that is gone has given it up itself.
+pub(super) async fn given_back(lock: SessionLock) {
+    if tokio::time::timeout(RELEASE, lock.release()).await.is_err() {
+        tracing::warn!("a session's lock is given back without an answer");
+    }
+}
+
+/// Waits until nobody else works on a session, here or in another process.
+pub(super) async fn its_turn(app: &App, place: Place) -> Result<(Working, SessionLock), ApiError> {
+    let sessions = app.sessions()?;
+    let started = Instant::now();
+    let wait = async {
+        let next = place.next().await?;
+        let (tenant, id) = &next.place.key;
+        let lock = sessions.store.lock(tenant, id).await.map_err(|error| sessions.failed(error))?;
+        Ok((next.turn().await, lock))
+    };
+    let waited = tokio::time::timeout(app.settings.limits.session_timeout, wait).await;
+    app.metrics.lock_wait(started.elapsed());
+    waited.unwrap_or_else(|_| {
+        Err(waited_too_long("others work on the session", "nothing was done; send it again when they are ready"))
+    })
+}
+
+/// Why an operation came to nothing.
+enum Trouble {
+    /// It could not be done. The session is as it was, or is forgotten.
+    Refused(ApiError),
+    /// It could not be stored.
+    Store(StoreError),
+}
+
+async fn work<O: Operation>(
+    app: &Arc<App>,
+    key: &Key,
+    turn: &Working,
+    operation: Arc<O>,
+    mut compacting: Option<Compacting>,
+) -> Result<Changed<O::Output>, ApiError> {
+    let sessions = app.sessions()?;
+    let mut may_try_again = true;
+    loop {
+        let needs = if O::NEEDS_SETTINGS { Needs::OwnSettings } else { Needs::Any };
+        let mut opened = sessions.open(app, key, needs).await?.0;
+        let announcer = Announcer::new(&app.hub, key.0.as_str(), &key.1);
+        let showing = if operation.is_long(&opened) {
+            let copied = app.work(move || (opened.copy(), opened)).await?;
+            opened = copied.1;
+            Some(turn.place.show(copied.0))
+        } else {
+            None
+        };
+        let before = Arc::new(opened.mark());
+        opened.live.listen(Some(announcer.listener()));
+        let (shared, its_key, done_to, was) =
+            (Arc::clone(app), key.clone(), Arc::clone(&operation), Arc::clone(&before));
+        let worked = app.in_turns(async move {
+            let done = match done_to.run(&shared, &mut opened).await {
+                Ok(value) => match store(&shared, &its_key, &mut opened, &was).await {
+                    Ok(()) => Ok(value),
+                    Err(error) => Err(Trouble::Store(error)),
+                },
+                Err(error) => Err(Trouble::Refused(error)),
+            };
+            opened.live.listen(None);
+            // What was archived for a compaction that was not made.
+            opened.live.parts().1.discard_pending();
+            (opened, done)
+        });
+        let (opened, done) = match worked.await {
+            Ok(worked) => worked,
+            Err(failed) => {
+                // It panicked, and the session with it: the store has it as it was.
+                announcer.failed("the service failed; the session is as it was");
+                return Err(failed.into());
+            }
+        };
+        match done {
+            Ok(value) => {
+                operation.stored(app, &value);
+                let (version, context, check) = (opened.version, opened.live.context(), opened.live.check());
+                sessions.cache.put(key, opened);
+                // Whoever hears that it is done finds it done.
+                drop((showing, compacting.take()));
+                announcer.stored();
+                return Ok(Changed { value, version, context, check });
+            }
+            Err(Trouble::Refused(error)) if opened.mark() == *before => {
+                sessions.cache.put(key, opened);
+                drop((showing, compacting.take()));
+                announcer.stored();
+                return Err(error);
+            }
+            // What has come of a part of the work is not kept.
+            Err(Trouble::Refused(error)) => {
+                announcer.failed(&error.body.error.message);
+                return Err(error);
+            }
+            Err(Trouble::Store(StoreError::Conflict { .. })) if may_try_again => {
+                // Who heard that it began hears that this try came to nothing, before it begins again.
+                announcer.failed("another instance changed the session; it is done once more");
+                may_try_again = false;
+            }
+            Err(Trouble::Store(error)) => {
+                let error = sessions.failed(error);
+                announcer.failed(&error.body.error.message);
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Stores what is new in a session, in the cheapest way that there is for it.
+async fn store(app: &App, key: &Key, opened: &mut Opened, before: &Mark) -> Result<(), StoreError> {
+    let ((tenant, id), version) = (key, opened.version);
+    let Some(store) = app.sessions().ok().map(|sessions| &sessions.store) else { return Ok(()) };
+    let (session, archive) = opened.live.parts();
+    let messages = &session.log()[before.messages..];
+    let epochs = &session.journal()[before.undone.len()..];
+    let undone = session.journal().iter().zip(&before.undone).filter(|(epoch, was)| epoch.undone && !**was);
+    let undone: Vec<u32> = undone.map(|(epoch, _)| epoch.id).collect();
+    let is_retooled = session.tools != before.tools;
+    let bytes = messages.iter().map(|message| message_bytes(message)).sum::<usize>()
+        + epochs.iter().map(epoch_bytes).sum::<usize>();
+    opened.version = match (messages, epochs, undone.as_slice(), is_retooled) {
+        ([], [], [], false) => version,
+        (_, [], [], false) => store.append(tenant, id, version, messages).await?,
+        ([], [epoch], [], false) if !epoch.undone => store.commit(tenant, id, version, session, archive).await?,
+        ([], [], [epoch], false) => store.undo(tenant, id, version, *epoch).await?,
+        ([], [], [], true) => store.set_tools(tenant, id, version, session.tools.as_deref()).await?,
+        _ => store.save(tenant, id, version, session, archive).await?,
+    };
+    opened.bytes += bytes;
+    if opened.version != version
+        && let Ok(sessions) = app.sessions()
+    {
+        sessions.drafts.pass(key, session.digest());
+    }
+    if !epochs.is_empty() || !undone.is_empty() {
+        // It is stored, whatever becomes of this: without its times the session is read again when it is asked for.
+        opened.times = store.epoch_times(tenant, id).await.unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(super) opened: &'a Opened,
+    pub(super) info: &'a SessionInfo,
+    /// Whether a compaction is under way.
+    pub(super) running: bool,
+}
+
+/// Looks at a session. Never waits for a compaction: that is shown the session as it was before.
+pub(crate) async fn read<T: Send + 'static>(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let sessions = app.sessions()?;
+    let key = sessions.key(caller, id)?;
+    read_at(app, key, look).await
+}
+
+/// The same by its key.
+pub(super) async fn read_at<T: Send + 'static>(
+    app: &Arc<App>,
+    key: Key,
+    look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let sessions = app.sessions()?;
+    let info = sessions.info(&key).await?;
+    match sessions.desks.go_to(&key).look().await {
+        Look::Shown(opened) => app.work(move || look(Seen { opened: &opened, info: &info, running: true })).await?,
+        Look::Free(working) => {
+            let (opened, info) = sessions.open(app, &key, Needs::Any).await?;
+            let shared = Arc::clone(app);
+            app.work(move || {
+                let running = shared.sessions()?.desks.is_compacted(&key);
+                let seen = look(Seen { opened: &opened, info: &info, running });
+                shared.sessions()?.cache.put(&key, opened);
+                drop(working);
+                seen
+            })
+            .await?
+        }
+    }
+}
+
+impl Sessions {
+    /// What the store knows of a session.
+    pub(super) async fn info(&self, (tenant, id): &Key) -> Result<SessionInfo, ApiError> {
+        self.store.session_info(tenant, id).await.map_err(|error| self.failed(error))
+    }
+
+    /// A session as it is stored, for whoever holds its turn: from memory where that is as the store has it, else from the
+    /// store. Whoever has it puts it back into the cache.
+    pub(super) async fn open(
+        &self,
+        app: &Arc<App>,
+        key: &Key,
+        needs: Needs,
+    ) -> Result<(Opened, SessionInfo), ApiError> {
+        let info = self.info(key).await?;
+        let settled = settled(app, key, &info, needs).await?;
+        let cached = self.cache.take(key).filter(|cached| cached.is_current(&info));
+        let (shared, key, created_at) = (Arc::clone(app), key.clone(), info.created_at);
+        let opened = match cached {
+            Some(mut opened) if Arc::ptr_eq(&opened.runtime, &settled.runtime) => {
+                opened.problem = settled.problem;
+                opened
+            }
+            Some(mut opened) => {
+                // Its settings have changed since.
+                let again = move || {
+                    opened.resettle(&shared, &key, settled);
+                    opened
+                };
+                app.work(again).await?
+            }
+            None => {
+                let load = async move {
+                    let sessions = shared.sessions()?;
+                    let stored = sessions.store.session(&key.0, &key.1).await;
+                    let stored = stored.map_err(|error| sessions.failed(error))?;
+                    let times = sessions.store.epoch_times(&key.0, &key.1).await;
+                    let times = times.map_err(|error| sessions.failed(error))?;
+                    Ok::<_, ApiError>(Opened::new(&shared, &key, &settled, stored, created_at, times))
+                };
+                app.in_turns(load).await??
+            }
+        };
+        Ok((opened, info))
+    }
+}
+
+/// What works on a session: what its settings say, or the service's own where these do not work and need not.
+async fn settled(app: &Arc<App>, key: &Key, info: &SessionInfo, needs: Needs) -> Result<Settled, ApiError> {
+    match runtime_for(app, &key.0, &info.about).await {
+        Ok(runtime) => Ok(Settled { runtime, problem: None }),
+        // That the service is busy or the store is gone says nothing of the settings.
+        Err(error) if needs == Needs::Any && error.status.is_client_error() => {
+            Ok(Settled { runtime: Arc::clone(&app.runtime), problem: Some(error.body.error.message) })
+        }
+        Err(error) => Err(error),
+    }
+}

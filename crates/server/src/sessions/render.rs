@@ -1,0 +1,63 @@
+//! `…/request`: what to send to the model.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use epitome::formats::{Profile, render};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::IntoParams;
+
+use super::input::SessionId;
+use super::messages::View;
+use super::open::read;
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::InQuery;
+use crate::routes::job::provider_format;
+use crate::state::App;
+
+/// Which request.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// `openai-chat`, `openai-responses` or `anthropic`; `openai-chat` without it.
+    format: Option<String>,
+    /// `compacted`, or `full` for everything that was ever said.
+    #[serde(default)]
+    #[param(inline, default = "compacted")]
+    view: View,
+}
+
+/// Gives the messages, the system prompt and the tool definitions as a provider's request has them: what to send to the
+/// model.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/request", tag = "sessions", security(("token" = [])),
+    params(("id" = String, Path, description = "The session"), Which),
+    responses(
+        (status = 200, description = "The request, without model and sampling", body = Object),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+    )
+)]
+pub(crate) async fn request(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    InQuery(which): InQuery<Which>,
+) -> Result<Json<Box<RawValue>>, ApiError> {
+    let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
+    let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
+    read(&app, &caller, &id, move |seen| {
+        let session = seen.opened.live.session();
+        let tools = session.tools.as_deref();
+        let rendered = match which.view {
+            View::Compacted => render(session.view(), profile, tools, None),
+            View::Full => render(&session.full_view(), profile, tools, None),
+        };
+        RawValue::from_string(rendered.json.trim().to_owned()).map(Json).map_err(|_| ApiError::internal())
+    })
+    .await
+}

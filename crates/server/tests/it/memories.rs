@@ -1,0 +1,80 @@
+//! Memories over HTTP.
+
+use epitome::session::MessageId;
+use epitome::store::{Memory, MemoryKind, SqlStore, Store, Tenant};
+use epitome_server::Settings;
+use serde_json::{Value, json};
+
+use crate::kept::{Folder, Kept};
+use crate::support::{SMALL, code, with_tokens};
+
+const TOKENS: &str = "alice open-sesame-one-two\nbob open-sesame-two-two\n";
+
+fn memory(text: &str, kind: MemoryKind, session: Option<&str>, time: Option<i64>) -> Memory {
+    Memory { text: text.to_owned(), kind, session: session.map(Into::into), message: MessageId::new("m1"), time }
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| item["text"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn memories_are_listed_searched_and_forgotten() {
+    let folder = Folder::new();
+    let stored = [
+        memory("We use the BLUEHERON build", MemoryKind::Decision, Some("s"), Some(7)),
+        memory("I like short answers", MemoryKind::Preference, Some("t"), None),
+        memory("the build and the answers are checked", MemoryKind::Fact, None, None),
+    ];
+    let store = SqlStore::open(&folder.address()).await.unwrap();
+    assert_eq!(store.remember(&Tenant::new("alice").unwrap(), &stored).await.unwrap(), 3);
+    drop(store);
+    let settings = || Settings { store: folder.keeping(), ..with_tokens(TOKENS) };
+    let alice = Kept::with(SMALL, settings()).await.with_token("open-sesame-one-two");
+
+    let all = alice.found("/v1/memories").await;
+    assert_eq!(texts(&all), [&stored[2].text, &stored[1].text, &stored[0].text], "the last stored first");
+    let heron = json!({"id": stored[0].id(), "text": "We use the BLUEHERON build", "kind": "decision", "session": "s",
+        "message": "m1", "time": 7});
+    assert_eq!(all["items"][2], heron);
+    let check = async |query: &str, expect: &[&str]| {
+        let list = alice.found(&format!("/v1/memories?{query}")).await;
+        assert_eq!(texts(&list), expect, "{query}");
+    };
+    check("session=t", &[&stored[1].text]).await;
+    check("session=nobody", &[]).await;
+    check("limit=1", &[&stored[2].text]).await;
+    check("query=build%20answers", &[&stored[2].text, &stored[1].text, &stored[0].text]).await;
+    check("query=BlueHeron", &[&stored[0].text]).await;
+    check("query=short&session=s", &[]).await;
+    check("query=", &[]).await;
+    for (query, expect) in [
+        ("limit=0", "bad-limit"),
+        ("limit=501", "bad-limit"),
+        ("session=", "bad-name"),
+        ("session=%00", "bad-name"),
+        ("sesion=s", "bad-query"),
+    ] {
+        let (status, body) = alice.get(&format!("/v1/memories?{query}")).await;
+        assert_eq!((status, code(&body)), (400, expect), "{query}");
+    }
+
+    // What is one tenant's is nobody else's, to look at or to forget.
+    let bob = alice.with_token("open-sesame-two-two");
+    assert_eq!(bob.found("/v1/memories?session=s").await, json!({"items": []}));
+    let forget = async |kept: &Kept, id: &str| {
+        let path = format!("/v1/memories/{id}");
+        let (status, body) = kept.send("DELETE", &path, kept.request("DELETE", &path)).await;
+        assert!(status == 204 || code(&body) == "unknown-memory", "{body}");
+        status
+    };
+    assert_eq!(forget(&bob, &stored[0].id()).await, 404);
+    let alice = bob.with_token("open-sesame-one-two");
+    for unknown in ["0123456789abcdef", "%00", "no"] {
+        assert_eq!(forget(&alice, unknown).await, 404, "{unknown}");
+    }
+    assert_eq!(forget(&alice, &stored[0].id()).await, 204);
+    assert_eq!(forget(&alice, &stored[0].id()).await, 404);
+    assert_eq!(texts(&alice.found("/v1/memories").await), [&stored[2].text, &stored[1].text]);
+    assert_eq!(alice.found("/v1/memories?query=blueheron").await, json!({"items": []}));
+}
