@@ -83,9 +83,9 @@ pub(crate) struct Job {
 
 /// The field of a provider's request that says how much room there is.
 #[derive(Debug, Default, Deserialize)]
-struct Wishes {
+pub(crate) struct Wishes {
     #[serde(default)]
-    model: Option<String>,
+    pub(crate) model: Option<String>,
 }
 
 impl Job {

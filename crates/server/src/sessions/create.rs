@@ -25,6 +25,7 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::InQuery;
 use crate::guard::{body_of, json_of};
+use crate::routes::job::Wishes;
 use crate::state::App;
 
 /// Sessions that one file may bring.
@@ -52,7 +53,8 @@ pub(crate) struct NewSession {
     /// Settings of its own, over those of its agent: the keys of `[agents.NAME]`.
     #[schema(value_type = Option<Object>)]
     settings: Option<serde_json::Map<String, Value>>,
-    /// A provider's request, or the list of its messages: what the session begins with, tool definitions included.
+    /// A provider's request, or the list of its messages: what the session begins with, tool definitions included. Its
+    /// model becomes the session's `runs_on`, where nothing else says how large the window is.
     #[schema(value_type = Option<Object>)]
     request: Option<Box<RawValue>>,
     /// The format of `request`: `openai-chat`, `openai-responses` or `anthropic`; recognised without it.
@@ -82,17 +84,32 @@ pub(crate) async fn create(
     new.id.as_deref().map_or(Ok(()), check_id)?;
     new.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
     let (given, format) = (new.request.take(), new.format.take());
+    let settings = settings_of(&app, &mut new, given.as_deref());
     let begin = move || match given {
         Some(given) => begun(&given, format.as_deref()),
         None => Ok(Session::new()),
     };
     let session = app.work(begin).await??;
-    let settings = new.settings.map_or(Value::Null, Value::Object);
     let about = About { agent: new.agent, title: new.title, settings };
     let id = new.id.map_or_else(new_id, Ok)?;
     let key = app.sessions()?.key(&caller, &id)?;
     let made = make(&app, key, about, session).await?;
     Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// The settings of a new session. The model of its request counts as the one that it runs on, where nothing else says how
+/// large its window is, and something is known of it.
+fn settings_of(app: &App, new: &mut NewSession, request: Option<&RawValue>) -> Value {
+    let mut settings = new.settings.take();
+    let says = |key: &str| settings.as_ref().is_some_and(|settings| settings.contains_key(key));
+    if app.settings.budget_by_model && new.agent.is_none() && !says("runs_on") && !says("window") {
+        let wishes = request.and_then(|request| serde_json::from_str::<Wishes>(request.get()).ok());
+        let model = wishes.and_then(|wishes| wishes.model).filter(|model| app.runtime.budget_for(model).is_ok());
+        if let Some(model) = model {
+            settings.get_or_insert_default().insert("runs_on".to_owned(), Value::String(model));
+        }
+    }
+    settings.map_or(Value::Null, Value::Object)
 }
 
 /// The session that begins with the messages of a request.

@@ -206,7 +206,10 @@ impl Operation for Maintain {
         }
         let maintained = match self.ask.confirm {
             None if asks => return self.preview(app, opened, check).await,
-            Some(true) if asks => opened.live.maintain_agreed().await,
+            Some(true) if asks => {
+                opened.live.try_again(); // an earlier no is taken back
+                opened.live.maintain_agreed().await
+            }
             Some(false) if !asks && check.trigger.is_some() => return Ok(Done::Refused(check)),
             _ => opened.live.maintain().await,
         };

@@ -29,6 +29,32 @@ async fn a_session_is_made_told_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn the_model_of_the_request_says_how_much_room_there_is() {
+    let memory = || Keeping::In("sqlite::memory:".to_owned());
+    let settings = Settings { store: memory(), budget_by_model: true, ..Settings::default() };
+    let kept = Kept::with("[agents.reviewer]\nkeep_recent = 5\n", settings).await;
+    let check = async |more: Value, window: u64, runs_on: Option<&str>| {
+        let mut new =
+            json!({"request": {"model": "gpt-4o", "messages": [{"role": "user", "content": "Good morning"}]}});
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = kept.done("/v1/sessions", new.clone()).await;
+        assert_eq!(made["budget"]["window"], window, "{new}");
+        assert_eq!(made["settings"]["runs_on"].as_str(), runs_on, "{new}");
+    };
+    check(json!({}), 128_000, Some("gpt-4o")).await;
+    check(json!({"settings": {"keep_recent": 5}}), 128_000, Some("gpt-4o")).await;
+    check(json!({"settings": {"window": 50_000}}), 50_000, None).await;
+    check(json!({"settings": {"runs_on": "claude-sonnet-4-5"}}), 200_000, Some("claude-sonnet-4-5")).await;
+    check(json!({"agent": "reviewer"}), 200_000, None).await;
+    let unknown = json!({"model": "nobodys-model", "messages": [{"role": "user", "content": "Good morning"}]});
+    check(json!({"request": unknown}), 200_000, None).await;
+    // Where the configuration says it, that holds.
+    let kept = Kept::small().await;
+    let request = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "Good morning"}]});
+    assert_eq!(kept.done("/v1/sessions", json!({"request": request})).await["settings"], Value::Null);
+}
+
+#[tokio::test]
 async fn sessions_are_given_ids_and_listed_by_pages() {
     let kept = Kept::small().await;
     for number in 0..5 {
@@ -505,6 +531,11 @@ async fn one_asks_before_a_compaction_where_the_settings_say_so() {
     // 10 steps call for a compaction, 13 leave no room without one.
     kept.session("no", 10).await;
     assert_eq!(kept.done("/v1/sessions/no/maintain", json!({"confirm": false})).await["did"], "refused");
+    assert_eq!(
+        kept.done("/v1/sessions/no/maintain", json!({"confirm": true})).await["did"],
+        "compacted",
+        "a second thought"
+    );
     kept.session("full", 13).await;
     let (status, refused) = kept.post("/v1/sessions/full/maintain", json!({"confirm": false})).await;
     assert_eq!((status, code(&refused)), (409, "refused"));
