@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::desk::Key;
-use super::open::Opened;
+use super::opened::Opened;
 
 /// Sessions that are held in memory, within bounds. What was used least recently is forgotten first: the store has it.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use epitome::store::Tenant;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard, watch};
 
-use super::open::Opened;
+use super::opened::Opened;
 use crate::error::ApiError;
 
 /// Names a session.

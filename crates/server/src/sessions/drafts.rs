@@ -10,7 +10,7 @@ use epitome::store::Tenant;
 use epitome::strategy::Archived;
 
 use super::desk::Key;
-use super::open::epoch_bytes;
+use super::opened::epoch_bytes;
 use crate::archive::message_bytes;
 
 /// How long a preview may be made.

@@ -17,7 +17,8 @@ use utoipa::ToSchema;
 
 use super::failure::live;
 use super::input::{Part, SessionId, json_or_default};
-use super::open::{Opened, Operation, change, read};
+use super::open::{Operation, change, read};
+use super::opened::Opened;
 use super::schema;
 use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};

@@ -1,6 +1,6 @@
 //! What callers send: ids in paths, queries, bodies, messages.
 
-use axum::extract::{FromRequestParts, Path, Request};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use epitome::formats::{Format, Loaded};
 use epitome::session::{Message, MessageId};
@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use crate::error::ApiError;
+use crate::extract::InPath;
 use crate::guard::{body_of, json_of};
 use crate::routes::job::{provider_format, read_request};
 use crate::settings::Limits;
@@ -43,10 +44,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Part {
 }
 
 async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> bool) -> Result<String, ApiError> {
-    let path = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await;
-    let found = path.ok().and_then(|Path(parts)| parts.into_iter().find(|(name, _)| wanted(name)));
-    let bad = || ApiError::bad("bad-path", "a part of the path is not UTF-8", "percent-encode ids in paths");
-    found.map(|(_, value)| value).ok_or_else(bad)
+    let InPath(path) = InPath::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
+    let found = path.into_iter().find(|(name, _)| wanted(name));
+    found.map(|(_, value)| value).ok_or_else(ApiError::internal) // a route without this part
 }
 
 /// Refuses what cannot be the name of anything: 1 to 200 characters, no control characters.

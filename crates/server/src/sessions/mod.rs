@@ -17,6 +17,7 @@ pub(crate) mod list;
 pub(crate) mod maintain;
 pub(crate) mod messages;
 mod open;
+mod opened;
 pub(crate) mod render;
 mod schema;
 mod under_way;

@@ -1,23 +1,20 @@
-//! Sessions in memory: read from the store, worked on, stored again.
+//! How a session is worked on, and looked at.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use epitome::Runtime;
 use epitome::engine::Check;
-use epitome::live::{ContextTokens, LiveSession};
-use epitome::session::Epoch;
-use epitome::store::{EpochTimes, Scope, SessionInfo, SessionLock, StoreError, StoredSession, TenantMemories};
-use epitome::strategy::Verdict;
+use epitome::live::ContextTokens;
+use epitome::store::{SessionInfo, SessionLock, StoreError};
 use tracing::Instrument;
 
 use super::Sessions;
 use super::desk::{Compacting, Key, Look, Place, Working};
 use super::failure::waited_too_long;
+use super::opened::{Opened, Settled, store};
 use crate::agents::runtime_for;
-use crate::archive::message_bytes;
 use crate::auth::Caller;
 use crate::error::ApiError;
 use crate::events::Announcer;
@@ -26,109 +23,6 @@ use crate::state::App;
 /// How long giving a lock back may take.
 const RELEASE: Duration = Duration::from_secs(5);
 
-/// A session in memory, as it is stored.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub(super) live: LiveSession,
-    /// The version that it has in the store.
-    pub(super) version: u64,
-    /// When it was made: an id may be given again.
-    created_at: i64,
-    pub(super) runtime: Arc<Runtime>,
-    /// Why its own settings do not work, where the service's own are used instead.
-    pub(super) problem: Option<String>,
-    /// When its compactions were made.
-    times: Vec<EpochTimes>,
-    bytes: usize,
-    /// What kind of task it was taken for at which version.
-    task: Mutex<Option<(u64, Verdict)>>,
-}
-
-impl Opened {
-    /// A session of the store. Linear in it.
-    pub(super) fn new(
-        app: &App,
-        key: &Key,
-        Settled { runtime, problem }: &Settled,
-        stored: StoredSession,
-        created_at: i64,
-        times: Vec<EpochTimes>,
-    ) -> Self {
-        let log: usize = stored.session.log().iter().map(|message| message_bytes(message)).sum();
-        let journal: usize = stored.session.journal().iter().map(epoch_bytes).sum();
-        let mut live = LiveSession::resume(runtime, stored.session, stored.archive);
-        live.count_into(Arc::clone(&app.metrics.kept));
-        remember(app, key, &mut live, runtime);
-        let (runtime, problem) = (Arc::clone(runtime), problem.clone());
-        let (version, bytes) = (stored.version, log + journal);
-        Self { live, version, created_at, runtime, problem, times, bytes, task: Mutex::default() }
-    }
-
-    /// Goes on under other settings. Linear in the view.
-    fn resettle(&mut self, app: &App, key: &Key, settled: Settled) {
-        self.live.resettle(&settled.runtime);
-        remember(app, key, &mut self.live, &settled.runtime);
-        Settled { runtime: self.runtime, problem: self.problem } = settled;
-        self.task = Mutex::default();
-    }
-
-    /// Bytes that it takes, near enough.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes + size_of::<Self>()
-    }
-
-    /// The same once more, for those who look. Linear in the number of messages.
-    fn copy(&self) -> Self {
-        Self {
-            live: self.live.copy(),
-            version: self.version,
-            created_at: self.created_at,
-            runtime: Arc::clone(&self.runtime),
-            problem: self.problem.clone(),
-            times: self.times.clone(),
-            bytes: self.bytes,
-            task: Mutex::default(),
-        }
-    }
-
-    /// When a compaction was made, where that is known.
-    pub(super) fn times(&self, epoch: u32) -> Option<EpochTimes> {
-        self.times.get(epoch as usize).copied()
-    }
-
-    /// Whether it is the session that the store tells of.
-    fn is_current(&self, info: &SessionInfo) -> bool {
-        let has_times = self.times.len() == self.live.session().journal().len();
-        self.version == info.version && self.created_at == info.created_at && has_times
-    }
-
-    /// What kind of task it is. Linear in the view when it has changed, constant time after that.
-    pub(super) fn task(&self) -> Verdict {
-        let mut known = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
-            Some((at, verdict)) if *at == self.version => verdict.clone(),
-            _ => known.insert((self.version, self.live.task())).1.clone(),
-        }
-    }
-
-    fn mark(&self) -> Mark {
-        let session = self.live.session();
-        Mark {
-            messages: session.log().len(),
-            undone: session.journal().iter().map(|epoch| epoch.undone).collect(),
-            tools: session.tools.clone(),
-        }
-    }
-}
-
-/// What works on a session.
-#[derive(Debug)]
-pub(super) struct Settled {
-    pub(super) runtime: Arc<Runtime>,
-    /// Why the session's own settings do not work, where this is the service's own runtime instead.
-    pub(super) problem: Option<String>,
-}
-
 /// Whether the session's own settings must work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
@@ -136,31 +30,6 @@ pub(super) enum Needs {
     OwnSettings,
     /// What looks at a session, and what is said, goes on without them.
     Any,
-}
-
-/// Facts worth keeping go to the tenant's memories, where the settings say so.
-fn remember(app: &App, key: &Key, live: &mut LiveSession, runtime: &Runtime) {
-    if runtime.live.memory_flush
-        && let Ok(sessions) = app.sessions()
-    {
-        let memories = TenantMemories::new(Arc::clone(&sessions.store), key.0.clone());
-        live.remember_in(Arc::new(memories), Scope::Session(Arc::clone(&key.1)));
-    }
-}
-
-/// Bytes that a compaction takes, near enough.
-pub(super) fn epoch_bytes(epoch: &Epoch) -> usize {
-    let added: usize = epoch.synthetics.iter().map(|it| message_bytes(&it.message)).sum();
-    let edits: usize = epoch.edits.iter().map(|edit| edit.reason.detail.len() + edit.changes.len() * 96 + 256).sum();
-    added + edits
-}
-
-/// How a session was before it was worked on.
-#[derive(Debug, PartialEq)]
-struct Mark {
-    messages: usize,
-    undone: Vec<bool>,
-    tools: Option<Arc<str>>,
 }
 
 /// What is to be done to a session.
@@ -361,39 +230,6 @@ async fn work<O: Operation>(
             }
         }
     }
-}
-
-/// Stores what is new in a session, in the cheapest way that there is for it.
-async fn store(app: &App, key: &Key, opened: &mut Opened, before: &Mark) -> Result<(), StoreError> {
-    let ((tenant, id), version) = (key, opened.version);
-    let Some(store) = app.sessions().ok().map(|sessions| &sessions.store) else { return Ok(()) };
-    let (session, archive) = opened.live.parts();
-    let messages = &session.log()[before.messages..];
-    let epochs = &session.journal()[before.undone.len()..];
-    let undone = session.journal().iter().zip(&before.undone).filter(|(epoch, was)| epoch.undone && !**was);
-    let undone: Vec<u32> = undone.map(|(epoch, _)| epoch.id).collect();
-    let is_retooled = session.tools != before.tools;
-    let bytes = messages.iter().map(|message| message_bytes(message)).sum::<usize>()
-        + epochs.iter().map(epoch_bytes).sum::<usize>();
-    opened.version = match (messages, epochs, undone.as_slice(), is_retooled) {
-        ([], [], [], false) => version,
-        (_, [], [], false) => store.append(tenant, id, version, messages).await?,
-        ([], [epoch], [], false) if !epoch.undone => store.commit(tenant, id, version, session, archive).await?,
-        ([], [], [epoch], false) => store.undo(tenant, id, version, *epoch).await?,
-        ([], [], [], true) => store.set_tools(tenant, id, version, session.tools.as_deref()).await?,
-        _ => store.save(tenant, id, version, session, archive).await?,
-    };
-    opened.bytes += bytes;
-    if opened.version != version
-        && let Ok(sessions) = app.sessions()
-    {
-        sessions.drafts.pass(key, session.digest());
-    }
-    if !epochs.is_empty() || !undone.is_empty() {
-        // It is stored, whatever becomes of this: without its times the session is read again when it is asked for.
-        opened.times = store.epoch_times(tenant, id).await.unwrap_or_default();
-    }
-    Ok(())
 }
 
 /// What is looked at.
