@@ -15,8 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &files {
         let parts: Option<Vec<&str>> = file.strip_prefix(&root)?.iter().map(|part| part.to_str()).collect();
         let name = parts.ok_or("a file of the console has a name that is no text")?.join("/");
-        let path = file.to_str().ok_or("the console lies in a folder whose name is no text")?;
-        writeln!(table, "    ({name:?}, include_bytes!({path:?})),")?;
+        // Named by the crate's folder when it is compiled: a build folder may be used for another checkout than this one.
+        let path = format!("/console/dist/{name}");
+        writeln!(table, "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),")?;
     }
     table.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("console_files"), table)?;
