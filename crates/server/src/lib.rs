@@ -1,7 +1,8 @@
-//! The service: compactions over HTTP for runtimes that keep their own history, and a proxy in front of providers.
+//! The service: sessions that it keeps in a store, compactions for runtimes that keep their own history, a proxy in front
+//! of providers, and a console.
 //!
-//! [`Service::bind`] gives a service that listens, [`Service::run`] answers until it is told to stop. Everything that it
-//! remembers is in memory and bounded. `docs/service.md` has the routes, the limits and what the proxy does.
+//! [`Service::bind`] gives a service that listens, [`Service::run`] answers until it is told to stop. What it remembers
+//! beside the store is in memory and bounded. `docs/service.md` has the routes, the limits and what the proxy does.
 
 mod agents;
 mod archive;
