@@ -122,6 +122,7 @@ impl Working {
         View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
             .with_summary_levels(&self.levels)
             .with_lexicon(context.lexicon)
+            .with_session(context.session)
     }
 
     /// Whether the host or a marker pinned a message of the unit.

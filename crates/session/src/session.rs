@@ -222,6 +222,30 @@ impl Session {
             .sum()
     }
 
+    /// The messages of the log that an entry stands for, in the order of the conversation: the message itself for a
+    /// message of the log, all that it replaced for a summary, those behind earlier summaries included. Linear in them.
+    pub fn originals(&self, key: EntryKey) -> Vec<Arc<Message>> {
+        let mut positions = Vec::new();
+        self.add_originals(key, &mut positions);
+        positions.sort_unstable();
+        positions.into_iter().map(|(_, index)| Arc::clone(&self.log[index as usize])).collect()
+    }
+
+    fn add_originals(&self, key: EntryKey, positions: &mut Vec<(Position, u32)>) {
+        let (epoch, index) = match key {
+            EntryKey::Log(index) => {
+                positions.extend(self.positions.get(index as usize).map(|position| (*position, index)));
+                return;
+            }
+            EntryKey::Synthetic { epoch, index } => (epoch, index),
+        };
+        let Some(epoch) = self.journal.get(epoch as usize) else { return };
+        let replaced = epoch.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
+        for change in replaced.filter(|change| matches!(change, Change::Remove { .. }) && change.entry() != key) {
+            self.add_originals(change.entry(), positions);
+        }
+    }
+
     /// How many times over an entry is a summary: 0 for a message of the log, 1 for a summary of such, one more than the
     /// highest that it replaced for a summary of summaries. Linear in what it stands for.
     pub fn summary_level(&self, key: EntryKey) -> u32 {

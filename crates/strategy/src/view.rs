@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use epitome_session::{Block, Entry, Language, Message, Origin, Unit};
+use epitome_session::{Block, Entry, Language, Message, Origin, Session, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -83,6 +83,7 @@ pub struct View<'a> {
     counter: &'a dyn TokenCounter,
     language: Language,
     summary_levels: &'a [u32],
+    session: Option<&'a Session>,
     lexicon: &'a Lexicon,
     vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
@@ -114,6 +115,7 @@ impl<'a> View<'a> {
             counter,
             language,
             summary_levels: &[],
+            session: None,
             lexicon: Lexicon::shipped(),
             vectors: Err(Arc::from("no embedder is configured")),
             facts: OnceLock::new(),
@@ -139,6 +141,13 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn with_summary_levels(mut self, levels: &'a [u32]) -> Self {
         self.summary_levels = levels;
+        self
+    }
+
+    /// The same view with the session that it is of; without it, nothing is known of what stands behind a summary.
+    #[must_use]
+    pub fn with_session(mut self, session: &'a Session) -> Self {
+        self.session = Some(session);
         self
     }
 
@@ -177,6 +186,18 @@ impl<'a> View<'a> {
     pub fn summary_level(&self, message: usize) -> u32 {
         let is_summary = matches!(self.entries[message].message.origin, Origin::Summary | Origin::Notice);
         self.summary_levels.get(message).copied().unwrap_or(u32::from(is_summary))
+    }
+
+    /// What was said, of which the message at a position is a summary: the messages of the log, in order, those behind
+    /// earlier summaries included. Empty for a message that is not a summary, for a summary that this compaction wrote, and
+    /// where only the summary's text is left (a file that was converted or piped). Linear in them. Panics when there is no
+    /// such message.
+    pub fn originals(&self, message: usize) -> Vec<Arc<Message>> {
+        let entry = &self.entries[message];
+        match self.session {
+            Some(session) if entry.message.origin == Origin::Summary => session.originals(entry.key),
+            _ => Vec::new(),
+        }
     }
 
     /// The units, in order.

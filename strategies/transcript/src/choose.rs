@@ -1,0 +1,240 @@
+//! Which lines are kept: again and again the one that adds most for its tokens, until the room is used.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::source::{Kind, Source};
+use crate::terms::KeyMap;
+use crate::weights::weight;
+use crate::worth::Worth;
+
+/// What every line costs beside its own tokens: a share of marks and line feeds.
+const LINE_TOKENS: f32 = 1.0;
+
+/// The state of a choice.
+pub(crate) struct Choice<'c> {
+    source: &'c Source,
+    worth: &'c Worth,
+    /// Whether each line is kept.
+    pub(crate) kept: Vec<bool>,
+    /// Whether each line takes part at all.
+    open: Vec<bool>,
+    /// How often each term is shown.
+    shown: Vec<u8>,
+    /// How often the kept lines of a passage hold a term, by passage and term.
+    told: KeyMap<u8>,
+    /// Tokens of the kept lines of each passage.
+    taken: Vec<u32>,
+    heap: BinaryHeap<Candidate>,
+    /// Tokens of everything that is kept.
+    pub(crate) used: u32,
+    /// The lines in the order in which they were taken.
+    pub(crate) order: Vec<u32>,
+}
+
+struct Candidate {
+    density: f32,
+    line: u32,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.density.total_cmp(&other.density).then_with(|| other.line.cmp(&self.line))
+    }
+}
+
+impl<'c> Choice<'c> {
+    /// A choice among the lines of the passages that `is_open` names; the lines of those that `stays` names are shown
+    /// anyway. Linear in the lines.
+    pub(crate) fn new(
+        source: &'c Source,
+        worth: &'c Worth,
+        is_open: impl Fn(usize) -> bool,
+        stays: impl Fn(usize) -> bool,
+    ) -> Self {
+        let mut choice = Self {
+            source,
+            worth,
+            kept: vec![false; source.lines.len()],
+            open: vec![false; source.lines.len()],
+            shown: vec![0; worth.of_term.len()],
+            told: KeyMap::default(),
+            taken: vec![0; source.passages.len()],
+            heap: BinaryHeap::new(),
+            used: 0,
+            order: Vec::new(),
+        };
+        for (number, passage) in source.passages.iter().enumerate() {
+            if stays(number) {
+                for line in passage.lines.clone() {
+                    choice.show(line);
+                }
+            } else if is_open(number) {
+                choice.open[passage.lines.start as usize..passage.lines.end as usize].fill(true);
+            }
+        }
+        let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
+        choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
+        choice
+    }
+
+    /// Takes lines until they make `room` tokens; a line that is too long for what is left is passed over. Can be called
+    /// again with more room.
+    pub(crate) fn take_until(&mut self, room: u32) {
+        let mut passed = Vec::new();
+        while let Some(Candidate { density, line }) = self.heap.pop() {
+            if self.kept[line as usize] {
+                continue;
+            }
+            let now = self.density(line);
+            if self.heap.peek().is_some_and(|next| now < next.density) && now < density {
+                self.heap.push(Candidate { density: now, line });
+                continue;
+            }
+            let cost = self.cost(line);
+            if self.used + cost > room {
+                passed.push(Candidate { density: now, line });
+                // Little is left: what is passed over now would be passed over to the end.
+                if self.used + 8 > room || passed.len() > MOST_PASSED {
+                    break;
+                }
+                continue;
+            }
+            if let Some(head) = self.head(line).filter(|head| !self.kept[*head as usize]) {
+                self.take(head);
+            }
+            self.take(line);
+        }
+        self.heap.extend(passed);
+    }
+
+    /// Takes a line whatever it costs.
+    pub(crate) fn take(&mut self, line: u32) {
+        if std::mem::replace(&mut self.kept[line as usize], true) {
+            return;
+        }
+        self.order.push(line);
+        let passage = self.source.lines[line as usize].passage;
+        let tokens = self.worth.tokens[line as usize];
+        self.used += tokens;
+        self.taken[passage as usize] += tokens;
+        self.show(line);
+        if self.source.passages[passage as usize].kind == Kind::Output {
+            for term in self.worth.terms_of(line) {
+                let told = self.told.entry(key(passage, *term)).or_default();
+                *told = told.saturating_add(1);
+            }
+        }
+        for neighbour in self.neighbours(line).into_iter().flatten() {
+            if !self.kept[neighbour as usize] && self.open[neighbour as usize] {
+                self.heap.push(Candidate { density: self.density(neighbour), line: neighbour });
+            }
+        }
+    }
+
+    /// Takes back the line that was taken last.
+    pub(crate) fn take_back(&mut self) -> Option<u32> {
+        let line = self.order.pop()?;
+        self.kept[line as usize] = false;
+        self.used -= self.worth.tokens[line as usize];
+        Some(line)
+    }
+
+    fn show(&mut self, line: u32) {
+        for term in self.worth.terms_of(line) {
+            let shown = &mut self.shown[*term as usize];
+            *shown = shown.saturating_add(1);
+        }
+    }
+
+    /// Tokens that a line adds: its own, those of the line of its call where that is not shown yet, and of a mark where
+    /// neither neighbour is kept.
+    fn cost(&self, line: u32) -> u32 {
+        let head = self.head(line).filter(|head| !self.kept[*head as usize]);
+        self.worth.tokens[line as usize] + head.map_or(0, |head| self.worth.tokens[head as usize]) + u32::from(!self.is_near(line))
+    }
+
+    /// What a line adds for each token that it costs.
+    fn density(&self, line: u32) -> f32 {
+        let passage = self.source.lines[line as usize].passage;
+        let kind = self.source.passages[passage as usize].kind;
+        let mut worth = self.own_worth(line);
+        let taken = self.taken[passage as usize] as f32;
+        worth /= match kind {
+            Kind::Output | Kind::Argument | Kind::Injected => 1.0 + taken / weight("sat", 400.0),
+            Kind::Said | Kind::Answer => 1.0 + taken / weight("satsaid", 3000.0),
+            Kind::Typed | Kind::Told | Kind::Call => 1.0,
+        };
+        if let Some(head) = self.head(line).filter(|head| !self.kept[*head as usize]) {
+            worth += self.own_worth(head);
+        }
+        if self.is_near(line) {
+            worth *= weight("near", 1.3);
+        }
+        worth / (self.cost(line) as f32 + LINE_TOKENS).powf(weight("power", 0.9))
+    }
+
+    fn own_worth(&self, line: u32) -> f32 {
+        let (start, end) = self.worth.spans[line as usize];
+        let passage = self.source.lines[line as usize].passage;
+        let is_output = self.source.passages[passage as usize].kind == Kind::Output;
+        let (mut named, mut near) = (0.0, 0.0);
+        for at in start as usize..end as usize {
+            let term = self.worth.terms[at];
+            let of_term = self.worth.of_term[term as usize];
+            named += of_term * faded(self.shown[term as usize]);
+            if is_output && self.worth.topic[at] > 0.0 {
+                let told = self.told.get(&key(passage, term)).copied().unwrap_or(0);
+                near += self.worth.topic[at] * faded(told);
+            }
+        }
+        self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + weight("rel", 3.0) * near
+    }
+
+    fn head(&self, line: u32) -> Option<u32> {
+        let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
+        let action = passage.action.filter(|_| passage.kind != Kind::Call)?;
+        Some(self.source.actions[action as usize].head)
+    }
+
+    fn neighbours(&self, line: u32) -> [Option<u32>; 2] {
+        let lines = &self.source.passages[self.source.lines[line as usize].passage as usize].lines;
+        [line.checked_sub(1).filter(|before| *before >= lines.start), Some(line + 1).filter(|next| *next < lines.end)]
+    }
+
+    /// Whether a line goes on where a kept one ends, or begins its passage.
+    fn is_near(&self, line: u32) -> bool {
+        let [before, next] = self.neighbours(line);
+        before.is_none_or(|before| self.kept[before as usize]) || next.is_some_and(|next| self.kept[next as usize])
+    }
+}
+
+/// Lines that are passed over, as too long for what is left, before a choice ends.
+const MOST_PASSED: usize = 200;
+
+fn key(passage: u32, term: u32) -> u64 {
+    (u64::from(passage) << 32 | u64::from(term)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// What is left of a worth when it was told so many times before: half each time.
+fn faded(times: u8) -> f32 {
+    match times {
+        0 => 1.0,
+        1..=24 => 1.0 / (1_u32 << times) as f32,
+        _ => 0.0,
+    }
+}

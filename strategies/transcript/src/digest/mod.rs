@@ -1,0 +1,125 @@
+//! The form of a transcript: what was said and done in a run of steps, each record under who said or did it.
+//!
+//! One module writes the form and one reads it back, so that a transcript of which only the text is left can be shortened
+//! again without losing whose words are whose.
+
+mod read;
+mod write;
+
+use epitome_strategy::Language;
+
+use crate::arguments::Sign;
+
+pub(crate) use read::{is_transcript, read};
+pub(crate) use write::write;
+
+/// Who said or did something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// The model.
+    Assistant,
+    /// A person.
+    User,
+    /// The harness.
+    Harness,
+}
+
+impl Speaker {
+    const ALL: [Self; 3] = [Self::Assistant, Self::User, Self::Harness];
+
+    /// The mark in front of what it says.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Assistant => "» ",
+            Self::User => "« ",
+            Self::Harness => "◦ ",
+        }
+    }
+}
+
+/// The mark in front of a call, and of what it gave.
+const CALL: &str = "▸ ";
+const OUTPUT: &str = "→ ";
+/// What stands for lines that were left out: behind the line before them, or in front of the first one that is there.
+const LEFT_OUT: &str = "…";
+/// In front of a line that would read as one of the form's own.
+const ESCAPE: char = '\\';
+
+/// The mark of a line of arguments.
+fn sign_mark(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Old => "- ",
+        Sign::New => "+ ",
+        Sign::Plain => "| ",
+    }
+}
+
+const SIGNS: [Sign; 3] = [Sign::Old, Sign::New, Sign::Plain];
+
+/// Lines of one speaker or tool, with the places where others were left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rows {
+    rows: Vec<Row>,
+    /// Whether lines behind the last one were left out.
+    gap_behind: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    text: String,
+    /// Whether lines in front of it were left out.
+    gap_before: bool,
+}
+
+impl Rows {
+    /// Adds a line; `gap_before` tells whether lines in front of it were left out. The form's own marks of what was left
+    /// out at its ends are taken as such.
+    pub(crate) fn push(&mut self, text: &str, gap_before: bool) {
+        let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
+        let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
+        let inner = behind.unwrap_or(text);
+        let before = inner.strip_prefix(LEFT_OUT).and_then(|text| text.strip_prefix(' '));
+        let inner = before.unwrap_or(inner);
+        self.rows.push(Row { text: inner.to_owned(), gap_before: gap_before || before.is_some() });
+        self.gap_behind = behind.is_some();
+    }
+
+    /// Tells that lines behind the last one were left out.
+    pub(crate) fn leave_out(&mut self) {
+        self.gap_behind = true;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines, each with whether others in front of it were left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.rows.iter().map(|row| (row.text.as_str(), row.gap_before))
+    }
+
+    /// Whether lines behind the last one were left out.
+    pub(crate) fn has_gap_behind(&self) -> bool {
+        self.gap_behind
+    }
+}
+
+/// One thing that was said or done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Somebody said something.
+    Speech { speaker: Speaker, rows: Rows },
+    /// The model called a tool.
+    Call { name: String, head: String, arguments: Vec<(Sign, Rows)>, output: Rows },
+}
+
+/// The line that explains the form; it stands in the first transcript of a view.
+pub(crate) fn legend(language: Language) -> &'static str {
+    match language {
+        Language::English => "Earlier steps, shortened. » assistant, « user, ▸ call, → its result, … left out.",
+        Language::Chinese => "此前的步骤，已缩短。» 助手，« 用户，▸ 调用，→ 结果，… 省略。",
+    }
+}
+
+#[cfg(test)]
+mod tests;

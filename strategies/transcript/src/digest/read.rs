@@ -1,0 +1,80 @@
+//! Reads the form back.
+
+use epitome_strategy::Language;
+
+use super::write::is_mark;
+use super::{CALL, ESCAPE, OUTPUT, Record, Rows, SIGNS, Speaker, legend, sign_mark};
+
+/// Whether a text, the engine's heading taken off, is a transcript. Constant time.
+pub(crate) fn is_transcript(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    first.starts_with(CALL)
+        || Speaker::ALL.iter().any(|speaker| first.starts_with(speaker.mark()))
+        || [Language::English, Language::Chinese].iter().any(|language| first == legend(*language))
+}
+
+/// What the lines that follow belong to.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Speech,
+    Arguments,
+    Output,
+}
+
+/// The records of a transcript, the engine's heading taken off. What stands in front of the first record is left out: the
+/// line that explains the form. Linear.
+pub(crate) fn read(text: &str) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut part = Part::Speech;
+    for line in text.lines() {
+        let speaker = Speaker::ALL.into_iter().find_map(|it| Some((it, line.strip_prefix(it.mark())?)));
+        if let Some((speaker, said)) = speaker {
+            let mut rows = Rows::default();
+            rows.push(said, false);
+            records.push(Record::Speech { speaker, rows });
+            part = Part::Speech;
+        } else if let Some(call) = line.strip_prefix(CALL) {
+            let (name, head) = call.split_once(": ").unwrap_or((call, ""));
+            let (name, head) = (name.to_owned(), head.to_owned());
+            records.push(Record::Call { name, head, arguments: Vec::new(), output: Rows::default() });
+            part = Part::Arguments;
+        } else {
+            match records.last_mut() {
+                Some(Record::Speech { rows, .. }) => rows.push(unescaped(line), false),
+                Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
+                None => {}
+            }
+        }
+    }
+    records
+}
+
+/// A line below a call.
+fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut Rows, part: &mut Part) {
+    if *part == Part::Arguments {
+        if let Some(first) = line.strip_prefix(OUTPUT) {
+            *part = Part::Output;
+            output.push(first, false);
+            return;
+        }
+        if let Some((sign, text)) = SIGNS.into_iter().find_map(|sign| Some((sign, line.strip_prefix(sign_mark(sign))?)))
+        {
+            match arguments.last_mut() {
+                Some((last, rows)) if *last == sign => rows.push(text, false),
+                _ => {
+                    let mut rows = Rows::default();
+                    rows.push(text, false);
+                    arguments.push((sign, rows));
+                }
+            }
+            return;
+        }
+        // Not of the form: somebody has changed the text. It is kept as what the tool gave.
+        *part = Part::Output;
+    }
+    output.push(unescaped(line), false);
+}
+
+fn unescaped(line: &str) -> &str {
+    line.strip_prefix(ESCAPE).filter(|inner| is_mark(inner)).unwrap_or(line)
+}

@@ -1,0 +1,89 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn rows(lines: &[&str]) -> Rows {
+    let mut rows = Rows::default();
+    lines.iter().for_each(|line| rows.push(line, false));
+    rows
+}
+
+fn example() -> Vec<Record> {
+    let mut shortened = rows(&["running 3 tests"]);
+    shortened.push("test result: FAILED", true);
+    shortened.leave_out();
+    vec![
+        Record::Speech { speaker: Speaker::Assistant, rows: rows(&["I run the tests.", "▸ is only a mark here"]) },
+        Record::Call {
+            name: "Bash".to_owned(),
+            head: "cargo test".to_owned(),
+            arguments: vec![],
+            output: shortened,
+        },
+        Record::Call {
+            name: "Edit".to_owned(),
+            head: "src/lib.rs".to_owned(),
+            arguments: vec![(Sign::Old, rows(&["    one()"])), (Sign::New, rows(&["    two()", "- three"]))],
+            output: rows(&["done", "- a list", "\\» escaped"]),
+        },
+        Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
+        Record::Call { name: "Stop".to_owned(), head: String::new(), arguments: vec![], output: Rows::default() },
+    ]
+}
+
+#[test]
+fn the_form() {
+    let expect = "\
+» I run the tests.
+\\▸ is only a mark here
+▸ Bash: cargo test
+→ running 3 tests …
+test result: FAILED …
+▸ Edit: src/lib.rs
+-     one()
++     two()
++ - three
+→ done
+- a list
+\\\\» escaped
+« No, keep one().
+▸ Stop";
+    assert_eq!(write(&example()), expect);
+    assert_eq!(read(expect), example());
+    assert!(is_transcript(expect) && is_transcript(&format!("{}\n{expect}", legend(Language::Chinese))));
+    assert!(!is_transcript("## Goal\n- a summary of another kind"));
+}
+
+/// Lines as they can stand in a record: one line each, the first not empty.
+fn lines() -> impl Strategy<Value = Rows> {
+    let line = prop_oneof!["[a-z+-|»«▸→◦…\\\\ ]{1,12}", "[ -~]{1,30}", "[»«▸→◦] ?[a-z]{0,5}", "… [a-z]{1,5} …"];
+    (prop::collection::vec((line, any::<bool>()), 1..5), any::<bool>()).prop_map(|(lines, gap)| {
+        let mut rows = Rows::default();
+        lines.iter().for_each(|(line, gap)| rows.push(line, *gap));
+        if gap {
+            rows.leave_out();
+        }
+        rows
+    })
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let speaker = prop::sample::select(Speaker::ALL.to_vec());
+    let speech = (speaker, lines()).prop_map(|(speaker, rows)| Record::Speech { speaker, rows });
+    let arguments = (prop::option::of(lines()), prop::option::of(lines())).prop_map(|(old, new)| {
+        let signed = [(Sign::Old, old), (Sign::New, new)];
+        signed.into_iter().filter_map(|(sign, rows)| Some((sign, rows?))).collect::<Vec<_>>()
+    });
+    let output = prop_oneof![Just(Rows::default()), lines()];
+    let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", arguments, output)
+        .prop_map(|(name, head, arguments, output)| Record::Call { name, head, arguments, output });
+    prop_oneof![speech, call]
+}
+
+proptest! {
+    /// What is written is read back, whatever stands in it.
+    #[test]
+    fn a_transcript_is_read_back(records in prop::collection::vec(record(), 1..6)) {
+        prop_assert_eq!(read(&write(&records)), records);
+    }
+}

@@ -1,0 +1,57 @@
+//! Writes the form.
+
+use super::{CALL, ESCAPE, LEFT_OUT, OUTPUT, Record, Rows, Speaker, sign_mark};
+
+/// The text of records, without a line feed at the end. Linear.
+pub(crate) fn write(records: &[Record]) -> String {
+    let mut text = String::new();
+    for record in records {
+        match record {
+            Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), ""),
+            Record::Call { name, head, arguments, output } => {
+                text.push_str(CALL);
+                text.push_str(name);
+                if !head.is_empty() {
+                    text.push_str(": ");
+                    text.push_str(head);
+                }
+                text.push('\n');
+                for (sign, rows) in arguments {
+                    write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign));
+                }
+                write_rows(&mut text, output, OUTPUT, "");
+            }
+        }
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
+}
+
+/// The rows: `first` in front of the first one, `further` in front of the others.
+fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
+    for (index, row) in rows.rows.iter().enumerate() {
+        if index == 0 {
+            text.push_str(first);
+        } else {
+            text.push_str(further);
+        }
+        if index == 0 && row.gap_before {
+            text.push_str(LEFT_OUT);
+            text.push(' ');
+        } else if index > 0 && further.is_empty() && is_mark(&row.text) {
+            text.push(ESCAPE);
+        }
+        text.push_str(&row.text);
+        if rows.rows.get(index + 1).map_or(rows.gap_behind, |next| next.gap_before) {
+            text.push(' ');
+            text.push_str(LEFT_OUT);
+        }
+        text.push('\n');
+    }
+}
+
+/// Whether a line would open a record, or is one that is escaped.
+pub(super) fn is_mark(line: &str) -> bool {
+    let inner = line.trim_start_matches(ESCAPE);
+    Speaker::ALL.iter().map(|speaker| speaker.mark()).chain([CALL]).any(|mark| inner.starts_with(mark))
+}

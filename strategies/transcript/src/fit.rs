@@ -1,0 +1,215 @@
+//! Fits the lines into the room: chooses, writes, counts, and chooses again with what was learnt.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use epitome_strategy::{BlockRef, Content, Goal, Tokens, View, speech};
+
+use crate::choose::Choice;
+use crate::digest;
+use crate::layout::{Layout, Place};
+use crate::records::records;
+use crate::sections;
+use crate::source::{Kind, Source};
+use crate::worth::Worth;
+
+/// What a transcript costs beside its text: the message and the engine's heading.
+const RUN_TOKENS: Tokens = 24;
+/// How often lines are chosen again with what writing them showed: the last time fills a hundredth of the room.
+const ROUNDS: usize = 4;
+
+/// What is kept, in the forms that edits take.
+#[derive(Debug, Default)]
+pub(crate) struct Fitted {
+    /// Runs of units with the transcript that stands for each, and how many lines it has; no text where nothing is kept.
+    pub(crate) runs: Vec<(Range<u32>, Option<String>, usize)>,
+    /// Texts that are cut where they stand, with what stays of them.
+    pub(crate) excerpts: Vec<(BlockRef, Vec<Range<u32>>)>,
+    /// Tokens of all that.
+    tokens: Tokens,
+}
+
+/// Chooses what is kept so that it makes no more tokens than the layout leaves. Linear in the lines, a few times.
+pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layout, goal: &Goal) -> Fitted {
+    let is_open = |passage: usize| {
+        let passage = &source.passages[passage];
+        match layout.place(passage.unit as usize) {
+            Place::Folds => true,
+            Place::Message => true,
+            Place::Newest => matches!(passage.kind, Kind::Output | Kind::Told),
+            Place::Stays | Place::Summary => false,
+        }
+    };
+    let stays = |passage: usize| !is_open(passage);
+    let mut choice = Choice::new(source, worth, is_open, stays);
+    take_typed(view, source, layout, &mut choice);
+    let mut room = layout.room;
+    let mut best: Option<Fitted> = None;
+    for _ in 0..ROUNDS {
+        choice.take_until(room);
+        while choice.used > room && choice.take_back().is_some() {}
+        let fitted = write(view, source, layout, goal, &choice.kept);
+        let left = layout.room.checked_sub(fitted.tokens);
+        room = match left {
+            Some(left) => (choice.used + left).max(room),
+            None => room.min(choice.used).saturating_sub(fitted.tokens - layout.room),
+        };
+        let is_full = left.is_some_and(|left| left <= layout.room / 100);
+        let is_better = best.as_ref().is_none_or(|best| {
+            if best.tokens > layout.room { fitted.tokens < best.tokens } else { left.is_some() && fitted.tokens > best.tokens }
+        });
+        if is_better {
+            best = Some(fitted);
+        }
+        if is_full {
+            break;
+        }
+    }
+    best.unwrap_or_default()
+}
+
+/// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
+fn take_typed(view: &View<'_>, source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
+    for (index, passage) in source.passages.iter().enumerate() {
+        if passage.kind != Kind::Typed || layout.place(passage.unit as usize) != Place::Message {
+            continue;
+        }
+        let whole = layout.whole[index];
+        let demands = match passage.at.filter(|_| !whole).and_then(|at| view.block(at)).map(|block| &block.content) {
+            Some(Content::Text { text }) => speech::demands(view.lexicon(), text),
+            _ => Vec::new(),
+        };
+        for line in passage.lines.clone() {
+            let range = &source.lines[line as usize].range;
+            let is_demanded = demands.iter().any(|demand| demand.start < range.end && range.start < demand.end);
+            if whole || is_demanded || line == passage.lines.start {
+                choice.take(line);
+            }
+        }
+    }
+}
+
+/// Writes what is kept and counts it.
+fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &[bool]) -> Fitted {
+    let mut fitted = Fitted::default();
+    let mut passages = source.passages.iter().enumerate().peekable();
+    let mut is_first = true;
+    for run in layout.runs() {
+        while passages.next_if(|(_, passage)| passage.unit < run.start).is_some() {}
+        let mut of_run = Vec::new();
+        while let Some((index, _)) = passages.next_if(|(_, passage)| passage.unit < run.end) {
+            of_run.push(index);
+        }
+        let (run, natives) = with_whole_answers_apart(source, run, &mut of_run, kept);
+        fitted.tokens += natives.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
+        if run.is_empty() {
+            continue;
+        }
+        let lines = of_run.iter().flat_map(|passage| source.passages[*passage].lines.clone());
+        let lines = lines.filter(|line| kept[*line as usize]).count();
+        let records = records(source, of_run.iter().copied(), kept);
+        let before: Tokens = run.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
+        let mut text = digest::write(&records);
+        if is_first && !text.is_empty() {
+            text = format!("{}\n{text}", digest::legend(goal.language));
+        }
+        let tokens = if text.is_empty() { 0 } else { view.count(&text) + RUN_TOKENS };
+        if tokens >= before {
+            // What would be no shorter stays as it is.
+            fitted.tokens += before;
+            continue;
+        }
+        is_first &= text.is_empty();
+        fitted.tokens += tokens;
+        fitted.runs.push((run, (!text.is_empty()).then_some(text), lines));
+    }
+    write_excerpts(view, source, layout, kept, &mut fitted);
+    fitted
+}
+
+/// Answers at the end of a run of which every line is kept stay as they are: what is left of the run, and their units.
+fn with_whole_answers_apart(
+    source: &Source,
+    mut run: Range<u32>,
+    passages: &mut Vec<usize>,
+    kept: &[bool],
+) -> (Range<u32>, Vec<u32>) {
+    let mut natives = Vec::new();
+    while !run.is_empty() {
+        let last = run.end - 1;
+        let of_last: Vec<usize> =
+            passages.iter().rev().copied().take_while(|passage| source.passages[*passage].unit == last).collect();
+        let is_whole = !of_last.is_empty()
+            && of_last.iter().all(|passage| {
+                let passage = &source.passages[*passage];
+                passage.kind == Kind::Answer
+                    && passage.at.is_some()
+                    && passage.lines.clone().all(|line| kept[line as usize])
+            });
+        if !is_whole {
+            break;
+        }
+        passages.truncate(passages.len() - of_last.len());
+        natives.push(last);
+        run.end = last;
+    }
+    (run, natives)
+}
+
+/// Texts that are cut where they stand.
+fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[bool], fitted: &mut Fitted) {
+    let mut cut_units = HashSet::new();
+    let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
+    for (index, passage) in source.passages.iter().enumerate() {
+        let Some(at) = passage.at else { continue };
+        if !matches!(layout.place(passage.unit as usize), Place::Message | Place::Newest) || passage.kind == Kind::Call {
+            continue;
+        }
+        match blocks.last_mut() {
+            Some((last, passages)) if *last == at => passages.push(index),
+            _ => blocks.push((at, vec![index])),
+        }
+        if cut_units.insert(passage.unit) {
+            fitted.tokens += view.unit_tokens(passage.unit as usize);
+        }
+    }
+    for (at, passages) in blocks {
+        let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { continue };
+        let lines: Vec<u32> = passages.iter().flat_map(|passage| source.passages[*passage].lines.clone()).collect();
+        let is_argument = passages.iter().any(|passage| source.passages[*passage].kind == Kind::Argument);
+        if is_argument || lines.iter().all(|line| kept[*line as usize]) {
+            continue;
+        }
+        let mut keep: Vec<Range<u32>> = Vec::new();
+        let mut joins = false;
+        for line in lines {
+            let range = &source.lines[line as usize].range;
+            if !kept[line as usize] {
+                joins = false;
+                continue;
+            }
+            match keep.last_mut() {
+                Some(last) if joins => last.end = range.end as u32,
+                _ => keep.push(range.start as u32..range.end as u32),
+            }
+            joins = true;
+        }
+        let whole = view.block_tokens(at);
+        let stays: Tokens =
+            keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
+        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
+        if stays + marks < whole {
+            fitted.tokens = fitted.tokens - whole + stays + marks;
+            fitted.excerpts.push((at, keep));
+        }
+    }
+    for (at, chars) in &layout.trims {
+        let own = view.block_tokens(*at);
+        let bytes = view.block(*at).and_then(|block| block.as_call()).map_or(1, |call| call.arguments.text().len().max(1));
+        let after = (u64::from(*chars) * u64::from(own) / bytes as u64) as Tokens + view.mark_tokens() + 40;
+        fitted.tokens = fitted.tokens.saturating_sub(own.saturating_sub(after));
+    }
+    for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == Place::Summary) {
+        sections::shorten(view, unit, layout.summary_room, &mut fitted.excerpts, &mut fitted.tokens);
+    }
+}

@@ -1,0 +1,214 @@
+//! What becomes of each unit: which stay as they are, which are shortened where they stand, which become lines.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
+
+use crate::Settings;
+use crate::source::{self, Kind, Source};
+use crate::terms::hash;
+use crate::worth::Worth;
+
+/// Characters of the longest string that the newest call's arguments keep where they are giant.
+const TRIMMED_CHARS: [u32; 3] = [4_000, 1_200, 300];
+
+/// What becomes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It stays as it is.
+    Stays,
+    /// It is the newest step, and too large: its outputs are cut where they stand.
+    Newest,
+    /// A typed message that is cut where it stands.
+    Message,
+    /// A summary that the agent or a model wrote, and that is too large: its sections are shortened.
+    Summary,
+    /// It becomes lines of a transcript.
+    Folds,
+}
+
+/// What becomes of a view.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    places: Vec<Place>,
+    /// Calls of the newest step whose arguments are cut, with the characters that their strings keep.
+    pub(crate) trims: Vec<(BlockRef, u32)>,
+    /// Tokens that are left for lines.
+    pub(crate) room: Tokens,
+    /// Tokens for each summary that is cut.
+    pub(crate) summary_room: Tokens,
+    /// Whether each passage is of a typed message that stays whole in the lines that were typed.
+    pub(crate) whole: Vec<bool>,
+}
+
+impl Layout {
+    /// Linear in the view.
+    pub(crate) fn new(view: &View<'_>, source: &Source, worth: &Worth, goal: &Goal, settings: &Settings) -> Self {
+        let units = view.units();
+        let mut layout = Self {
+            places: Vec::with_capacity(units.len()),
+            trims: Vec::new(),
+            room: 0,
+            summary_room: 0,
+            whole: vec![false; source.passages.len()],
+        };
+        let mut protected: Tokens = 0;
+        for (index, unit) in units.iter().enumerate() {
+            let place = match view.protection(index) {
+                Protection::Free if unit.kind == UnitKind::Summary && !is_transcript(view, index) => Place::Summary,
+                Protection::Free => Place::Folds,
+                _ => Place::Stays,
+            };
+            if place == Place::Stays && view.protection(index) != Protection::NewestStep {
+                protected += view.unit_tokens(index);
+            }
+            layout.places.push(place);
+        }
+        let room = goal.target.saturating_sub(protected);
+        let share = |share: f64| (f64::from(room) * share) as Tokens;
+        layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
+        layout.keep_newest(view, share(settings.newest_share));
+        layout.keep_summaries(view, share(settings.summary_share));
+        layout.keep_tail(view, share(settings.tail_share));
+        let staying: Tokens =
+            (0..units.len()).filter(|unit| layout.places[*unit] == Place::Stays).map(|unit| kept_tokens(view, unit)).sum();
+        layout.room = goal.target.saturating_sub(staying);
+        layout
+    }
+
+    pub(crate) fn place(&self, unit: usize) -> Place {
+        self.places[unit]
+    }
+
+    pub(crate) fn has_something_to_give(&self) -> bool {
+        self.places.iter().any(|place| *place != Place::Stays) || !self.trims.is_empty()
+    }
+
+    /// The runs of neighbouring units that become lines.
+    pub(crate) fn runs(&self) -> Vec<Range<u32>> {
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for (unit, place) in self.places.iter().enumerate() {
+            let unit = unit as u32;
+            match runs.last_mut() {
+                Some(run) if *place == Place::Folds && run.end == unit => run.end += 1,
+                _ if *place == Place::Folds => runs.push(unit..unit + 1),
+                _ => {}
+            }
+        }
+        runs
+    }
+
+    /// Gives a unit back its own place: all its lines are kept, and it stands at the edge of a run.
+    pub(crate) fn keep(&mut self, unit: u32) {
+        self.places[unit as usize] = Place::Stays;
+    }
+
+    /// Typed messages stay, the newest first, as long as they take no more than `share`; of long ones, and of what the
+    /// harness put into them, lines stay. What was said again later word for word is a line like any other.
+    fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
+        let tokens = |passage: usize| -> Tokens {
+            source.passages[passage].lines.clone().map(|line| worth.tokens[line as usize]).sum()
+        };
+        let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| passage.at.is_some()) {
+            of_unit.entry(passage.unit).or_default().push(index);
+        }
+        let (mut used, mut seen) = (0, HashMap::new());
+        for unit in (0..view.units().len()).rev() {
+            if view.units()[unit].kind != UnitKind::User {
+                continue;
+            }
+            let passages = of_unit.get(&(unit as u32)).map_or(&[][..], Vec::as_slice);
+            let typed: Vec<usize> =
+                passages.iter().copied().filter(|passage| source.passages[*passage].kind == Kind::Typed).collect();
+            let said = typed.iter().flat_map(|passage| source.passages[*passage].lines.clone());
+            let key = hash(said.flat_map(|line| source.lines[line as usize].text().bytes()));
+            let is_repeated = seen.insert(key, unit).is_some();
+            if self.places[unit] != Place::Folds || typed.is_empty() || is_repeated {
+                continue;
+            }
+            let size: Tokens = typed.iter().map(|passage| tokens(*passage)).sum();
+            let beside = view.unit_tokens(unit).saturating_sub(size);
+            let is_short = size <= short;
+            if used + size.min(short) > share {
+                continue;
+            }
+            used += size.min(short);
+            self.places[unit] = if is_short && beside <= size / 4 + 40 { Place::Stays } else { Place::Message };
+            if is_short {
+                typed.iter().for_each(|passage| self.whole[*passage] = true);
+            }
+        }
+    }
+
+    /// The newest step stays; where it takes more than `share`, giant arguments shrink first, then its outputs.
+    fn keep_newest(&mut self, view: &View<'_>, share: Tokens) {
+        let newest = (0..view.units().len()).rev().find(|unit| view.protection(*unit) == Protection::NewestStep);
+        let Some(newest) = newest else { return };
+        let entries = view.units()[newest].entries.clone();
+        let mut tokens = view.unit_tokens(newest);
+        if tokens <= share {
+            return;
+        }
+        for position in entries {
+            for (block, call) in view.message(position).calls() {
+                let at = BlockRef { message: position as u32, block: block as u32 };
+                let own = view.block_tokens(at);
+                if own <= share / 4 || tokens <= share {
+                    continue;
+                }
+                let bytes = call.arguments.text().len().max(1);
+                let fits = |chars: &&u32| u64::from(**chars) * u64::from(own) / bytes as u64 <= u64::from(share / 4);
+                let chars = TRIMMED_CHARS.iter().find(fits).unwrap_or(&TRIMMED_CHARS[2]);
+                self.trims.push((at, *chars));
+                tokens = tokens.saturating_sub(own - own.min(share / 4));
+            }
+        }
+        self.places[newest] = Place::Newest;
+    }
+
+    /// Summaries of others stay whole while they fit into `share` together.
+    fn keep_summaries(&mut self, view: &View<'_>, share: Tokens) {
+        let summaries: Vec<usize> = (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Summary).collect();
+        let tokens: Tokens = summaries.iter().map(|unit| view.unit_tokens(*unit)).sum();
+        if tokens <= share {
+            summaries.iter().for_each(|unit| self.places[*unit] = Place::Stays);
+        }
+        self.summary_room = share / summaries.len().max(1) as Tokens;
+    }
+
+    /// The newest units stay as they are while they fit into `share` together.
+    fn keep_tail(&mut self, view: &View<'_>, mut share: Tokens) {
+        for unit in (0..self.places.len()).rev().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
+            if self.places[unit] != Place::Folds {
+                continue;
+            }
+            let Some(left) = share.checked_sub(kept_tokens(view, unit)) else { break };
+            share = left;
+            self.places[unit] = Place::Stays;
+        }
+    }
+}
+
+/// Tokens of a unit that stays: signed thinking behind the first change leaves, but for the newest step.
+fn kept_tokens(view: &View<'_>, unit: usize) -> Tokens {
+    if view.protection(unit) != Protection::Free {
+        return view.unit_tokens(unit);
+    }
+    let positions = view.units()[unit].entries.clone();
+    let thinking: Tokens = positions
+        .flat_map(|position| {
+            let signed = |(block, content): (usize, &epitome_strategy::Block)| {
+                let at = BlockRef { message: position as u32, block: block as u32 };
+                content.is_signed_thinking().then(|| view.block_tokens(at))
+            };
+            view.message(position).blocks.iter().enumerate().filter_map(signed).collect::<Vec<_>>()
+        })
+        .sum();
+    view.unit_tokens(unit).saturating_sub(thinking)
+}
+
+fn is_transcript(view: &View<'_>, unit: usize) -> bool {
+    source::transcript(view.message(view.units()[unit].entries.start)).is_some()
+}

@@ -1,0 +1,108 @@
+#![doc = include_str!("../README.md")]
+
+mod arguments;
+mod changes;
+mod choose;
+mod digest;
+mod fit;
+mod layout;
+mod pieces;
+mod records;
+mod sections;
+mod source;
+mod terms;
+mod weights;
+mod worth;
+
+use epitome_strategy::{
+    Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryText, View, settings, strategy, text,
+};
+
+use crate::fit::Fitted;
+use crate::layout::{Layout, Place};
+use crate::source::Source;
+use crate::worth::Worth;
+
+settings! {
+    /// Settings of `transcript`.
+    pub struct Settings {
+        /// Tokens of the longest typed message that stays whole; of a longer one the demands stay, and lines that are
+        /// worth it.
+        short_message: u32 = 300, in 20..=100_000, unit "tokens";
+        /// Share of what the goal leaves beside protected messages that typed messages may take; where they need more, the
+        /// oldest become lines of the transcript.
+        typed_share: f64 = 0.6, in 0.0..=1.0;
+        /// Share of the same that the newest step may take before its outputs and arguments are cut.
+        newest_share: f64 = 0.45, in 0.05..=1.0;
+        /// Share of the same that a summary which the agent or a model wrote may take before its sections are shortened.
+        summary_share: f64 = 0.5, in 0.0..=1.0;
+        /// Share of the same that the newest units keep as they are.
+        tail_share: f64 = 0.0, in 0.0..=1.0;
+    }
+}
+
+strategy! {
+    /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.
+    pub struct Transcript(Settings) {
+        id: "transcript",
+        summary: "What was said stays; every old step shrinks in its place to its call and the lines worth most.",
+        lossiness: Whole,
+        since: "0.1.0",
+    }
+}
+
+impl Strategy for Transcript {
+    fn meta(&self) -> &Meta {
+        &Self::META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        if goal.is_met() {
+            return Ok(Plan::decline("the goal is met"));
+        }
+        let source = Source::read(view);
+        let worth = Worth::new(view, &source);
+        let layout = Layout::new(view, &source, &worth, goal, &self.settings);
+        if !layout.has_something_to_give() {
+            return Ok(Plan::decline("nothing may leave but what was typed"));
+        }
+        let fitted = fit::fit(view, &source, &worth, &layout, goal);
+        Ok(Plan::of(edits(view, &source, &layout, fitted), "no step has more than its transcript would have"))
+    }
+}
+
+/// The edits, oldest first: where the goal is met before the last of them, what is newest stays as it was.
+fn edits(view: &View<'_>, source: &Source, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (units, text, lines) in fitted.runs {
+        let tokens: u32 = units.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
+        let messages: usize = units.clone().map(|unit| view.units()[unit as usize].entries.len()).sum();
+        let detail = format!("{lines} lines of {tokens} tokens in {}", text::counted(messages, "message"));
+        let reason = Reason::new("condensed", detail);
+        let units: Vec<u32> = units.collect();
+        edits.push((
+            units[0],
+            match text {
+                Some(text) => Edit::Summarize { units, summary: SummaryText::Ready(text), reason },
+                None => Edit::Drop { units, reason: Reason::new("counted", "nothing in it is worth its tokens") },
+            },
+        ));
+    }
+    for (at, keep) in fitted.excerpts {
+        let unit = view.unit_of(at.message as usize);
+        let reason = match layout.place(unit) {
+            Place::Newest => Reason::new("newest-output", "the newest step would take more than its share of the room"),
+            Place::Summary => Reason::new("earlier-summary", "shortened section by section, under its own headings"),
+            _ => Reason::new("long-message", "demands and the lines worth most stay"),
+        };
+        edits.push((unit as u32, Edit::Excerpt { message: at.message, block: at.block, keep, reason }));
+    }
+    for (at, max_chars) in &layout.trims {
+        let reason = Reason::new("newest-arguments", "the newest call would take more than its share of the room");
+        let unit = view.unit_of(at.message as usize) as u32;
+        edits.push((unit, Edit::Trim { message: at.message, block: at.block, max_chars: *max_chars, reason }));
+    }
+    let _ = source;
+    edits.sort_by_key(|(unit, _)| *unit);
+    edits.into_iter().map(|(_, edit)| edit).collect()
+}

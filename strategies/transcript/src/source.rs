@@ -1,0 +1,383 @@
+//! What was said and done, as passages of lines: of the messages of the view, and of those behind an earlier transcript.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_strategy::session::{CallId, Content};
+use epitome_strategy::{BlockRef, Message, Origin, Role, UnitKind, Value, View, speech, tools};
+
+use crate::arguments::{self, Sign};
+use crate::digest::{self, Record, Speaker};
+use crate::pieces::pieces;
+
+/// Bytes of the messages behind earlier transcripts that are read again, newest first; of older ones the transcript's own
+/// text serves. It bounds what a compaction costs, however long the session is: about a million tokens.
+const MOST_BYTES: usize = 4_000_000;
+
+/// What a passage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Typed by a person.
+    Typed,
+    /// What a person said through a tool.
+    Told,
+    /// Put on the user's side by the harness.
+    Injected,
+    /// What the model said while it worked.
+    Said,
+    /// What the model said without calling anything: its answer.
+    Answer,
+    /// The line of a call.
+    Call,
+    /// Longer arguments of a call.
+    Argument,
+    /// What a tool printed.
+    Output,
+}
+
+/// A line that may be kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    source: Arc<str>,
+    /// Where it stands in the text of its block.
+    pub(crate) range: Range<usize>,
+    number: Option<Range<usize>>,
+    pub(crate) sign: Sign,
+    /// Whether it begins a line; otherwise it goes on with the line before.
+    pub(crate) starts_line: bool,
+    /// Whether lines in front of it were left out by an earlier compaction.
+    pub(crate) gap_before: bool,
+    pub(crate) passage: u32,
+}
+
+impl Line {
+    pub(crate) fn text(&self) -> &str {
+        &self.source[self.range.clone()]
+    }
+
+    /// The number that a tool gave it.
+    pub(crate) fn number(&self) -> Option<&str> {
+        self.number.clone().map(|number| &self.source[number])
+    }
+}
+
+/// Lines of one block that were said or printed by one speaker.
+#[derive(Debug)]
+pub(crate) struct Passage {
+    pub(crate) kind: Kind,
+    /// The unit of the view that holds it, or that holds the summary behind which it stands.
+    pub(crate) unit: u32,
+    /// Which message it belongs to, of all that are read.
+    pub(crate) message: u32,
+    /// Its block, where it stands in the view itself.
+    pub(crate) at: Option<BlockRef>,
+    pub(crate) lines: Range<u32>,
+    /// The call that it belongs to, by its place among the actions.
+    pub(crate) action: Option<u32>,
+    /// Whether lines behind the last one were left out by an earlier compaction.
+    pub(crate) gap_behind: bool,
+}
+
+/// A call.
+#[derive(Debug)]
+pub(crate) struct Action {
+    pub(crate) name: Arc<str>,
+    pub(crate) kind: tools::ToolKind,
+    /// Its line.
+    pub(crate) head: u32,
+    pub(crate) message: u32,
+    pub(crate) unit: u32,
+}
+
+/// Everything that may be kept, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    pub(crate) passages: Vec<Passage>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) actions: Vec<Action>,
+    /// How many messages were read.
+    pub(crate) messages: u32,
+    /// Calls of the unit that is being read and that wait for their results.
+    waiting: HashMap<CallId, u32>,
+    /// The newest call in plain text.
+    text_call: Option<u32>,
+}
+
+/// Where something that is read stands.
+#[derive(Clone, Copy)]
+struct Place {
+    unit: u32,
+    at: Option<BlockRef>,
+}
+
+impl Source {
+    /// Everything in a view. Linear in it, and in what stands behind its newest transcripts.
+    pub(crate) fn read(view: &View<'_>) -> Self {
+        let mut source = Self::default();
+        let behind = behind_transcripts(view);
+        for (index, unit) in view.units().iter().enumerate() {
+            let place = Place { unit: index as u32, at: None };
+            source.waiting.clear();
+            match behind.get(&index) {
+                Some(Behind::Messages(messages)) => messages.iter().for_each(|it| source.read_message(it, place, None)),
+                Some(Behind::Text(text)) => source.read_records(digest::read(text), place),
+                None if matches!(unit.kind, UnitKind::System | UnitKind::Summary) => {}
+                None => {
+                    for position in unit.entries.clone() {
+                        source.read_message(view.message(position), place, Some(position as u32));
+                    }
+                }
+            }
+        }
+        source
+    }
+
+    /// Reads a message; `position` is its place in the view, where it stands there.
+    fn read_message(&mut self, message: &Message, place: Place, position: Option<u32>) {
+        if message.is_system_prompt() {
+            return;
+        }
+        for (index, block) in message.blocks.iter().enumerate() {
+            let place = Place { at: position.map(|message| BlockRef { message, block: index as u32 }), ..place };
+            match &block.content {
+                Content::Text { text } => self.read_text(message, index, text, place),
+                Content::ToolCall(call) => {
+                    let action = self.read_call(&call.name, call.arguments.text(), place);
+                    self.waiting.insert(Arc::clone(&call.id), action);
+                }
+                Content::ToolResult(result) => {
+                    let action = self.waiting.get(&result.call_id).copied();
+                    self.read_output(&result.text, action, place);
+                }
+                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
+            }
+        }
+        self.messages += 1;
+    }
+
+    fn read_text(&mut self, message: &Message, block: usize, text: &Arc<str>, place: Place) {
+        match (message.role, message.origin) {
+            (Role::Assistant, _) => self.read_model(message, block, text, place),
+            (_, Origin::ToolOutput) => self.read_output(text, self.text_call, place),
+            (_, Origin::Typed) => {
+                let typed = speech::typed_ranges(message, block);
+                self.add_parts(text, &typed, Kind::Typed, Kind::Injected, None, place);
+            }
+            _ => self.add(Kind::Injected, text, 0..text.len(), None, place),
+        }
+    }
+
+    /// What the model says, and its calls in plain text.
+    fn read_model(&mut self, message: &Message, block: usize, text: &Arc<str>, place: Place) {
+        let calls = message.text_calls.iter().filter(|call| call.block as usize == block);
+        let calls: Vec<_> = calls.filter(|call| text.get(call.start as usize..call.end as usize).is_some()).collect();
+        let is_answer = message.text_calls.is_empty() && message.calls().next().is_none();
+        let kind = if is_answer { Kind::Answer } else { Kind::Said };
+        let mut at = 0;
+        for call in calls {
+            self.add(kind, text, at..(call.start as usize).max(at), None, place);
+            at = call.end as usize;
+            let arguments = &text[call.start as usize..at];
+            self.text_call = Some(self.read_call(&call.name, arguments, place));
+        }
+        self.add(kind, text, at..text.len(), None, place);
+    }
+
+    fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: Place) -> u32 {
+        let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
+        let told = arguments::tell(json.as_ref(), arguments);
+        let head: Arc<str> = if told.head.is_empty() {
+            Arc::clone(name)
+        } else {
+            Arc::from(format!("{name}: {}", told.head.replace(['\n', '\r'], " ")))
+        };
+        let action = self.add_action(name, head, place);
+        for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
+            let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
+            let text: Arc<str> = Arc::from(joined.join("\n"));
+            self.add_signed(Kind::Argument, &text, 0..text.len(), Some(action), sign, place);
+        }
+        action
+    }
+
+    fn add_action(&mut self, name: &Arc<str>, head: Arc<str>, place: Place) -> u32 {
+        let action = self.actions.len() as u32;
+        let line = self.lines.len() as u32;
+        self.actions.push(Action {
+            name: Arc::clone(name),
+            kind: tools::kind(name),
+            head: line,
+            message: self.messages,
+            unit: place.unit,
+        });
+        let passage = self.passages.len() as u32;
+        let range = 0..head.len();
+        let (sign, starts_line, gap_before) = (Sign::Plain, true, false);
+        self.lines.push(Line { source: head, range, number: None, sign, starts_line, gap_before, passage });
+        self.passages.push(Passage {
+            kind: Kind::Call,
+            unit: place.unit,
+            message: self.messages,
+            at: place.at,
+            lines: line..line + 1,
+            action: Some(action),
+            gap_behind: false,
+        });
+        action
+    }
+
+    fn read_output(&mut self, text: &Arc<str>, action: Option<u32>, place: Place) {
+        let tool = action.map_or("", |action| &self.actions[action as usize].name).to_owned();
+        let told: Vec<Range<usize>> = speech::spoken_through_tool(&tool, text).into_iter().collect();
+        self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
+    }
+
+    /// The `inner` ranges of a text as passages of one kind, the rest as passages of another.
+    fn add_parts(
+        &mut self,
+        text: &Arc<str>,
+        inner: &[Range<usize>],
+        kind: Kind,
+        rest: Kind,
+        action: Option<u32>,
+        place: Place,
+    ) {
+        let mut at = 0;
+        for range in inner {
+            self.add(rest, text, at..range.start, action, place);
+            self.add(kind, text, range.clone(), action, place);
+            at = range.end;
+        }
+        self.add(rest, text, at..text.len(), action, place);
+    }
+
+    fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: Place) {
+        self.add_signed(kind, text, range, action, Sign::Plain, place);
+    }
+
+    fn add_signed(
+        &mut self,
+        kind: Kind,
+        text: &Arc<str>,
+        range: Range<usize>,
+        action: Option<u32>,
+        sign: Sign,
+        place: Place,
+    ) {
+        let Some(part) = text.get(range.clone()) else { return };
+        let passage = self.passages.len() as u32;
+        let first = self.lines.len() as u32;
+        let shift = |inner: Range<usize>| inner.start + range.start..inner.end + range.start;
+        for piece in pieces(part, kind == Kind::Output) {
+            self.lines.push(Line {
+                source: Arc::clone(text),
+                range: shift(piece.range),
+                number: piece.number.map(shift),
+                sign,
+                starts_line: piece.starts_line,
+                gap_before: false,
+                passage,
+            });
+        }
+        let lines = first..self.lines.len() as u32;
+        if !lines.is_empty() {
+            let Place { unit, at } = place;
+            let message = self.messages;
+            self.passages.push(Passage { kind, unit, message, at, lines, action, gap_behind: false });
+        }
+    }
+
+    /// Reads what is left of an earlier transcript: each record is as a message of its own.
+    fn read_records(&mut self, records: Vec<Record>, place: Place) {
+        for record in records {
+            match record {
+                Record::Speech { speaker, rows } => {
+                    let kind = match speaker {
+                        Speaker::Assistant => Kind::Said,
+                        Speaker::User => Kind::Told,
+                        Speaker::Harness => Kind::Injected,
+                    };
+                    self.add_rows(kind, &rows, None, Sign::Plain, place);
+                }
+                Record::Call { name, head, arguments, output } => {
+                    let name: Arc<str> = Arc::from(name);
+                    let head = if head.is_empty() { Arc::clone(&name) } else { Arc::from(format!("{name}: {head}")) };
+                    let action = Some(self.add_action(&name, head, place));
+                    for (sign, rows) in arguments {
+                        self.add_rows(Kind::Argument, &rows, action, sign, place);
+                    }
+                    self.add_rows(Kind::Output, &output, action, Sign::Plain, place);
+                }
+            }
+            self.messages += 1;
+        }
+    }
+
+    fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: Place) {
+        let mut text = String::new();
+        let mut gaps = Vec::new();
+        for (row, gap) in rows.iter() {
+            if gap {
+                gaps.push(text.len());
+            }
+            text.push_str(row);
+            text.push('\n');
+        }
+        let first = self.lines.len();
+        let text: Arc<str> = Arc::from(text);
+        self.add_signed(kind, &text, 0..text.len(), action, sign, place);
+        let mut gaps = gaps.into_iter().peekable();
+        for line in &mut self.lines[first..] {
+            while gaps.next_if(|gap| *gap <= line.range.start).is_some() {
+                line.gap_before = true;
+            }
+        }
+        if self.lines.len() > first
+            && let Some(passage) = self.passages.last_mut()
+        {
+            passage.gap_behind = rows.has_gap_behind();
+        }
+    }
+}
+
+/// What stands behind a transcript.
+enum Behind {
+    /// What was said.
+    Messages(Vec<Arc<Message>>),
+    /// Only its own text.
+    Text(String),
+}
+
+/// The units that are transcripts, with what stands behind each.
+fn behind_transcripts(view: &View<'_>) -> HashMap<usize, Behind> {
+    let mut behind = HashMap::new();
+    let mut left = MOST_BYTES;
+    for (index, unit) in view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Summary) {
+        let Some(text) = transcript(view.message(unit.entries.start)) else { continue };
+        let messages = if left > 0 { view.originals(unit.entries.start) } else { Vec::new() };
+        let bytes: usize = messages.iter().map(|message| bytes_of(message)).sum();
+        let known = !messages.is_empty() && bytes <= left;
+        left = left.saturating_sub(bytes);
+        behind.insert(index, if known { Behind::Messages(messages) } else { Behind::Text(text) });
+    }
+    behind
+}
+
+/// The text of a message that is a transcript, without the engine's heading.
+pub(crate) fn transcript(message: &Message) -> Option<String> {
+    let text = message.plain_text();
+    let body = match text.split_once('\n') {
+        Some((heading, body)) if heading.starts_with('[') => body,
+        _ => &text,
+    };
+    digest::is_transcript(body).then(|| body.to_owned())
+}
+
+fn bytes_of(message: &Message) -> usize {
+    let texts = message.blocks.iter().map(|block| match &block.content {
+        Content::ToolCall(call) => call.arguments.text().len(),
+        _ => block.excerptable().map_or(0, |text| text.len()),
+    });
+    texts.sum()
+}

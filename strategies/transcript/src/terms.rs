@@ -1,0 +1,206 @@
+//! The words and names of a line.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+use epitome_strategy::text::is_cjk;
+
+/// Words that say nothing of what a line is about.
+const STOP_WORDS: &[&str] = &[
+    "the", "and", "for", "with", "that", "this", "from", "not", "are", "was", "were", "will", "has", "have", "had",
+    "been", "into", "its", "they", "then", "than", "when", "where", "what", "which", "how", "you", "your", "our", "can",
+    "could", "should", "would", "may", "also", "only", "all", "any", "each", "other", "more", "most", "some", "such",
+    "there", "here", "but", "out", "use", "used", "using", "let", "now", "one", "two", "see", "get", "set",
+];
+
+/// Letters that a word needs to be one.
+const LEAST_LETTERS: usize = 3;
+
+/// A hasher for keys that are hashes already.
+#[derive(Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+/// A map from keys that are hashes already.
+pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
+
+/// The prime of the 64-bit Fowler-Noll-Vo hash: the same on every machine and in every run, unlike the standard one.
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A hash of bytes.
+pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let mixed = bytes.into_iter().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    // The low bits of short texts are poor; a map takes its places from them.
+    mixed ^ (mixed >> 29)
+}
+
+static STOP: LazyLock<KeyMap<()>> = LazyLock::new(|| STOP_WORDS.iter().map(|word| (hash(word.bytes()), ())).collect());
+
+/// The terms of a session, each with a number. Numbers are given in the order in which terms are met.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    numbers: KeyMap<u32>,
+    /// Of each term, whether it is a name: a path, an identifier, a number; other terms are plain words.
+    names: Vec<bool>,
+}
+
+impl Terms {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether a term is a name.
+    pub(crate) fn is_name(&self, term: u32) -> bool {
+        self.names[term as usize]
+    }
+
+    fn number(&mut self, key: u64, is_name: bool) -> u32 {
+        let next = self.names.len() as u32;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.names.push(is_name);
+        }
+        number
+    }
+
+    /// The terms of a text, each once, appended to `found`. Linear in the text.
+    pub(crate) fn read(&mut self, text: &str, found: &mut Vec<u32>) {
+        let first = found.len();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if is_part(bytes[at]) {
+                let start = at;
+                while at < bytes.len() && is_part(bytes[at]) {
+                    at += 1;
+                }
+                self.read_run(&text[start..at], found);
+            } else if bytes[at].is_ascii() {
+                at += 1;
+            } else {
+                at = self.read_letters(text, at, found);
+            }
+        }
+        let seen = &mut found[first..];
+        seen.sort_unstable();
+        let kept = first + dedup(seen);
+        found.truncate(kept);
+    }
+
+    /// A run of ASCII letters, digits and the marks that stand in names.
+    fn read_run(&mut self, run: &str, found: &mut Vec<u32>) {
+        let term = run.trim_matches(|char: char| matches!(char, '.' | ':' | '/' | '\\' | '-' | '+' | '#'));
+        if term.len() < LEAST_LETTERS {
+            return;
+        }
+        if is_name(term) {
+            found.push(self.number(hash(term.bytes()), true));
+            let last = term.rsplit(['/', '\\', ':']).next().unwrap_or(term);
+            if last.len() < term.len() && last.len() > LEAST_LETTERS {
+                found.push(self.number(hash(last.bytes()), true));
+            }
+        } else {
+            let key = hash(term.bytes().map(|byte| byte.to_ascii_lowercase()));
+            if !STOP.contains_key(&key) {
+                found.push(self.number(key, false));
+            }
+        }
+    }
+
+    /// A run of other letters from `at` on: pairs of Chinese characters, words of other scripts. Returns where it ends.
+    fn read_letters(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
+        let mut end = at;
+        let (mut previous, mut letters, mut word) = (None, 0, at);
+        for char in text[at..].chars() {
+            if char.is_ascii() || !char.is_alphanumeric() {
+                break;
+            }
+            let here = end;
+            end += char.len_utf8();
+            if is_cjk(char) {
+                if let Some(before) = previous.replace(here) {
+                    found.push(self.number(hash(text[before..end].bytes()), false));
+                }
+                (letters, word) = (0, end);
+            } else {
+                (previous, letters) = (None, letters + 1);
+            }
+        }
+        if letters >= LEAST_LETTERS {
+            let key = hash(text[word..end].chars().flat_map(char::to_lowercase).flat_map(|char| (char as u32).to_le_bytes()));
+            found.push(self.number(key, false));
+        }
+        if end == at { at + text[at..].chars().next().map_or(1, char::len_utf8) } else { end }
+    }
+}
+
+/// Moves the distinct elements of a sorted slice to its front and returns how many there are.
+fn dedup(sorted: &mut [u32]) -> usize {
+    let mut kept = 0;
+    for at in 0..sorted.len() {
+        if kept == 0 || sorted[kept - 1] != sorted[at] {
+            sorted[kept] = sorted[at];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'@' | b'~' | b'.' | b'/' | b'\\' | b':' | b'+' | b'#' | b'-')
+}
+
+/// Whether a run is a name and not a word: it holds a digit or a mark of names, a capital behind a small letter, or two
+/// dashes.
+fn is_name(run: &str) -> bool {
+    let bytes = run.as_bytes();
+    let marked = bytes
+        .iter()
+        .any(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b'/' | b'\\' | b'.' | b':' | b'@' | b'#'));
+    let humped = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let dashes = bytes.iter().filter(|byte| **byte == b'-').count();
+    (marked || humped || dashes > 1)
+        && bytes.windows(2).any(|pair| pair.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_words() {
+        let check = |text: &str, names: usize, words: usize| {
+            let mut terms = Terms::default();
+            let mut found = Vec::new();
+            terms.read(text, &mut found);
+            let named = found.iter().filter(|term| terms.is_name(**term)).count();
+            assert_eq!((named, found.len() - named), (names, words), "{text}");
+        };
+        check("see the parser.", 0, 1);
+        check("src/parser.rs: Parser parser PARSER", 2, 1); // the path, its last part, one word
+        check("parseLine parse_line a-b-c", 3, 0);
+        check("1204 42", 1, 0);
+        check("预算是七百", 0, 4);
+        check("Größe größe", 0, 1);
+        check("", 0, 0);
+    }
+}
