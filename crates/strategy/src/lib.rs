@@ -16,6 +16,7 @@ mod plan;
 mod registry;
 mod services;
 mod settings;
+pub mod speech;
 mod strategy;
 mod summaries;
 mod task;
