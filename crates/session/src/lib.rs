@@ -7,6 +7,7 @@
 mod block;
 mod excerpt;
 mod fold;
+pub mod harness;
 mod journal;
 mod message;
 mod session;

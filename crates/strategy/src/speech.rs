@@ -1,32 +1,39 @@
 //! Who really said what: the parts of a text that a person typed, what a person says through a tool, and the sentences
 //! that demand something.
 
+mod clauses;
+mod dates;
+mod demands;
+mod facts;
+mod sentences;
+mod spoken;
+
 use std::ops::Range;
 
-use epitome_session::{Content, Message};
+use epitome_session::{Content, Message, harness};
 
-use crate::lexicon::Lexicon;
+pub use demands::demands;
+pub use sentences::sentences;
+pub use spoken::spoken_through_tool;
 
 /// The byte ranges of a text block of a typed message that a person typed, ascending: what a harness puts beside it
 /// (reminders, templates of commands, notices of tools) is left out. Empty where a person typed nothing of it. Linear.
 pub fn typed_ranges(message: &Message, block: usize) -> Vec<Range<usize>> {
     match message.blocks.get(block).map(|block| &block.content) {
-        Some(Content::Text { text }) if message.is_typed() && !text.is_empty() => {
-            vec![Range { start: 0, end: text.len() }]
-        }
+        Some(Content::Text { text }) if message.is_typed() => harness::typed_ranges(text),
         _ => Vec::new(),
     }
 }
 
-/// The byte range of a tool result that repeats what a person said: the reason of a rejection, the answer to a question
-/// of the agent. Linear.
-pub fn spoken_through_tool(_tool: &str, _text: &str) -> Option<Range<usize>> {
-    None
+/// The number of each text block of a message with the ranges of it that a person typed, blocks without any left out.
+/// Linear.
+pub fn typed_texts(message: &Message) -> impl Iterator<Item = (usize, &str, Vec<Range<usize>>)> {
+    let texts = message.blocks.iter().enumerate().filter_map(|(block, content)| match &content.content {
+        Content::Text { text } => Some((block, text.as_ref(), typed_ranges(message, block))),
+        _ => None,
+    });
+    texts.filter(|(_, _, ranges)| !ranges.is_empty())
 }
 
-/// The byte ranges of the sentences of a typed text that demand something or tell a fact to be kept, each with the
-/// sentence before it where it refers to that; ascending, without overlaps. Linear.
-pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Range<usize>> {
-    let _ = (lexicon, text);
-    Vec::new()
-}
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use thiserror::Error;
 
+use crate::text::ends_sentence;
+
 /// What a word or a phrase tells of the text in which it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cue {
@@ -123,10 +125,19 @@ pub struct LexiconError {
 /// expression for each cue that has some.
 pub struct Lexicon {
     words: Vec<String>,
-    /// The cues of each word, as bits by position in [`Cue::ALL`].
-    cues: Vec<u32>,
+    /// The cues of each word, as bits by position in [`Cue::ALL`]: wherever it stands, and at the start of a sentence.
+    cues: Vec<Bits>,
     automaton: AhoCorasick,
     patterns: Vec<(Cue, Regex)>,
+}
+
+/// The cues of a word, as bits by position in [`Cue::ALL`].
+#[derive(Debug, Clone, Copy, Default)]
+struct Bits {
+    /// Wherever it stands.
+    anywhere: u32,
+    /// Only at the start of a sentence.
+    opening: u32,
 }
 
 impl fmt::Debug for Lexicon {
@@ -151,7 +162,8 @@ impl Lexicon {
         &STANDARD
     }
 
-    /// The words that ship and `more`. A word between two slashes is a regular expression.
+    /// The words that ship and `more`. A word between two slashes is a regular expression; one behind `^` counts where a
+    /// sentence starts with it.
     pub fn extended(more: &BTreeMap<Cue, Vec<String>>) -> Result<Self, LexiconError> {
         let mut entries = parse::entries(include_str!("words.txt"))?;
         for (cue, words) in more {
@@ -163,15 +175,18 @@ impl Lexicon {
     }
 
     fn of(entries: Vec<(Cue, String)>) -> Result<Self, LexiconError> {
-        let mut by_word: BTreeMap<String, u32> = BTreeMap::new();
+        let mut by_word: BTreeMap<String, Bits> = BTreeMap::new();
         let mut by_cue: BTreeMap<Cue, Vec<String>> = BTreeMap::new();
         for (cue, word) in entries {
             match parse::pattern(&word) {
                 Some(pattern) => by_cue.entry(cue).or_default().push(pattern.to_owned()),
-                None => *by_word.entry(word.to_lowercase()).or_default() |= 1 << cue as u32,
+                None => match word.strip_prefix('^') {
+                    Some(word) => by_word.entry(word.to_lowercase()).or_default().opening |= 1 << cue as u32,
+                    None => by_word.entry(word.to_lowercase()).or_default().anywhere |= 1 << cue as u32,
+                },
             }
         }
-        let (words, cues): (Vec<String>, Vec<u32>) = by_word.into_iter().unzip();
+        let (words, cues): (Vec<String>, Vec<Bits>) = by_word.into_iter().unzip();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(true)
@@ -194,7 +209,9 @@ impl Lexicon {
     pub fn find<'l>(&'l self, text: &'l str) -> impl Iterator<Item = CueMatch> + 'l {
         let by_word =
             self.automaton.find_iter(text).filter(|found| is_whole(text, found.range())).flat_map(move |found| {
-                let cues = self.cues[found.pattern().as_usize()];
+                let bits = self.cues[found.pattern().as_usize()];
+                let opens = bits.opening & !bits.anywhere != 0 && opens_sentence(text, found.start());
+                let cues = if opens { bits.anywhere | bits.opening } else { bits.anywhere };
                 let holds = move |(cue, _): &&(Cue, &str)| cues & (1 << *cue as u32) != 0;
                 Cue::ALL.iter().filter(holds).map(move |(cue, _)| CueMatch { cue: *cue, range: found.range() })
             });
@@ -213,9 +230,9 @@ impl Lexicon {
         counts
     }
 
-    /// The words and phrases of a cue, sorted.
+    /// The words and phrases of a cue, sorted; those that only count at the start of a sentence among them.
     pub fn words(&self, cue: Cue) -> impl Iterator<Item = &str> {
-        let of = move |(_, cues): &(&String, &u32)| **cues & (1 << cue as u32) != 0;
+        let of = move |(_, bits): &(&String, &Bits)| (bits.anywhere | bits.opening) & (1 << cue as u32) != 0;
         self.words.iter().zip(&self.cues).filter(of).map(|(word, _)| word.as_str())
     }
 }
@@ -229,6 +246,19 @@ fn is_whole(text: &str, range: Range<usize>) -> bool {
     };
     let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
     !range.is_empty() && !goes_on(bytes[range.start], before) && !goes_on(bytes[range.end - 1], bytes.get(range.end))
+}
+
+/// Whether a sentence starts at `at`: with the text, with a line (behind bullets and numbers), or behind the end of
+/// another sentence. Constant time but for white space and bullets.
+fn opens_sentence(text: &str, at: usize) -> bool {
+    let is_mark = |char: char| matches!(char, ' ' | '\t' | '-' | '*' | '#' | '>' | '•' | '"' | '“' | '「' | '(' | '（');
+    let before = text[..at].trim_end_matches(is_mark);
+    let Some(last) = before.chars().next_back() else { return true };
+    if last == '\n' || !last.is_ascii() && ends_sentence(last) {
+        return true;
+    }
+    // What ends with a mark and a space ends a sentence, as does a list's number.
+    matches!(last, '.' | '!' | '?' | ')') && before.len() < at
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
 pub(super) fn checked(word: &str) -> Result<String, LexiconError> {
     let problem = |problem: String| LexiconError { word: word.to_owned(), problem };
     let word = word.trim();
-    if word.is_empty() {
+    if word.trim_start_matches('^').trim().is_empty() {
         return Err(problem("an empty word is in every text".to_owned()));
     }
     if let Some(pattern) = pattern(word) {

@@ -1,0 +1,100 @@
+//! The sentences of a text.
+
+use std::ops::Range;
+
+use crate::text::{ends_sentence, lines};
+
+/// What a line may start with that is no part of its sentence.
+const BULLETS: [char; 7] = ['-', '*', '#', '>', '•', ' ', '\t'];
+
+/// The byte ranges of the sentences of a text, ascending, without the bullets and the white space around them.
+///
+/// A sentence ends behind its mark (an English one only where white space follows), and where a line ends, unless the
+/// next one goes on in the middle of a sentence, as in texts with hard line ends. Fenced blocks hold none. Linear.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut is_open = false; // whether the newest sentence may go on in the next line
+    let mut in_fence = false;
+    for line in lines(text) {
+        let words = text[line.clone()].trim();
+        if words.starts_with("```") {
+            (in_fence, is_open) = (!in_fence, false);
+            continue;
+        }
+        if in_fence || words.is_empty() {
+            is_open = false;
+            continue;
+        }
+        let goes_on = is_open && words.starts_with(|char: char| char.is_ascii_lowercase());
+        for (number, sentence) in in_line(text, line).enumerate() {
+            match found.last_mut().filter(|_| goes_on && number == 0) {
+                Some(last) => last.end = sentence.end,
+                None => found.push(sentence),
+            }
+        }
+        is_open =
+            !words.ends_with(|char: char| ends_sentence(char) || matches!(char, ':' | '：' | '|' | '`' | '}' | ';'));
+    }
+    found
+}
+
+/// The sentences of a line, trimmed; those without a letter or a digit are none.
+fn in_line(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = line.start;
+    let parts = std::iter::from_fn(move || {
+        if start >= line.end {
+            return None;
+        }
+        let mut chars = text[start..line.end].char_indices().peekable();
+        let mut end = line.end;
+        while let Some((at, char)) = chars.next() {
+            let is_free = !char.is_ascii() || chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+            let is_number =
+                || text[start..start + at].trim_start_matches(BULLETS).bytes().all(|byte| byte.is_ascii_digit());
+            if ends_sentence(char)
+                && is_free
+                && !(char == '.' && (is_number() || is_abbreviated(&text[start..start + at])))
+            {
+                end = start + at + char.len_utf8();
+                break;
+            }
+        }
+        let part = start..end;
+        start = end;
+        Some(part)
+    });
+    parts.filter_map(|part| {
+        let words = text[part.clone()].trim_start_matches(BULLETS).trim_start();
+        let start = part.end - words.len();
+        let words = words.trim_end();
+        words.contains(char::is_alphanumeric).then(|| start..start + words.len())
+    })
+}
+
+/// Whether a text ends in a word that is written with a full stop.
+fn is_abbreviated(text: &str) -> bool {
+    let word = text.rsplit(|char: char| char.is_whitespace() || char == '(').next().unwrap_or_default();
+    ["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "e.g", "i.e", "vs", "cf", "approx"].contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_of_a_text() {
+        let check = |text: &str, expect: &[&str]| {
+            let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        check("Fix it. Never push to v1.2! Thanks", &["Fix it.", "Never push to v1.2!", "Thanks"]);
+        check("先看一下。不要修改，谢谢。好", &["先看一下。", "不要修改，谢谢。", "好"]);
+        check("- one\n  * two\n\n> three", &["one", "two", "three"]);
+        check("Before you push,\nrun the linter. Then\nstop.", &["Before you push,\nrun the linter.", "Then\nstop."]);
+        check("a list:\nfirst\nSecond", &["a list:", "first", "Second"]);
+        check("see\n```\nmust not\n```\nthis", &["see", "this"]);
+        check("1. one\n2. two", &["1. one", "2. two"]);
+        check("…\n--\n", &[]);
+        check("", &[]);
+    }
+}
