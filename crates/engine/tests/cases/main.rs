@@ -9,4 +9,5 @@ mod runs;
 mod selection;
 mod summaries;
 mod support;
+mod thinking;
 mod vectors;
