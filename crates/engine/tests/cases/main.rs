@@ -4,6 +4,7 @@
 mod arrivals;
 mod edits;
 mod floor;
+mod order;
 mod quality;
 mod runs;
 mod selection;
