@@ -180,7 +180,7 @@ impl Room<'_, '_> {
     }
 
     /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take and summaries last, and puts one
-    /// notice in their place. Notices of earlier compactions go into the new one.
+    /// notice in place of the first run of them. Notices of earlier compactions that stand in such a run go into it.
     fn leave_oldest(&mut self, target: Tokens, slack: Tokens) -> Result<(), Refusal> {
         let layout = self.working.layout(self.context.pins);
         let origin = |unit: usize| self.working.entries[layout.units[unit].entries.start].message.origin;
@@ -205,17 +205,33 @@ impl Room<'_, '_> {
         }
         let units: Vec<u32> = leaving.into_iter().map(|unit| unit as u32).collect();
         let positions = self.working.leaving(self.context, &layout, &units)?;
-        let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
-        let messages = self.working.covered(self.context, &positions);
-        let write = |handle: &str| wording::notice(self.context.language, messages, handle);
-        let replacement = Replacement { origin: Origin::Notice, write: &write };
-        match self.working.replace_messages(self.context, self.archive, FLOOR, &positions, reason.clone(), replacement)
-        {
-            Err(Refusal::NoGain) => {
-                self.working.drop_messages(self.context, self.archive, FLOOR, &positions, reason).map(drop)
+        let runs: Vec<Vec<usize>> = self.working.runs(&positions).into_iter().map(<[usize]>::to_vec).collect();
+        let mut is_told = false;
+        for run in runs {
+            let is_notice = |position: &usize| self.working.entries[*position].message.origin == Origin::Notice;
+            if run.len() == 1 && run.iter().all(is_notice) {
+                is_told = true; // an earlier notice that has nothing to be joined with stays
+            } else {
+                is_told = self.let_leave(&run, is_told)?;
             }
-            other => other.map(drop),
         }
+        Ok(())
+    }
+
+    /// Lets a run of messages leave, with a notice in their place where none stands in front of them yet and where it is
+    /// shorter than they are. Returns whether there is a notice now.
+    fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
+        let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
+        if !is_told {
+            let messages = self.working.covered(self.context, run);
+            let write = |handle: &str| wording::notice(self.context.language, messages, handle);
+            let replacement = Replacement { origin: Origin::Notice, write: &write };
+            match self.working.replace_messages(self.context, self.archive, FLOOR, run, reason.clone(), replacement) {
+                Err(Refusal::NoGain) => {}
+                other => return other.map(|_| true),
+            }
+        }
+        self.working.drop_messages(self.context, self.archive, FLOOR, run, reason).map(|_| is_told)
     }
 
     fn entail(&mut self) -> Result<(), Refusal> {

@@ -2,7 +2,7 @@
 //!
 //! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
 
-use epitome_session::{Entry, Role, Unit, UnitKind};
+use epitome_session::{Entry, MessageId, Position, Role, Unit, UnitKind};
 use epitome_strategy::{
     Embedder, Embeddings, EntryTokens, Goal, Plan, PlanError, Protection, Strategy, SummarizeError, Tokens, View,
 };
@@ -38,6 +38,8 @@ pub enum Guard {
     Provider,
     /// A failing strategy fails nothing else.
     Failure,
+    /// A summary replaces neighbours.
+    Order,
 }
 
 /// Which guards are on: all of them, but in tests of the tests.
@@ -78,6 +80,8 @@ pub(crate) enum Refusal {
     NotText,
     /// The archive did not take what would leave.
     Archive(String),
+    /// Something that stays stands between what it replaces: the message.
+    Order(MessageId),
     /// There is no text for the summary.
     Summary(String),
     /// There is no text for the summary, and without it nothing is to be done.
@@ -95,6 +99,7 @@ impl std::fmt::Display for Refusal {
             Self::BadRanges(problem) => write!(formatter, "has ranges that do not fit: {problem}"),
             Self::NotText => formatter.write_str("cuts a block that holds no text to cut"),
             Self::Archive(problem) => write!(formatter, "could not be archived: {problem}"),
+            Self::Order(id) => write!(formatter, "would put what came later in front of `{id}`"),
             Self::Summary(problem) => write!(formatter, "has no summary: {problem}"),
             Self::Stopped(error) => write!(formatter, "has no summary: {error}"),
         }
@@ -129,6 +134,30 @@ pub(crate) fn open_calls(protection: Protection) -> Result<(), Refusal> {
 /// Invariant (conservation): in one plan nothing is removed, excerpted or trimmed twice.
 pub(crate) fn conservation(touched: bool) -> Result<(), Refusal> {
     if touched { Err(Refusal::Overlaps) } else { Ok(()) }
+}
+
+/// Invariant (order): what replaces messages replaces a run of neighbours. Nothing that stays stands between the first and
+/// the last of `positions` (ascending); what left before does not stay, and a part of the system prompt is no part of the
+/// conversation. `incoming` are the places of messages that came in since the view was settled.
+///
+/// Linear in the span and in what came in.
+pub(crate) fn order<'e>(
+    entries: &[Entry],
+    positions: &[usize],
+    is_gone: impl Fn(usize) -> bool,
+    incoming: impl IntoIterator<Item = (Position, &'e MessageId)>,
+) -> Result<(), Refusal> {
+    let (Some(first), Some(last)) = (positions.first().copied(), positions.last().copied()) else { return Ok(()) };
+    let mut replaced = positions.iter().copied().peekable();
+    for position in first..=last {
+        let message = &entries[position].message;
+        if replaced.next_if_eq(&position).is_none() && !is_gone(position) && !message.is_system_prompt() {
+            return Err(Refusal::Order(message.id.clone()));
+        }
+    }
+    let span = entries[first].position..entries[last].position;
+    let between = incoming.into_iter().find(|(position, _)| span.contains(position));
+    between.map_or(Ok(()), |(_, id)| Err(Refusal::Order(id.clone())))
 }
 
 /// Invariant (progress): an edit lowers the token count; a summary is smaller than what it replaces.

@@ -16,8 +16,8 @@ use crate::working::{Context, Layout};
 pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;
 
 impl Engine {
-    /// Has the summaries written that a plan asks for, all at once. Requests for units that may not leave, or that another
-    /// edit of the plan takes, are left out: their edits are refused anyway.
+    /// Has the summaries written that a plan asks for, all at once. Requests for units that may not leave, that another
+    /// edit of the plan takes, or between which something stays, are left out: their edits are refused anyway.
     ///
     /// Errors only where nothing is to be done without a summary.
     pub(crate) async fn write_summaries(
@@ -28,11 +28,22 @@ impl Engine {
         plan: &Plan,
     ) -> Result<WrittenSummaries, Refusal> {
         let mut taken = HashSet::new();
+        // Messages that leave when all edits in front of this one are made.
+        let mut leaves = HashSet::new();
         let mut wanted: Vec<(usize, &SummaryRequest, Vec<usize>)> = Vec::new();
         for (number, edit) in plan.edits.iter().enumerate() {
-            let Edit::Summarize { units, summary: SummaryText::Request(request), .. } = edit else { continue };
-            if units.iter().all(|unit| taken.insert(*unit))
-                && let Ok(positions) = run.working.leaving(context, layout, units)
+            let (units, request) = match edit {
+                Edit::Drop { units, .. } => (units, None),
+                Edit::Summarize { units, summary: SummaryText::Ready(_), .. } => (units, None),
+                Edit::Summarize { units, summary: SummaryText::Request(request), .. } => (units, Some(request)),
+                Edit::Excerpt { .. } | Edit::Trim { .. } => continue,
+            };
+            let Ok(positions) = run.working.leaving(context, layout, units) else { continue };
+            let is_run = run.working.is_run(context, &positions, |position| leaves.contains(&position));
+            leaves.extend(positions.iter().copied());
+            if let Some(request) = request
+                && is_run
+                && units.iter().all(|unit| taken.insert(*unit))
             {
                 wanted.push((number, request, positions));
             }

@@ -215,7 +215,20 @@ impl Working {
         Ok(saved)
     }
 
-    /// Replaces the messages at `positions` by one message, which stands where the first of them stood.
+    /// Whether nothing stays between the messages at `positions` once those of `leaves` have left; always, with the guard
+    /// off.
+    pub(crate) fn is_run(&self, context: &Context<'_>, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
+        !context.guards.on(Guard::Order) || guard::order(&self.entries, positions, leaves, []).is_ok()
+    }
+
+    /// `positions` (ascending) in runs of neighbours: between two of them stands something that stays. Linear.
+    pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
+        let stays = |position: usize| !self.gone[position] && !self.entries[position].message.is_system_prompt();
+        positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
+    }
+
+    /// Replaces the messages at `positions`, a run of neighbours, by one message, which stands where the first of them
+    /// stood.
     pub(crate) fn replace_messages(
         &mut self,
         context: &Context<'_>,
@@ -225,6 +238,10 @@ impl Working {
         reason: Reason,
         replacement: Replacement<'_>,
     ) -> Result<Tokens, Refusal> {
+        if context.guards.on(Guard::Order) {
+            let incoming = self.incoming.iter().map(|(entry, ..)| (entry.position, &entry.message.id));
+            guard::order(&self.entries, positions, |position| self.gone[position], incoming)?;
+        }
         let recall = self.archive_messages(context, archive, positions)?;
         let id = context.free_id(self.synthetics.len());
         let role = match replacement.origin {
@@ -241,7 +258,7 @@ impl Working {
             before.saturating_sub(tokens.total)
         };
         let sequence = self.synthetics.len() as u32;
-        let position = Position::before(self.entries[positions[0]].position, context.epoch, sequence);
+        let position = Position::in_place_of(self.entries[positions[0]].position, context.epoch, sequence);
         let level = 1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0);
         self.remove(positions);
         self.total = self.total - before.min(self.total) + tokens.total;

@@ -301,6 +301,7 @@ fn each_guard_is_missed_when_it_is_gone() {
     check(Guard::Idempotence, "idempotence");
     check(Guard::Provider, "provider");
     check(Guard::Failure, "failure");
+    check(Guard::Order, "order");
 }
 
 /// An archive that is full.

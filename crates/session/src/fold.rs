@@ -71,6 +71,12 @@ impl Position {
         Self { index: first.index, rank: Rank::Summary, epoch, sequence }
     }
 
+    /// Where `first` stands, for a summary that `epoch` adds and that replaces it. The place of an earlier summary is taken
+    /// as it is: another summary may stand behind it at the same message of the log.
+    pub fn in_place_of(first: Position, epoch: u32, sequence: u32) -> Self {
+        if first.rank == Rank::Summary { first } else { Self::before(first, epoch, sequence) }
+    }
+
     /// Behind the log's first `length` messages, for a summary that `epoch` adds.
     pub fn at_end(length: u32, epoch: u32, sequence: u32) -> Self {
         Self { index: length, rank: Rank::Summary, epoch, sequence }

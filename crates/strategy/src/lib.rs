@@ -45,6 +45,9 @@ pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, Settings
 #[doc(hidden)]
 pub use settings::{read as read_setting, unknown as unknown_setting};
 pub use strategy::{Lossiness, Meta, Needs, Strategy};
-pub use summaries::{LeastFirst, SUMMARY_OVERHEAD, Summaries, summarize, summary_room, tail_start, window_start};
+pub use summaries::{
+    LeastFirst, SUMMARY_OVERHEAD, Summaries, neighbours, summarize, summarize_runs, summary_room, tail_start,
+    window_start,
+};
 pub use task::{TaskDetector, TaskKind, Verdict};
 pub use view::{BlockRef, EntryTokens, Protection, Vectors, View};

@@ -7,7 +7,7 @@ use crate::cut::{Focus, telling_lines};
 use crate::goal::Goal;
 use crate::plan::Edit;
 use crate::services::Tokens;
-use crate::summaries::{SUMMARY_OVERHEAD, allot, summarize};
+use crate::summaries::{SUMMARY_OVERHEAD, allot, neighbours, summarize};
 use crate::text;
 use crate::view::{BlockRef, View};
 
@@ -85,20 +85,15 @@ impl Run {
     }
 }
 
-/// The runs of consecutive units among `units` (ascending), those left out that may not leave. Linear.
+/// The runs of neighbours among `units` (ascending), those left out that may not leave; a part of the system prompt parts no
+/// neighbours. Linear.
 pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for unit in units.into_iter().filter(|unit| view.protection(*unit as usize).may_leave()) {
-        let tokens = view.unit_tokens(unit as usize);
-        match runs.last_mut() {
-            Some(run) if run.units.last().is_some_and(|last| last + 1 == unit) => {
-                run.units.push(unit);
-                run.tokens += tokens;
-            }
-            _ => runs.push(Run { units: vec![unit], tokens }),
-        }
-    }
-    runs
+    let free: Vec<u32> = units.into_iter().filter(|unit| view.protection(*unit as usize).may_leave()).collect();
+    let run = |units: Vec<u32>| {
+        let tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
+        Run { units, tokens }
+    };
+    neighbours(view, &free).into_iter().map(run).collect()
 }
 
 /// Edits that save what `goal` asks for, or as much as `parts` (oldest first, each unit in one of them at most) have to

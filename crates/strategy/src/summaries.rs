@@ -18,6 +18,82 @@ pub fn summarize(goal: &Goal, units: Vec<u32>, max_tokens: Tokens, reason: Reaso
     Edit::Summarize { units, summary, reason }
 }
 
+/// `units` (ascending) in runs of neighbours: units that stay stand between the runs. A part of the system prompt in between
+/// does not part them. Linear.
+pub fn neighbours(view: &View<'_>, units: &[u32]) -> Vec<Vec<u32>> {
+    let is_system = |unit: u32| view.units()[unit as usize].kind == UnitKind::System;
+    units.chunk_by(|left, right| (left + 1..*right).all(is_system)).map(<[u32]>::to_vec).collect()
+}
+
+/// The edits that put summaries in the place of `units` (ascending, all of which may leave): one for each run of neighbours,
+/// for a summary of units between which something stays would put what came later in front of that. Together the texts take
+/// `max_tokens` tokens, less the headings of all but the first, shared by the size of what they replace; each gets `least`
+/// at least.
+///
+/// Where there are several runs, those of no more than twice `least` and its heading get no summary, nor do the smallest ones
+/// for whose least there is no room: they leave without a text, in edits behind the summaries, so that only those leave that
+/// the goal needs. One earlier summary alone stays: it has nothing to be folded with. `reason` says why given units leave.
+/// Linear in the units, and a sort of the runs.
+pub fn summarize_runs(
+    view: &View<'_>,
+    goal: &Goal,
+    units: &[u32],
+    max_tokens: Tokens,
+    least: Tokens,
+    reason: impl Fn(&[u32]) -> Reason,
+) -> Vec<Edit> {
+    let worth = 2 * (least + SUMMARY_OVERHEAD) + 1;
+    Runs::of(view, units, worth, max_tokens, least).edits(goal, max_tokens, least, reason)
+}
+
+/// Runs of neighbours that leave.
+struct Runs {
+    /// Those that are summarised, with their tokens.
+    told: Vec<(Vec<u32>, Tokens)>,
+    /// Those that leave without a text where the goal needs it.
+    untold: Vec<Vec<u32>>,
+}
+
+impl Runs {
+    /// Divides `units`; of several runs those of fewer than `worth` tokens are not told.
+    fn of(view: &View<'_>, units: &[u32], worth: Tokens, max_tokens: Tokens, least: Tokens) -> Self {
+        let sized = |run: Vec<u32>| {
+            let tokens = run.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
+            (run, tokens)
+        };
+        let mut told: Vec<(Vec<u32>, Tokens)> = neighbours(view, units).into_iter().map(sized).collect();
+        told.retain(|(run, _)| run.len() > 1 || has_more_than_summaries(view, run));
+        if told.len() < 2 {
+            return Self { told, untold: Vec::new() };
+        }
+        let most = (max_tokens + SUMMARY_OVERHEAD) / (least + SUMMARY_OVERHEAD).max(1);
+        told.sort_by_key(|(run, tokens)| (std::cmp::Reverse(*tokens), run.first().copied()));
+        let large = told.partition_point(|(_, tokens)| *tokens >= worth).min((most as usize).max(1));
+        let mut untold: Vec<Vec<u32>> = told.split_off(large).into_iter().map(|(run, _)| run).collect();
+        told.sort_unstable();
+        untold.sort_unstable();
+        Self { told, untold }
+    }
+
+    fn edits(self, goal: &Goal, max_tokens: Tokens, least: Tokens, reason: impl Fn(&[u32]) -> Reason) -> Vec<Edit> {
+        let headings = (self.told.len() as Tokens).saturating_sub(1) * SUMMARY_OVERHEAD;
+        let text = u64::from(max_tokens.saturating_sub(headings));
+        let all = self.told.iter().map(|(_, tokens)| u64::from(*tokens)).sum::<u64>().max(1);
+        let summaries = self.told.into_iter().map(|(run, tokens)| {
+            let share = (text * u64::from(tokens) / all) as Tokens;
+            let most = tokens.saturating_sub(SUMMARY_OVERHEAD + 1).max(1);
+            let reason = reason(&run);
+            summarize(goal, run, share.max(least).min(most), reason)
+        });
+        let drops = self.untold.into_iter().map(|units| {
+            let mut reason = reason(&units);
+            reason.detail.push_str("; too little for a summary of its own");
+            Edit::Drop { units, reason }
+        });
+        summaries.chain(drops).collect()
+    }
+}
+
 /// Tokens that all summaries of a plan together get where there is room: a share of the target, within bounds.
 pub fn summary_room(goal: &Goal, share: f64, least: Tokens, most: Tokens) -> Tokens {
     ((f64::from(goal.target) * share) as Tokens).min(most).max(least)
@@ -42,9 +118,8 @@ pub struct Summaries {
     pub min_tokens: Tokens,
     /// Tokens that they may take together at most.
     pub max_tokens: Tokens,
-    /// One summary for each run of neighbouring units of at least so many tokens; a shorter run goes into the summary
-    /// of the next. `None` for one summary in all.
-    pub run_tokens: Option<Tokens>,
+    /// A run of neighbouring units of fewer tokens gets no summary where there are several runs: see [`summarize_runs`].
+    pub run_tokens: Tokens,
 }
 
 impl Summaries {
@@ -79,9 +154,9 @@ impl Summaries {
         taken
     }
 
-    /// The edits that put summaries in the place of `units` (sorted positions of units that may leave), in their order;
-    /// none where summaries would be no shorter than the units, or where all of them are earlier summaries. `reason`
-    /// says why the given units leave. Linear in the units.
+    /// The edits that put summaries in the place of `units` (sorted positions of units that may leave), as
+    /// [`summarize_runs`] does; none where summaries would be no shorter than the units, or where all of them are earlier
+    /// summaries. `reason` says why the given units leave. Linear in the units, and a sort of the runs.
     pub fn edits(&self, view: &View<'_>, goal: &Goal, units: &[u32], reason: impl Fn(&[u32]) -> Reason) -> Vec<Edit> {
         let tokens_of = |units: &[u32]| units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
         let leaving = tokens_of(units);
@@ -91,20 +166,8 @@ impl Summaries {
         }
         // What the goal leaves for the summaries, their headings included.
         let room = leaving.saturating_sub(goal.excess()).min(self.most(goal) + SUMMARY_OVERHEAD).max(least);
-        let runs = match self.run_tokens {
-            None => vec![units.to_vec()],
-            Some(tokens) => runs(view, units, tokens.max(leaving.div_ceil(room / least))),
-        };
-        let text = room.saturating_sub(runs.len() as Tokens * SUMMARY_OVERHEAD);
-        runs.into_iter()
-            .map(|run| {
-                let tokens = tokens_of(&run);
-                let share = (u64::from(text) * u64::from(tokens) / u64::from(leaving)) as Tokens;
-                let max_tokens = share.max(self.min_tokens).min(tokens.saturating_sub(SUMMARY_OVERHEAD + 1).max(1));
-                let reason = reason(&run);
-                summarize(goal, run, max_tokens, reason)
-            })
-            .collect()
+        let text = room - SUMMARY_OVERHEAD;
+        Runs::of(view, units, self.run_tokens, text, self.min_tokens).edits(goal, text, self.min_tokens, reason)
     }
 
     /// Tokens of all summaries together where there is room.
@@ -176,26 +239,6 @@ pub fn tail_start(view: &View<'_>, mut tokens: Tokens) -> u32 {
 /// Whether there is anything but earlier summaries: one of those alone has nothing to be folded with.
 fn has_more_than_summaries(view: &View<'_>, units: &[u32]) -> bool {
     units.iter().any(|unit| view.units()[*unit as usize].kind != UnitKind::Summary)
-}
-
-/// Splits units where others stand between them, into parts of at least so many tokens.
-fn runs(view: &View<'_>, units: &[u32], least: Tokens) -> Vec<Vec<u32>> {
-    let mut runs: Vec<Vec<u32>> = Vec::new();
-    let (mut run, mut tokens): (Vec<u32>, Tokens) = (Vec::new(), 0);
-    for unit in units {
-        let is_gap = run.last().is_some_and(|last| last + 1 != *unit);
-        if is_gap && tokens >= least && has_more_than_summaries(view, &run) {
-            runs.push(std::mem::take(&mut run));
-            tokens = 0;
-        }
-        tokens += view.unit_tokens(*unit as usize);
-        run.push(*unit);
-    }
-    match runs.last_mut() {
-        Some(last) if tokens < least || !has_more_than_summaries(view, &run) => last.extend(run),
-        _ => runs.push(run),
-    }
-    runs
 }
 
 #[cfg(test)]

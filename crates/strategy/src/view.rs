@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use epitome_session::{Block, Entry, Language, Message, Origin, Session, Unit};
+use epitome_session::{Block, Content, Entry, Language, Message, Origin, Session, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -87,6 +87,8 @@ pub struct View<'a> {
     lexicon: &'a Lexicon,
     vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
+    /// By unit: what [`View::thinking_behind`] says of it.
+    thinking: OnceLock<Vec<Tokens>>,
 }
 
 impl fmt::Debug for View<'_> {
@@ -119,6 +121,7 @@ impl<'a> View<'a> {
             lexicon: Lexicon::shipped(),
             vectors: Err(Arc::from("no embedder is configured")),
             facts: OnceLock::new(),
+            thinking: OnceLock::new(),
         }
     }
 
@@ -198,6 +201,60 @@ impl<'a> View<'a> {
             Some(session) if entry.message.origin == Origin::Summary => session.originals(entry.key),
             _ => Vec::new(),
         }
+    }
+
+    /// Tokens of the signed thinking that leaves by itself when a change of the unit `first_changed_unit` is the first
+    /// change of the view: of the loop that stands in front of the unit or holds it, and of everything behind. A provider
+    /// takes no signed thinking behind an edited prefix, so the engine takes it out; the newest step's, and that of units
+    /// that may not leave, stays.
+    ///
+    /// Thinking in units that leave by an edit is counted here too: who drops unit 3 saves its own tokens and
+    /// `thinking_behind(3)` less the signed thinking of unit 3. A position behind the last unit is as good as the end.
+    /// Linear in the view on first use, constant afterwards.
+    pub fn thinking_behind(&self, first_changed_unit: usize) -> Tokens {
+        let behind = self.thinking.get_or_init(|| self.thinking_by_unit());
+        behind[first_changed_unit.min(self.units.len())]
+    }
+
+    /// Tokens of a unit's signed thinking; of a message that holds nothing else all its tokens, for it leaves with its
+    /// thinking. Linear in the unit's blocks.
+    pub fn signed_thinking(&self, unit: usize) -> Tokens {
+        let messages = self.units[unit].entries.clone();
+        let is_nothing = |content: &Content| match content {
+            Content::Text { text } => text.trim().is_empty(),
+            content => *content == Content::Gone,
+        };
+        let mut sum = 0;
+        for message in messages.clone() {
+            let (blocks, tokens) = (&self.entries[message].message.blocks, &self.tokens[message]);
+            let signed = blocks.iter().zip(&tokens.blocks).filter(|(block, _)| block.is_signed_thinking());
+            let thinks = self.entries[message].message.has_signed_thinking();
+            let is_empty = |block: &Block| block.is_signed_thinking() || is_nothing(&block.content);
+            sum += match thinks && messages.len() == 1 && blocks.iter().all(is_empty) {
+                true => tokens.total,
+                false => signed.map(|(_, tokens)| *tokens).sum(),
+            };
+        }
+        sum
+    }
+
+    /// What [`Self::thinking_behind`] says, for each unit and for the end of the view. Linear.
+    fn thinking_by_unit(&self) -> Vec<Tokens> {
+        let mut behind = vec![0; self.units.len() + 1];
+        for unit in (0..self.units.len()).rev() {
+            let leaves = self.protections[unit].may_leave();
+            behind[unit] = behind[unit + 1] + if leaves { self.signed_thinking(unit) } else { 0 };
+        }
+        // The loop in front of a unit, or around it, begins behind the newest unit before it that is no step.
+        let mut loop_start = 0;
+        (0..=self.units.len())
+            .map(|unit| {
+                if unit > 0 && self.units[unit - 1].kind != UnitKind::Step {
+                    loop_start = unit;
+                }
+                behind[loop_start]
+            })
+            .collect()
     }
 
     /// The units, in order.

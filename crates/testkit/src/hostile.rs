@@ -324,7 +324,12 @@ impl Strategy for Chaos {
 
 fn edit(dice: &mut Dice, view: &View<'_>) -> Edit {
     let reason = Reason::new("chaos", "at random").with_score(0.5);
-    let units: Vec<u32> = (0..dice.below(4)).map(|_| dice.below(view.units().len() + 1) as u32).collect();
+    let unit = |dice: &mut Dice| dice.below(view.units().len() + 1) as u32;
+    // Neighbours, or units from anywhere: a summary of those is refused where something between them stays.
+    let units: Vec<u32> = match dice.below(2) {
+        0 => (unit(dice)..).take(dice.below(5)).collect(),
+        _ => (0..dice.below(4)).map(|_| unit(dice)).collect(),
+    };
     let message = dice.below(view.len() + 1) as u32;
     let block = dice.below(3) as u32;
     match dice.below(8) {

@@ -1,7 +1,7 @@
 //! Checks of one strategy alone: a fixture goes in, its plan comes out as text.
 //!
 //! Whatever the case is about, a check also makes sure that the plan touches only what may be touched, that its ranges
-//! are ranges of the texts that they cut, that no edit overlaps another, that planning twice gives the same plan, and
+//! are ranges of the texts that they cut, that no edit overlaps another, that a summary replaces neighbours, that planning twice gives the same plan, and
 //! that the plan survives a round trip through JSON.
 
 use std::collections::{BTreeMap, HashSet};
@@ -273,6 +273,14 @@ fn check_rules(view: &View<'_>, plan: &Plan) {
         match edit {
             Edit::Drop { units, .. } | Edit::Summarize { units, .. } => {
                 assert!(!units.is_empty(), "an edit of nothing: {edit:?}");
+                let stays = |unit: &u32| {
+                    let is_system = view.units()[*unit as usize].kind == UnitKind::System;
+                    !is_system && !units.contains(unit) && !gone.contains(unit)
+                };
+                if let (Edit::Summarize { .. }, Some(first), Some(last)) = (edit, units.first(), units.last()) {
+                    let between = (*first..*last).find(stays);
+                    assert!(between.is_none(), "unit {between:?} stays between what a summary replaces: {edit:?}");
+                }
                 for unit in units {
                     assert!(view.protection(*unit as usize).may_leave(), "unit {unit} may not leave: {edit:?}");
                     assert!(gone.insert(*unit), "unit {unit} leaves twice");

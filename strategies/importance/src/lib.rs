@@ -46,10 +46,9 @@ settings! {
         /// Added for what later units use of a unit, times the uses: an exact string that one other message holds is
         /// half a use.
         reference_weight: f64 = 0.0, in 0.0..=1000.0;
-        /// Whether there is one summary for all units that leave; without it one for each run of neighbours.
-        one_summary: bool = true;
-        /// Runs of fewer tokens go into the summary of the next run; not for `one_summary`.
-        min_run_tokens: u32 = 1000, in 0..=1_000_000, unit "tokens";
+        /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
+        /// without one where the goal needs it.
+        min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
         /// Share of the target that the summaries may take together.
         summary_share: f64 = 0.15, in 0.0..=1.0;
         /// Tokens that a summary gets at least.
@@ -105,7 +104,7 @@ impl Importance {
             share: self.settings.summary_share,
             min_tokens: self.settings.min_summary_tokens,
             max_tokens: self.settings.max_summary_tokens,
-            run_tokens: (!self.settings.one_summary).then_some(self.settings.min_run_tokens),
+            run_tokens: self.settings.min_run_tokens,
         }
     }
 

@@ -4,7 +4,7 @@ mod chunks;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, cut, settings, strategy,
-    summarize,
+    summarize_runs,
 };
 
 use crate::chunks::{Chunk, Chunks};
@@ -80,7 +80,8 @@ impl Strategy for IncrementalSummary {
             }
         }
         let short = goal.excess().saturating_sub(saved(&planned));
-        let edits = planned.into_iter().map(|planned| planned.edit(goal, short)).collect();
+        let least = self.settings.min_summary_tokens;
+        let edits = planned.into_iter().flat_map(|planned| planned.edits(view, goal, short, least)).collect();
         Ok(Plan::of(edits, self.refusal(&chunks)))
     }
 }
@@ -98,7 +99,8 @@ fn saved(planned: &[Planned]) -> Tokens {
 }
 
 impl Planned {
-    fn edit(self, goal: &Goal, short: Tokens) -> Edit {
+    /// One summary, or one for each run where something in the chunk stays.
+    fn edits(self, view: &View<'_>, goal: &Goal, short: Tokens, least: Tokens) -> Vec<Edit> {
         let Chunk { tokens, count, is_fold, .. } = self.chunk;
         let (code, what) = if is_fold {
             ("summaries-folded", format!("{count} earlier summaries, {tokens} tokens"))
@@ -109,7 +111,9 @@ impl Planned {
             0 => String::new(),
             short => format!("; full chunks are not enough, {short} tokens are left for others to save"),
         };
-        summarize(goal, self.chunk.units, self.max_tokens, Reason::new(code, what + &missing))
+        let detail = what + &missing;
+        let reason = |_: &[u32]| Reason::new(code, detail.as_str());
+        summarize_runs(view, goal, &self.chunk.units, self.max_tokens, least, reason)
     }
 }
 

@@ -28,10 +28,9 @@ settings! {
         test_words: Vec<String> = event::words(event::TESTS);
         /// Words in a command that records or publishes work.
         commit_words: Vec<String> = event::words(event::COMMITS);
-        /// Whether there is one summary for all units that leave; without it one for each run of neighbours.
-        one_summary: bool = false;
-        /// Runs of fewer tokens go into the summary of the next run; not for `one_summary`.
-        min_run_tokens: u32 = 1000, in 0..=1_000_000, unit "tokens";
+        /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
+        /// without one where the goal needs it.
+        min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
         /// Share of the target that the summaries may take together.
         summary_share: f64 = 0.15, in 0.0..=1.0;
         /// Tokens that a summary gets at least.
@@ -87,7 +86,7 @@ impl KeyEvents {
             share: self.settings.summary_share,
             min_tokens: self.settings.min_summary_tokens,
             max_tokens: self.settings.max_summary_tokens,
-            run_tokens: (!self.settings.one_summary).then_some(self.settings.min_run_tokens),
+            run_tokens: self.settings.min_run_tokens,
         }
     }
 

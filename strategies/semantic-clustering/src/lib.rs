@@ -4,8 +4,8 @@ mod clusters;
 mod representatives;
 
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize, summary_room, text, window_start,
+    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
+    summarize_runs, summary_room, text, window_start,
 };
 
 use representatives::Member;
@@ -24,8 +24,6 @@ settings! {
         usage_weight: f64 = 0.2, in 0.0..=2.0;
         /// The strategy runs with at least this many messages in front of the window; a call and its results count as one.
         min_messages: u32 = 10, in 2..=10_000, unit "messages";
-        /// Whether each cluster gets a summary of its own, where it is large enough; without it there is one summary in all.
-        summary_per_cluster: bool = false;
         /// Share of the target that all summaries together may take.
         summary_share: f64 = 0.15, in 0.0..=1.0;
         /// Tokens that a summary may take however small its share is, and the least that it gets.
@@ -109,22 +107,20 @@ enum Cause {
 struct Leaving {
     unit: usize,
     cause: Cause,
-    /// Its cluster, where it is in one.
-    cluster: Option<usize>,
     /// How alike it is to the representative that stays for it.
     likeness: f32,
 }
 
 impl Leaving {
     fn of(unit: usize, cause: Cause) -> Self {
-        Self { unit, cause, cluster: None, likeness: 0.0 }
+        Self { unit, cause, likeness: 0.0 }
     }
 }
 
 impl From<Member> for Leaving {
     fn from(member: Member) -> Self {
         let cause = if member.represents { Cause::Representative } else { Cause::Represented };
-        Self { unit: member.unit, cause, cluster: Some(member.cluster), likeness: member.likeness }
+        Self { unit: member.unit, cause, likeness: member.likeness }
     }
 }
 
@@ -171,80 +167,34 @@ impl SemanticClustering {
         }
         let left = goal.target.saturating_sub(goal.current.saturating_sub(tokens) + SUMMARY_OVERHEAD);
         let all = left.min(share).max(self.settings.min_summary_tokens);
-        let groups = self.groups(view, gone);
-        let edits = groups.iter().map(|group| {
-            let part = u64::from(all) * u64::from(group.tokens) / u64::from(tokens);
-            let most = group.tokens.saturating_sub(SUMMARY_OVERHEAD + 1);
-            let max_tokens = (part as Tokens).max(self.settings.min_summary_tokens).min(most);
-            group.edit(view, goal, clusters, max_tokens)
-        });
-        Plan::of(edits.collect(), "")
-    }
-
-    /// What leaves, by summary: one in all, or one for each cluster of which enough leaves, and one for the rest.
-    fn groups(&self, view: &View<'_>, gone: Vec<Leaving>) -> Vec<Group> {
-        let mut rest = Group::default();
-        let mut of_clusters: Vec<Group> = Vec::new();
-        for leaving in gone {
-            match leaving.cluster {
-                Some(cluster) if self.settings.summary_per_cluster => {
-                    if of_clusters.len() <= cluster {
-                        of_clusters.resize_with(cluster + 1, Group::default);
-                    }
-                    of_clusters[cluster].add(view, leaving);
-                }
-                _ => rest.add(view, leaving),
-            }
-        }
-        // A summary for little costs more than it tells.
-        let worth = 2 * (self.settings.min_summary_tokens + SUMMARY_OVERHEAD);
-        let (mut groups, small): (Vec<Group>, Vec<Group>) =
-            of_clusters.into_iter().partition(|group| group.tokens >= worth && group.units.len() > 1);
-        small.into_iter().flat_map(|group| group.units).for_each(|leaving| rest.add(view, leaving));
-        groups.sort_by_key(|group| std::cmp::Reverse(group.tokens));
-        let only_earlier = rest.units.iter().all(|leaving| leaving.cause == Cause::Earlier);
-        let is_worth_it = rest.tokens > self.settings.min_summary_tokens + SUMMARY_OVERHEAD;
-        if groups.is_empty() || (is_worth_it && !(only_earlier && rest.units.len() < 2)) {
-            groups.push(rest);
-        }
-        groups
-    }
-}
-
-/// What one summary replaces.
-#[derive(Debug, Default)]
-struct Group {
-    units: Vec<Leaving>,
-    tokens: Tokens,
-}
-
-impl Group {
-    fn add(&mut self, view: &View<'_>, leaving: Leaving) {
-        self.tokens += view.unit_tokens(leaving.unit);
-        self.units.push(leaving);
-    }
-
-    fn edit(&self, view: &View<'_>, goal: &Goal, clusters: usize, max_tokens: Tokens) -> Edit {
-        let messages: usize = self.units.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
-        let represented: Vec<&Leaving> = self.units.iter().filter(|it| it.cause == Cause::Represented).collect();
-        let likeness = represented.iter().map(|it| it.likeness).sum::<f32>() / represented.len().max(1) as f32;
-        let (code, why) = match self.units.iter().map(|leaving| leaving.cause).max() {
-            Some(Cause::Window) => ("window-shrunk", "; some of the newest had to go for the goal"),
-            Some(Cause::Representative) => {
-                ("no-room-for-representative", "; some representatives had to go for the goal")
-            }
-            Some(Cause::Represented | Cause::Earlier) | None => ("represented", ""),
+        gone.sort_by_key(|leaving| leaving.unit);
+        let units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
+        let reason = |units: &[u32]| {
+            let of_run = gone.iter().filter(|leaving| units.binary_search(&(leaving.unit as u32)).is_ok());
+            reason(view, clusters, &of_run.copied().collect::<Vec<Leaving>>())
         };
-        let detail = format!(
-            "{} ({} tokens) of {}, {likeness:.2} like their representatives{why}",
-            text::counted(messages, "message"),
-            self.tokens,
-            text::counted(clusters, "cluster"),
-        );
-        let mut units: Vec<u32> = self.units.iter().map(|leaving| leaving.unit as u32).collect();
-        units.sort_unstable();
-        summarize(goal, units, max_tokens, Reason::new(code, detail).with_score(likeness))
+        let edits = summarize_runs(view, goal, &units, all.min(tokens - 1), self.settings.min_summary_tokens, reason);
+        Plan::of(edits, "nothing but earlier summaries may leave")
     }
+}
+
+/// Why units leave.
+fn reason(view: &View<'_>, clusters: usize, leaving: &[Leaving]) -> Reason {
+    let messages: usize = leaving.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
+    let tokens: Tokens = leaving.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
+    let represented: Vec<&Leaving> = leaving.iter().filter(|it| it.cause == Cause::Represented).collect();
+    let likeness = represented.iter().map(|it| it.likeness).sum::<f32>() / represented.len().max(1) as f32;
+    let (code, why) = match leaving.iter().map(|leaving| leaving.cause).max() {
+        Some(Cause::Window) => ("window-shrunk", "; some of the newest had to go for the goal"),
+        Some(Cause::Representative) => ("no-room-for-representative", "; some representatives had to go for the goal"),
+        Some(Cause::Represented | Cause::Earlier) | None => ("represented", ""),
+    };
+    let detail = format!(
+        "{} ({tokens} tokens) of {}, {likeness:.2} like their representatives{why}",
+        text::counted(messages, "message"),
+        text::counted(clusters, "cluster"),
+    );
+    Reason::new(code, detail).with_score(likeness)
 }
 
 #[cfg(test)]

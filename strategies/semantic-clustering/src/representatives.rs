@@ -9,8 +9,6 @@ use crate::clusters::{Cluster, Points};
 pub(crate) struct Member {
     /// Position of the unit in the view.
     pub unit: usize,
-    /// Its cluster.
-    pub cluster: usize,
     /// Whether it stays for others.
     pub represents: bool,
     /// How alike it is to the representative that is most like it; for a representative, to the cluster's middle.
@@ -28,14 +26,9 @@ pub(crate) fn rank(
 ) -> Vec<Member> {
     let mut represented: Vec<Member> = Vec::new();
     let mut representatives: Vec<(usize, Member)> = Vec::new();
-    for (number, cluster) in clusters.iter().enumerate() {
+    for cluster in clusters {
         let chosen = choose(view, points, cluster, per_cluster, usage_weight);
-        let member = |point: usize, represents, likeness| Member {
-            unit: points.units[point],
-            cluster: number,
-            represents,
-            likeness,
-        };
+        let member = |point: usize, represents, likeness| Member { unit: points.units[point], represents, likeness };
         for point in &cluster.members {
             let row = points.row(*point);
             if chosen.contains(point) {
@@ -49,12 +42,7 @@ pub(crate) fn rank(
     }
     represented.sort_by(|left, right| right.likeness.total_cmp(&left.likeness).then(left.unit.cmp(&right.unit)));
     representatives.sort_by_key(|(size, member)| (*size, member.unit));
-    let unknown = points.unknown.iter().map(|unit| Member {
-        unit: *unit,
-        cluster: clusters.len(),
-        represents: false,
-        likeness: 0.0,
-    });
+    let unknown = points.unknown.iter().map(|unit| Member { unit: *unit, represents: false, likeness: 0.0 });
     unknown.chain(represented).chain(representatives.into_iter().map(|(_, member)| member)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize, summary_room, text, window_start,
+    summarize_runs, summary_room, text, window_start,
 };
 
 settings! {
@@ -65,7 +65,9 @@ impl Strategy for SlidingWindow {
             if cut.shrunk { "; the window had to shrink for the goal" } else { "" }
         );
         let code = if cut.shrunk { "window-shrunk" } else { "older-than-window" };
-        Ok(Plan::of(vec![summarize(goal, cut.units, max_tokens, Reason::new(code, detail))], ""))
+        let reason = |_: &[u32]| Reason::new(code, detail.as_str());
+        let edits = summarize_runs(view, goal, &cut.units, max_tokens, self.settings.min_summary_tokens, reason);
+        Ok(Plan::of(edits, "nothing in front of the window may leave"))
     }
 }
 

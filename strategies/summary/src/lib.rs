@@ -4,7 +4,7 @@ mod keep;
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize, text,
+    summarize_runs, text,
 };
 
 use crate::keep::KeptSteps;
@@ -80,7 +80,9 @@ impl Strategy for Summary {
             span.tail_tokens,
             kept.note()
         );
-        Ok(Plan::of(vec![summarize(goal, span.units, max_tokens, Reason::new(code, detail))], ""))
+        let reason = |_: &[u32]| Reason::new(code, detail.as_str());
+        let edits = summarize_runs(view, goal, &span.units, max_tokens, LEAST_SUMMARY, reason);
+        Ok(Plan::of(edits, "nothing in front of the newest messages may leave"))
     }
 }
 

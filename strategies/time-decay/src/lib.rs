@@ -132,7 +132,7 @@ impl TimeDecay {
         let mut unit = 0;
         while unit < fades.len() {
             if let Some(run) = leaving.next_if(|run| run.units.first() == Some(&(unit as u32))) {
-                unit += run.units.len();
+                unit = run.units.last().map_or(unit, |last| *last as usize) + 1;
                 let saving = u64::from(run.tokens - self.cost());
                 layers.push(Layer { what: What::Leave(run), saving });
                 continue;

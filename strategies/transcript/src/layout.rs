@@ -196,17 +196,7 @@ fn kept_tokens(view: &View<'_>, unit: usize) -> Tokens {
     if view.protection(unit) != Protection::Free {
         return view.unit_tokens(unit);
     }
-    let positions = view.units()[unit].entries.clone();
-    let thinking: Tokens = positions
-        .flat_map(|position| {
-            let signed = |(block, content): (usize, &epitome_strategy::Block)| {
-                let at = BlockRef { message: position as u32, block: block as u32 };
-                content.is_signed_thinking().then(|| view.block_tokens(at))
-            };
-            view.message(position).blocks.iter().enumerate().filter_map(signed).collect::<Vec<_>>()
-        })
-        .sum();
-    view.unit_tokens(unit).saturating_sub(thinking)
+    view.unit_tokens(unit).saturating_sub(view.signed_thinking(unit))
 }
 
 fn is_transcript(view: &View<'_>, unit: usize) -> bool {

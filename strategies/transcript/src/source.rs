@@ -15,6 +15,9 @@ use crate::pieces::pieces;
 /// text serves. It bounds what a compaction costs, however long the session is: about a million tokens.
 const MOST_BYTES: usize = 4_000_000;
 
+/// Bytes of the longest text directly behind what a tool gave that is taken for typed.
+const LONGEST_INTERRUPTION: usize = 1_500;
+
 /// What a passage is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -102,6 +105,8 @@ pub(crate) struct Source {
     waiting: HashMap<CallId, u32>,
     /// The newest call in plain text.
     text_call: Option<u32>,
+    /// Whether the message before was what a tool gave.
+    is_behind_output: bool,
 }
 
 /// Where something that is read stands.
@@ -153,6 +158,7 @@ impl Source {
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
             }
         }
+        self.is_behind_output = message.role == Role::Tool;
         self.messages += 1;
     }
 
@@ -160,6 +166,10 @@ impl Source {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
             (_, Origin::ToolOutput) => self.read_output(text, self.text_call, place),
+            // Nobody types a page into the middle of the model's work; a skill or a command is put there.
+            (_, Origin::Typed) if self.is_behind_output && text.len() > LONGEST_INTERRUPTION => {
+                self.add(Kind::Injected, text, 0..text.len(), None, place);
+            }
             (_, Origin::Typed) => {
                 let typed = speech::typed_ranges(message, block);
                 self.add_parts(text, &typed, Kind::Typed, Kind::Injected, None, place);

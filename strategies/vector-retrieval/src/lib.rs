@@ -5,7 +5,7 @@ mod nearness;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
-    strategy, summarize, summary_room, tail_start, text, window_start,
+    strategy, summarize_runs, summary_room, tail_start, text, window_start,
 };
 
 use nearness::Candidate;
@@ -188,16 +188,21 @@ impl VectorRetrieval {
             Some(Cause::Near) => "no-room-for-near",
             Some(Cause::Far | Cause::Earlier) | None => "far-from-question",
         };
-        let (reason, score) = reason(view, &gone, code);
         let stay = (0..window).filter(|unit| view.protection(*unit).may_leave()).count();
         let old = gone.iter().filter(|leaving| leaving.unit < window).count();
-        let detail = format!("{}; {} old messages stay", reason, stay.saturating_sub(old));
+        let old_stay = stay.saturating_sub(old);
         let left = goal.target.saturating_sub(goal.current.saturating_sub(tokens) + SUMMARY_OVERHEAD);
         let max_tokens = left.min(share).max(self.settings.min_summary_tokens).min(tokens - SUMMARY_OVERHEAD - 1);
-        let mut units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
-        units.sort_unstable();
-        let reason = Reason::new(code, detail).with_score(score);
-        Plan::of(vec![summarize(goal, units, max_tokens, reason)], "")
+        gone.sort_by_key(|leaving| leaving.unit);
+        let units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
+        let reason = |units: &[u32]| {
+            let of_run: Vec<Leaving> =
+                gone.iter().filter(|leaving| units.binary_search(&(leaving.unit as u32)).is_ok()).copied().collect();
+            let (detail, score) = reason(view, &of_run, code);
+            Reason::new(code, format!("{detail}; {old_stay} old messages stay")).with_score(score)
+        };
+        let edits = summarize_runs(view, goal, &units, max_tokens, self.settings.min_summary_tokens, reason);
+        Plan::of(edits, "nothing but earlier summaries may leave")
     }
 
     fn share(&self, goal: &Goal) -> Tokens {

@@ -4,9 +4,11 @@
 mod arrivals;
 mod edits;
 mod floor;
+mod order;
 mod quality;
 mod runs;
 mod selection;
 mod summaries;
 mod support;
+mod thinking;
 mod vectors;

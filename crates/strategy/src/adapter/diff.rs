@@ -8,6 +8,8 @@ use epitome_session::{Block, Content, Message, Reason, Role};
 use super::arguments::{self, Change};
 use super::shortened::shortened;
 use crate::plan::{Edit, Plan, SummaryText};
+use crate::services::Tokens;
+use crate::summaries::{SUMMARY_OVERHEAD, neighbours};
 use crate::text;
 use crate::view::View;
 
@@ -124,22 +126,46 @@ fn run(
         Some(message) => Some(summary_text(message)?),
         None => None,
     };
-    match text {
+    let left_out = |units: Vec<u32>, beside: &str| {
+        let detail = format!("{} left out{beside}", text::counted(messages(&units), "message"));
+        Edit::Drop { units, reason: Reason::new("left-out-by-function", detail) }
+    };
+    match (text, summary) {
         _ if free.is_empty() => {}
-        Some(text) => {
+        (Some(text), Some(message)) => {
+            let place = place(view, &free, &text).ok_or_else(|| {
+                format!(
+                    "message `{}` takes the place of messages between which protected ones stay, and is longer than any of \
+                     their runs; give one new message for each side of what stays",
+                    message.id
+                )
+            })?;
+            let (before, after): (Vec<u32>, Vec<u32>) =
+                free.into_iter().filter(|unit| !place.contains(unit)).partition(|unit| *unit < place[0]);
             let reason = Reason::new(
                 "replaced-by-function",
                 format!("{} became one text{beside}", text::counted(count, "message")),
             );
-            edits.push(Edit::Summarize { units: free, summary: SummaryText::Ready(text), reason });
+            edits.push(Edit::Summarize { units: place, summary: SummaryText::Ready(text), reason });
+            let elsewhere = "; told in the text of the newest run";
+            edits.extend([before, after].into_iter().filter(|it| !it.is_empty()).map(|it| left_out(it, elsewhere)));
         }
-        None => {
-            let reason =
-                Reason::new("left-out-by-function", format!("{} left out{beside}", text::counted(count, "message")));
-            edits.push(Edit::Drop { units: free, reason });
-        }
+        _ => edits.push(left_out(free, &beside)),
     }
     Ok(protected)
+}
+
+/// Where the new message goes that stands for `units`: in the place of the newest run of neighbours that is longer than it.
+/// What it tells of is older than what stands behind it then; in an older place it could tell what came later in front of
+/// what it answers. `None` where no run is longer.
+fn place(view: &View<'_>, units: &[u32], text: &str) -> Option<Vec<u32>> {
+    let mut runs = neighbours(view, units);
+    if runs.len() < 2 {
+        return runs.pop();
+    }
+    let tokens = view.count(text) + SUMMARY_OVERHEAD;
+    let size = |run: &Vec<u32>| run.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
+    runs.into_iter().rfind(|run| size(run) > tokens)
 }
 
 /// The text of a new message.

@@ -32,6 +32,7 @@
 //! |---|---|
 //! | leaves out all messages of a unit | `Drop` |
 //! | leaves them out and puts one new message of text (a user's, with an id that the view does not have) in their place | `Summarize`, the text ready |
+//! | the same, where something between them is protected and stays | `Summarize` of the newest run that is longer than the text, `Drop` of the others; an error that says so where none is |
 //! | gives a text back with parts missing, its own marks (`…`, `...`, `[40 lines omitted]`) between them or not | `Excerpt` of what is left; the engine writes marks of its own |
 //! | gives nothing but a mark in place of a text (`[cleared]`), or the message without that block | `Excerpt` that keeps nothing |
 //! | cuts long strings in a call's arguments behind the same number of characters | `Trim` |

@@ -77,6 +77,14 @@ fn messages() -> Vec<Message> {
 
 /// The plan of a function, an edit a line; the error after `error:`.
 fn planned(function: impl Fn(Vec<Message>) -> Result<Vec<Message>, String> + Send + Sync + 'static) -> String {
+    planned_with(None, function)
+}
+
+/// The same where the host has pinned a unit.
+fn planned_with(
+    pinned: Option<usize>,
+    function: impl Fn(Vec<Message>) -> Result<Vec<Message>, String> + Send + Sync + 'static,
+) -> String {
     let mut session = Session::new();
     messages().into_iter().for_each(|message| {
         session.push(message);
@@ -85,7 +93,10 @@ fn planned(function: impl Fn(Vec<Message>) -> Result<Vec<Message>, String> + Sen
     let units = units(entries);
     let tokens: Vec<EntryTokens> = entries.iter().map(|_| EntryTokens { total: 100, blocks: vec![48, 48] }).collect();
     let protections = [Protection::System, Protection::OriginalTask, Protection::Free, Protection::Free];
-    let protections = [&protections[..], &[Protection::Free, Protection::NewestUser]].concat();
+    let mut protections = [&protections[..], &[Protection::Free, Protection::NewestUser]].concat();
+    if let Some(pinned) = pinned {
+        protections[pinned] = Protection::Pinned;
+    }
     let view = View::new(entries, &units, &tokens, &protections, &Bytes, Language::English);
     let goal = Goal {
         current: 700,
@@ -157,6 +168,30 @@ fn what_is_protected_stays() {
     assert_eq!(
         changed(|all| drop(all.splice(.., [new("sum", "all of it")]))),
         "summarize [2, 3, 4] as \"all of it\" 4 messages became one text; 3 protected ones stay"
+    );
+    // Between two runs something stays: the text goes where the newest of them stood that is longer than it.
+    let pinned = |text: &str| {
+        let text = text.to_owned();
+        planned_with(Some(3), move |mut all| {
+            drop(all.splice(2..6, [new("sum", &text)]));
+            Ok(all)
+        })
+    };
+    assert_eq!(
+        pinned("all of it"),
+        "summarize [4] as \"all of it\" 3 messages became one text; 1 protected ones stay\n\
+         drop [2] 2 messages left out; told in the text of the newest run"
+    );
+    assert_eq!(
+        pinned("a text of more than seventy tokens, for one hundred are in the newest run, and thirty for the heading"),
+        "summarize [2] as \"a text of more than seventy tokens, for one hundred are in the newest run, and thirty for the \
+         heading\" 3 messages became one text; 1 protected ones stay\n\
+         drop [4] 1 message left out; told in the text of the newest run"
+    );
+    assert_eq!(
+        pinned(&"long ".repeat(50)),
+        "error: message `sum` takes the place of messages between which protected ones stay, and is longer than any of their \
+         runs; give one new message for each side of what stays"
     );
     assert_eq!(changed(|all| all.truncate(6)), "declined: the function changed 1 message, all of them protected");
     assert_eq!(

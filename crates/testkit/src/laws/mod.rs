@@ -1,6 +1,7 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
-//! Each file holds the laws of one question: is the view valid ([`validity`]), did what must stay stay ([`stays`]), do
+//! Each file holds the laws of one question: is the view valid ([`validity`]), is it in
+//! order ([`order`]), did what must stay stay ([`stays`]), do
 //! receipts and figures add up ([`accounts`]), are shortened texts and the archive true ([`texts`]), is the verdict right
 //! ([`verdict`]), is what was lost told ([`quality`]), does the journal hold ([`journal`]).
 
@@ -8,6 +9,7 @@ mod accounts;
 mod journal;
 mod json;
 mod marks;
+mod order;
 mod quality;
 mod stays;
 mod texts;
@@ -126,6 +128,7 @@ impl<'a> Laws<'a> {
             return;
         }
         self.pairing();
+        self.order();
         self.pins();
         self.progress();
         self.thinking();
