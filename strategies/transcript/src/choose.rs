@@ -183,7 +183,7 @@ impl<'c> Choice<'c> {
             worth += self.own_worth(head);
         }
         if self.is_near(line) {
-            worth *= weight("near", 1.3);
+            worth *= weight("near", 1.6);
         }
         worth / (self.cost(line) as f32 + LINE_TOKENS).powf(weight("power", 0.9))
     }

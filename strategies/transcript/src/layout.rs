@@ -68,9 +68,9 @@ impl Layout {
         let room = goal.target.saturating_sub(protected);
         let share = |share: f64| (f64::from(room) * share) as Tokens;
         layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
-        layout.keep_newest(view, share(settings.newest_share));
+        layout.keep_newest(view, share(f64::from(crate::weights::weight("newest", settings.newest_share as f32))));
         layout.keep_summaries(view, share(settings.summary_share));
-        layout.keep_tail(view, share(settings.tail_share));
+        layout.keep_tail(view, share(f64::from(crate::weights::weight("tail", settings.tail_share as f32))));
         let staying: Tokens =
             (0..units.len()).filter(|unit| layout.places[*unit] == Place::Stays).map(|unit| kept_tokens(view, unit)).sum();
         layout.room = goal.target.saturating_sub(staying);

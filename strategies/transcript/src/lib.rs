@@ -37,7 +37,7 @@ settings! {
         /// Share of the same that a summary which the agent or a model wrote may take before its sections are shortened.
         summary_share: f64 = 0.5, in 0.0..=1.0;
         /// Share of the same that the newest units keep as they are.
-        tail_share: f64 = 0.0, in 0.0..=1.0;
+        tail_share: f64 = 0.1, in 0.0..=1.0;
     }
 }
 

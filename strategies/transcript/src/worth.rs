@@ -88,7 +88,7 @@ impl Worth {
                 Kind::Answer => weight("answer", 3.0) * age,
                 Kind::Said => weight("said", 2.0) * age,
                 Kind::Call => weight("call", 1.5) * age,
-                Kind::Argument => weight("argument", 0.6) * age,
+                Kind::Argument => weight("argument", 1.0) * age,
                 Kind::Injected => weight("injected", 1.0) * age,
                 Kind::Output => weight("output", 1.0) * age * (1.0 + (-(tokens as f32) / weight("short", 150.0)).exp()),
             };
@@ -120,6 +120,20 @@ impl Worth {
                     }
                     Kind::Argument if source.lines[index].sign == Sign::Old => self.factor[index] *= 0.5,
                     _ => {}
+                }
+                if passage.kind == Kind::Output {
+                    let reads = action.is_some_and(|action| is_reading(source, action));
+                    let text = source.lines[index].text().trim_start();
+                    if reads && is_comment(text) {
+                        self.factor[index] *= weight("comment", 0.5);
+                    }
+                    if is_definition(text) {
+                        self.factor[index] *= weight("def", 1.2);
+                    }
+                    if !reads && is_outcome(text) {
+                        self.factor[index] *= weight("outmul", 1.6);
+                        self.flat[index] += weight("outadd", 1.5) * age;
+                    }
                 }
                 if is_replaced[index] {
                     self.factor[index] *= weight("replaced", 0.1);
@@ -342,6 +356,35 @@ const STATE_COMMANDS: &[&str] = &[
 fn is_of_state(source: &Source, action: &Action) -> bool {
     let head = source.lines[action.head as usize].text();
     action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| head.contains(command))
+}
+
+fn is_reading(source: &Source, action: &Action) -> bool {
+    let head = source.lines[action.head as usize].text();
+    let asked = head.strip_prefix(&*action.name).map_or(head, |rest| rest.trim_start_matches(": "));
+    let asked = without_folder_change(asked);
+    matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
+        || (action.kind == ToolKind::Shell
+            && ["cat ", "sed -n", "head ", "tail ", "nl ", "grep ", "rg ", "ls", "find ", "Get-Content", "git show", "git diff"].iter().any(|command| asked.starts_with(command)))
+}
+
+fn is_comment(line: &str) -> bool {
+    ["//", "#", "*", "/*", "--", "\"\"\"", "'''", ";;", "%"].iter().any(|mark| line.starts_with(mark)) && !line.starts_with("#include") && !line.starts_with("## ")
+}
+
+fn is_definition(line: &str) -> bool {
+    let mut line = line;
+    for word in ["pub ", "export ", "async ", "static ", "default ", "public ", "private ", "abstract "] {
+        line = line.strip_prefix(word).unwrap_or(line);
+    }
+    ["def ", "class ", "func ", "fn ", "function ", "interface ", "type ", "struct ", "enum ", "impl ", "const ", "trait ", "module ", "# ", "## ", "### "].iter().any(|word| line.starts_with(word))
+}
+
+const OUTCOMES: &[&str] = &["error", "fail", "fatal", "panic", "exception", "traceback", "denied", "rejected", "blocked", "not found", "no such", "cannot", "unable", "invalid", "warning", "passed", "success", "exit code", "exited", "created", "updated", "merged", "pushed", "committed", "timed out", "killed", "conflict", "modified", "untracked", "deleted", "ahead", "behind", "clean", "✓", "✗", "returncode>1"];
+
+fn is_outcome(line: &str) -> bool {
+    if line.len() > 400 { return false; }
+    let lower = line.to_ascii_lowercase();
+    OUTCOMES.iter().any(|word| lower.contains(word))
 }
 
 /// A hash of a line without its numbers and paths.
