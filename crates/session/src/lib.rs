@@ -7,6 +7,7 @@
 mod block;
 mod excerpt;
 mod fold;
+pub mod heading;
 mod journal;
 mod message;
 mod session;
@@ -17,6 +18,7 @@ pub use block::{
 };
 pub use excerpt::{Excerpt, ExcerptError, Kept};
 pub use fold::{Entry, EntryKey, Position};
+pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};
