@@ -22,21 +22,28 @@ def line(message):
 def plan(request, keep):
     goal, view = request["goal"], request["view"]
     excess = goal["current"] - goal["target"]
-    units, lines, saved = [], [], 0
+    # One outline for each run of neighbours: what stays ends a run.
+    runs, saved = [[]], 0
     for unit in view["units"][:-keep]:
-        if not unit["may_leave"]:
-            continue
-        outline = [text for text in map(line, view["messages"][unit["first"]:unit["end"]]) if text]
-        units.append(unit["position"])
-        lines += outline
-        # A token is seldom shorter than three characters.
-        saved += unit["tokens"] - sum(len(text) for text in outline) // 3
         if saved >= excess:
             break
+        if not unit["may_leave"]:
+            runs.append([])
+            continue
+        outline = [text for text in map(line, view["messages"][unit["first"]:unit["end"]]) if text]
+        runs[-1].append((unit["position"], outline))
+        # A token is seldom shorter than three characters.
+        saved += unit["tokens"] - sum(len(text) for text in outline) // 3
     if saved < 100:
-        return {"declined": f"an outline of {len(units)} units would not be shorter"}
+        return {"declined": "an outline would not be shorter"}
+    return {"edits": [edit(run) for run in runs if run]}
+
+
+def edit(run):
+    units = [position for position, _ in run]
+    lines = [text for _, outline in run for text in outline]
     reason = {"code": "outlined", "detail": f"{len(units)} units became {len(lines)} lines"}
-    return {"edits": [{"edit": "summarize", "units": units, "summary": {"ready": "\n".join(lines)}, "reason": reason}]}
+    return {"edit": "summarize", "units": units, "summary": {"ready": "\n".join(lines)}, "reason": reason}
 
 
 def main():

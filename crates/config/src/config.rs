@@ -16,7 +16,8 @@ use crate::models::{ModelLimits, ModelTable, Models, UnknownModel};
 use crate::preset::Preset;
 use crate::read;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, QualityTable, SelectTable, SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, QualityTable, SelectTable,
+    SummaryTable,
 };
 use crate::values::{Limit, SummarizerChoice};
 
@@ -79,6 +80,7 @@ pub struct Config {
     pub(crate) live: LiveTable,
     pub(crate) counter: CounterTable,
     pub(crate) pins: PinsTable,
+    pub(crate) marks: MarksTable,
     pub(crate) select: SelectTable,
     pub(crate) quality: QualityTable,
     pub(crate) summary: SummaryTable,
@@ -106,6 +108,7 @@ impl Default for Config {
             live: LiveTable::default(),
             counter: CounterTable::default(),
             pins: PinsTable::default(),
+            marks: MarksTable::default(),
             select: SelectTable::default(),
             quality: QualityTable::default(),
             summary: SummaryTable::default(),
@@ -201,6 +204,7 @@ impl Config {
             "live" => set_in(&mut self.live, name, value)?,
             "counter" => set_in(&mut self.counter, name, value)?,
             "pins" => set_in(&mut self.pins, name, value)?,
+            "marks" => set_in(&mut self.marks, name, value)?,
             "select" => set_in(&mut self.select, name, value)?,
             "quality" => set_in(&mut self.quality, name, value)?,
             "summary" => set_in(&mut self.summary, name, value)?,
@@ -469,6 +473,7 @@ impl Config {
             "live" => self.live.get(name),
             "counter" => self.counter.get(name),
             "pins" => self.pins.get(name),
+            "marks" => self.marks.get(name),
             "select" => self.select.get(name),
             "quality" => self.quality.get(name),
             "summary" => self.summary.get(name),

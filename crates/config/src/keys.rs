@@ -8,7 +8,8 @@ use crate::error::{Problem, suggestion};
 use crate::live::{LiveTable, TriggersTable};
 use crate::models::ModelTable;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, PinsTable, QualityTable, SelectTable, SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, QualityTable, SelectTable,
+    SummaryTable,
 };
 
 /// A section with fixed keys.
@@ -58,6 +59,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         doc: "What stays verbatim, beside the system prompt, open calls and the newest user message, which always do.",
         fields: PinsTable::FIELDS,
     },
+    Section {
+        name: "marks",
+        doc: "What the texts say that stand for what left the context.",
+        fields: MarksTable::FIELDS,
+    },
     Section { name: "select", doc: "How the chain of strategies is chosen.", fields: SelectTable::FIELDS },
     Section {
         name: "quality",
@@ -89,6 +95,7 @@ pub(crate) const TOP_LEVEL: &[&str] = &[
     "live",
     "counter",
     "pins",
+    "marks",
     "select",
     "quality",
     "summary",

@@ -38,6 +38,8 @@ pub struct Runtime {
     pub calibrate: bool,
     /// What must stay verbatim.
     pub pins: Pins,
+    /// Whether texts that stand for what left name its handle.
+    pub handles: bool,
     /// How the chain is chosen.
     pub mode: Mode,
     /// How a verdict becomes a choice of a chain.
@@ -111,6 +113,7 @@ impl Config {
                 protected_tools: self.pins.protected_tools.clone(),
                 markers: self.pins.markers.clone(),
             },
+            handles: self.marks.handles,
             mode,
             select: Select {
                 agreeing_verdicts: self.select.agreeing_verdicts,
@@ -220,6 +223,7 @@ impl Runtime {
             lexicon: Arc::clone(&self.lexicon),
             without_summary: self.without_summary,
             summary_role: self.summary_role,
+            handles: self.handles,
             chains: self.chains(),
             select: self.select,
             quality: self.quality,

@@ -56,6 +56,16 @@ settings! {
 }
 
 settings! {
+    /// `[marks]`: what the texts say that stand for what left.
+    pub struct MarksTable {
+        /// Whether headings of summaries, notices and elision marks name the handle under which what they stand for can be
+        /// recalled. For a model that has a tool to recall it, or a person who reads the context; to any other reader it is
+        /// noise. Reports name the handles in any case.
+        handles: bool = false;
+    }
+}
+
+settings! {
     /// `[select]`: how the chain is chosen.
     pub struct SelectTable {
         /// `adaptive` takes the chain of the detected kind of task, `fixed` the one that `chain` names, `tournament` tries

@@ -8,8 +8,8 @@ use crate::engine::{Engine, EngineError};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::wording::grouped;
 use crate::working::{BlockEdit, Working};
+use epitome_session::heading::grouped;
 
 /// What a cut on arrival is called in reports.
 const ARRIVAL: &str = "arrival";

@@ -47,7 +47,8 @@ impl Working {
             _ => Archived::Messages(vec![Arc::clone(&entry.original)]),
         };
         let handle = self.archive(context, archive, item)?;
-        let attachments = (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, &handle)));
+        let attachments =
+            (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, context.told(&handle))));
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
@@ -89,7 +90,7 @@ impl Working {
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
         let handle = self.archive(context, archive, Archived::Text(Arc::clone(recorded.text())))?;
-        let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, &handle);
+        let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, context.told(&handle));
         let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
         let trimmed = match shown.arguments {
             Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
@@ -99,6 +100,34 @@ impl Working {
         let after = count_block(context.counter, &Block::new(rendered));
         let change = Change::Trim { entry: key, block: at.block, arguments };
         self.change_block(context, EditKind::Trim, edit, (after, handle), change)
+    }
+
+    /// The text of a block that may be cut.
+    pub(crate) fn excerptable(&self, at: BlockRef) -> Option<&Arc<str>> {
+        self.entries.get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
+    }
+
+    /// The most characters that strings in the arguments of a call may keep for the call to take no more than `most` tokens;
+    /// 0 where no number does. A search by halves, each step linear in the arguments.
+    pub(crate) fn most_chars(&self, context: &Context<'_>, at: BlockRef, most: Tokens) -> u32 {
+        let entry = &self.entries[at.message as usize];
+        let recorded = entry.original.blocks.get(at.block as usize).and_then(Block::as_call);
+        let Some(call) = recorded else { return 0 };
+        let fits = |max_chars: u32| {
+            let handle = context.told("00000000");
+            let trimmed = trim::trim_arguments(&call.arguments, max_chars as usize, context.language, handle);
+            trimmed.is_some_and(|arguments| {
+                let arguments = Arguments::Text(Arc::from(arguments));
+                let call = Content::ToolCall(ToolCall { arguments, ..call.clone() });
+                count_block(context.counter, &Block::new(call)) <= most
+            })
+        };
+        let (mut low, mut high) = (0, call.arguments.text().chars().count().min(u32::MAX as usize) as u32);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+        low
     }
 
     fn change_block(
@@ -161,7 +190,7 @@ fn without_small_gaps(kept: Kept, length: usize, of_text: Tokens) -> Kept {
 
 /// The marks of an excerpt: tokens of each gap by its share of the block's bytes, the handle in the first.
 fn marks(context: &Context<'_>, text: &str, kept: &Kept, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
-    let mut handle = Some(handle);
+    let mut handle = context.told(handle);
     let mark = |gap: Range<u32>| {
         let share = f64::from(gap.end - gap.start) / text.len().max(1) as f64;
         let tokens = (f64::from(of_text) * share).round() as Tokens;

@@ -11,9 +11,9 @@ use thiserror::Error;
 
 use crate::block_on::panic_message;
 use crate::draft::Draft;
-use crate::floor::floor_of;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
+use crate::least::{floor_of, stopped};
 use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, Quality};
@@ -45,6 +45,9 @@ pub struct Engine {
     pub without_summary: WithoutSummary,
     /// Whose side summaries stand on.
     pub summary_role: SummaryRole,
+    /// Whether the texts that the engine writes (headings, notices, marks) name the archive's handles. Reports name them in
+    /// any case. To a model that has no tool to recall what left, a handle is noise.
+    pub handles: bool,
     /// The chains by kind of task.
     pub chains: Chains,
     /// How a verdict becomes a choice of a chain.
@@ -116,6 +119,7 @@ impl Engine {
             summarizer: None,
             without_summary: WithoutSummary::default(),
             summary_role: SummaryRole::default(),
+            handles: false,
             chains: Chains::default(),
             select: Select::default(),
             pins: Pins::default(),
@@ -219,7 +223,7 @@ impl Engine {
         let mut attempt = attempt.map_err(refused)?;
         if judge.rolls_back(&attempt, request.trigger) {
             attempt.status = Status::RolledBack;
-        } else if attempt.status == Status::Compacted {
+        } else if attempt.status.is_compaction() {
             attempt.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
         }
         let Attempt { chain, run, status, quality, .. } = attempt;
@@ -254,6 +258,7 @@ impl Engine {
             pins: &self.pins,
             language,
             summary_role: self.summary_role,
+            handles: self.handles,
             lexicon: &self.lexicon,
             guards: self.guards,
             epoch: session.next_epoch(),
@@ -305,7 +310,7 @@ impl Engine {
     ) -> Draft {
         let context = self.context(session, Language::English);
         let working = &run.working;
-        let compacted = status == Status::Compacted;
+        let compacted = status.is_compaction();
         let before = Before::new(&start.entries);
         let layout = start.layout(&self.pins);
         let first_changed = before.first_change(working).filter(|_| compacted);
@@ -319,6 +324,11 @@ impl Engine {
             tokens_before: start.total,
             tokens_after: if compacted { working.total } else { start.total },
             floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
+            stopped: match status {
+                Status::Compacted | Status::Hollow => stopped(working, &context, request.target),
+                Status::NoChange => stopped(start, &context, request.target),
+                Status::Infeasible | Status::RolledBack => None,
+            },
             messages_before: start.entries.len() as u32,
             messages_after: if compacted { working.entries.len() } else { start.entries.len() } as u32,
             task: selected.verdict,

@@ -1,12 +1,12 @@
 //! The floor stage: no model, no network, no strategy; it ends every chain that did not meet the target.
 
-use std::ops::Range;
-
+use epitome_session::heading::grouped;
 use epitome_session::{Block, Origin, Reason, UnitKind};
-use epitome_strategy::{Archive, BlockRef, Protection, Tokens, text};
+use epitome_strategy::{Archive, BlockRef, Protection, Tokens};
 
+use crate::freed::Thinking;
 use crate::guard::Refusal;
-use crate::report::{Floor, FloorPart};
+use crate::shorten::{beginnings, ends};
 use crate::stages::{Before, entail};
 use crate::wording;
 use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
@@ -16,12 +16,33 @@ pub(crate) const FLOOR: &str = "floor";
 /// A text of fewer tokens is cut only when nothing else helps: its mark costs nearly as much.
 const SHORTEST_TEXT: Tokens = 40;
 
+/// Tokens of a mark without a handle.
+const MARK: Tokens = 14;
+
 /// Arguments are cut at this many characters first, where that is not enough at the second, and last taken out whole.
 const ARGUMENT_CHARS: [u32; 3] = [200, 20, 0];
 
+/// Tokens of a notice.
+pub(crate) const NOTICE_ROOM: Tokens = 40;
+
 /// What a notice and what comes with it may cost. Where it costs more, more leaves in the next round; the last round
 /// takes all that may leave.
-const SLACK: [Tokens; 4] = [40, 160, 640, Tokens::MAX];
+const SLACK: [Tokens; 4] = [NOTICE_ROOM, 160, 640, Tokens::MAX];
+
+/// A summary is not shortened to fewer tokens: its heading and a few lines.
+const LEAST_SUMMARY: Tokens = 120;
+
+/// Arguments are cut at no fewer characters before anything leaves.
+const LEAST_ARGUMENT_CHARS: u32 = 200;
+
+/// What may leave whole.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// All but summaries.
+    Said,
+    /// Summaries too.
+    All,
+}
 
 /// The floor at work on a view.
 pub(crate) struct Room<'a, 'c> {
@@ -32,32 +53,42 @@ pub(crate) struct Room<'a, 'c> {
 }
 
 impl Room<'_, '_> {
-    /// Makes room until the target is met or nothing more may leave: giant texts are cut, the oldest units leave with one
-    /// notice, then the newest step's own texts and arguments shrink.
+    /// Makes room until the target is met or nothing more may leave: giant texts and arguments are cut, the oldest units
+    /// leave with one notice, then the newest step's own texts and arguments shrink. A summary is what is left of much: it
+    /// is shortened by its sections and never becomes a mark, and it leaves when nothing else can give.
     ///
     /// Linear in the view for each of a bounded number of passes.
     pub(crate) fn make(&mut self, target: Tokens) -> Result<(), Refusal> {
-        self.cut_texts(target, (target / 4).max(SHORTEST_TEXT * 4))?;
+        let giant = (target / 4).max(SHORTEST_TEXT * 4);
+        self.cut_texts(target, giant)?;
+        self.entail()?;
+        self.cut_giant_arguments(target, giant)?;
+        self.entail()?;
+        self.shorten_summaries(target, |_| target / 2)?;
         self.entail()?;
         for slack in SLACK {
             if self.working.total <= target {
                 return Ok(());
             }
-            self.leave_oldest(target, slack)?;
+            self.leave_oldest(target, slack, Leave::Said)?;
             self.entail()?;
         }
-        if self.working.total > target {
-            self.cut_texts(target, (target / 16).max(SHORTEST_TEXT))?;
-            self.entail()?;
-        }
+        self.shorten_summaries(target, |tokens| tokens / 2)?;
+        self.entail()?;
+        self.cut_texts(target, (target / 16).max(SHORTEST_TEXT))?;
+        self.entail()?;
         for max_chars in ARGUMENT_CHARS {
-            if self.working.total > target {
-                self.trim_arguments(target, max_chars)?;
+            if max_chars == 0 {
+                self.shorten_summaries(target, |_| LEAST_SUMMARY)?;
                 self.entail()?;
             }
+            self.trim_arguments(target, max_chars)?;
+            self.entail()?;
         }
+        self.cut_texts(target, 0)?;
+        self.entail()?;
         if self.working.total > target {
-            self.cut_texts(target, 0)?;
+            self.leave_oldest(target, Tokens::MAX, Leave::All)?;
             self.entail()?;
         }
         self.drop_notices(target)
@@ -87,7 +118,7 @@ impl Room<'_, '_> {
     /// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
     /// reach. Linear in the view.
     pub(crate) fn make_all(&mut self, limit: Tokens) -> Result<(), Refusal> {
-        self.leave_oldest(0, Tokens::MAX)?;
+        self.leave_oldest(0, Tokens::MAX, Leave::All)?;
         self.entail()?;
         self.trim_arguments(0, 0)?;
         self.cut_texts(0, 0)?;
@@ -96,24 +127,96 @@ impl Room<'_, '_> {
     }
 
     /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0
-    /// leaves stubs.
+    /// leaves stubs. Summaries are left alone.
     fn cut_texts(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
+        if self.working.total <= target {
+            return Ok(());
+        }
         let layout = self.working.layout(self.context.pins);
-        let mut texts = editable(self.working, &layout, |block| block.excerptable().is_some());
+        let mut thinking = Thinking::of(self.working, &layout, self.context);
+        let mut texts =
+            editable(self.working, &layout, |unit| unit != UnitKind::Summary, |it| it.excerptable().is_some());
         texts.retain(|(tokens, _)| *tokens > allowance);
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
-            let excess = self.working.total.saturating_sub(target);
-            if excess == 0 {
+            if self.working.total <= target.saturating_add(thinking.freed()) {
                 break;
             }
+            // What this change frees behind it need not be cut out of the text.
+            let freed = thinking.freed_with(unit_at(&layout, at));
+            let excess = self.working.total.saturating_sub(target.saturating_add(freed));
             let keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
-            self.cut_text(&layout, at, tokens, keep, "over-budget")?;
+            if self.cut_text(&layout, at, tokens, keep, "over-budget")? {
+                thinking.change(unit_at(&layout, at));
+            }
         }
         Ok(())
     }
 
-    /// Cuts a text of `tokens` tokens to about `keep` of them.
+    /// Shortens summaries, largest first, until the target is met, each to no fewer tokens than `least` says of its own and
+    /// than [`LEAST_SUMMARY`].
+    fn shorten_summaries(&mut self, target: Tokens, least: impl Fn(Tokens) -> Tokens) -> Result<(), Refusal> {
+        if self.working.total <= target {
+            return Ok(());
+        }
+        let layout = self.working.layout(self.context.pins);
+        let mut texts =
+            editable(self.working, &layout, |unit| unit == UnitKind::Summary, |it| it.excerptable().is_some());
+        texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
+        for (tokens, at) in texts {
+            let excess = self.working.total.saturating_sub(target);
+            let least = least(tokens).max(LEAST_SUMMARY);
+            if excess == 0 {
+                break;
+            }
+            if tokens <= least + SHORTEST_TEXT {
+                continue;
+            }
+            let mut keep = tokens.saturating_sub(excess).max(least);
+            // The marks of a summary with many sections may take what was to be gained.
+            for _ in 0..3 {
+                let Some(shown) = self.working.excerptable(at) else { break };
+                let kept = beginnings(shown, keep, tokens, MARK);
+                let (stays, of) = (grouped(keep.into()), grouped(tokens.into()));
+                let detail = format!("a summary: the beginnings of its sections, about {stays} of {of} tokens");
+                let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("summary-over-budget", detail));
+                match self.working.excerpt(self.context, self.archive, &layout, edit, &kept) {
+                    Err(Refusal::NoGain) => keep = keep / 2 + least / 2,
+                    Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts the arguments of calls of more than `allowance` tokens, largest first, to what the target leaves them: strings of
+    /// theirs to the most characters that will do, and no fewer than [`LEAST_ARGUMENT_CHARS`].
+    fn cut_giant_arguments(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
+        if self.working.total <= target {
+            return Ok(());
+        }
+        let layout = self.working.layout(self.context.pins);
+        let mut thinking = Thinking::of(self.working, &layout, self.context);
+        let mut calls = editable(self.working, &layout, |_| true, |block| block.as_call().is_some());
+        calls.retain(|(tokens, _)| *tokens > allowance);
+        calls.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
+        for (tokens, at) in calls {
+            if self.working.total <= target.saturating_add(thinking.freed()) {
+                break;
+            }
+            let freed = thinking.freed_with(unit_at(&layout, at));
+            let excess = self.working.total.saturating_sub(target.saturating_add(freed));
+            let keep = tokens.saturating_sub(excess).max(allowance);
+            let max_chars = self.working.most_chars(self.context, at, keep).max(LEAST_ARGUMENT_CHARS);
+            if self.trim_call(&layout, at, max_chars)? {
+                thinking.change(unit_at(&layout, at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts a text of `tokens` tokens to about `keep` of them. Returns whether it was cut.
     fn cut_text(
         &mut self,
         layout: &Layout,
@@ -121,24 +224,23 @@ impl Room<'_, '_> {
         tokens: Tokens,
         mut keep: Tokens,
         code: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<bool, Refusal> {
         // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
         for attempt in 0..4 {
-            let block = &self.working.entries[at.message as usize].message.blocks[at.block as usize];
-            let Some(shown) = block.excerptable() else { break };
+            let Some(shown) = self.working.excerptable(at) else { break };
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
             let stays = if stub { 0 } else { keep };
-            let detail =
-                format!("{} of {} tokens stay", wording::grouped(stays.into()), wording::grouped(tokens.into()));
+            let detail = format!("{} of {} tokens stay", grouped(stays.into()), grouped(tokens.into()));
             let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));
             match self.working.excerpt(self.context, self.archive, layout, edit, &kept) {
                 Err(Refusal::NoGain) if !stub => keep /= 2,
                 Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
-                Ok(_) | Err(_) => break,
+                Ok(_) => return Ok(true),
+                Err(_) => break,
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Cuts the message of a protection, the original task's or the newest user message's, to its head and tail, about
@@ -160,28 +262,35 @@ impl Room<'_, '_> {
     }
 
     fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {
+        if self.working.total <= target {
+            return Ok(());
+        }
         let layout = self.working.layout(self.context.pins);
-        for (_, at) in editable(self.working, &layout, |block| block.as_call().is_some()) {
+        for (_, at) in editable(self.working, &layout, |_| true, |block| block.as_call().is_some()) {
             if self.working.total <= target {
                 break;
             }
-            let detail = match max_chars {
-                0 => "the arguments left whole".to_owned(),
-                _ => format!("strings longer than {max_chars} characters"),
-            };
-            let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
-            if let Err(refusal @ Refusal::Archive(_)) =
-                self.working.trim(self.context, self.archive, &layout, edit, max_chars)
-            {
-                return Err(refusal);
-            }
+            self.trim_call(&layout, at, max_chars)?;
         }
         Ok(())
     }
 
-    /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take and summaries last, and puts one
+    /// Cuts the strings of one call; returns whether that changed it.
+    fn trim_call(&mut self, layout: &Layout, at: BlockRef, max_chars: u32) -> Result<bool, Refusal> {
+        let detail = match max_chars {
+            0 => "the arguments left whole".to_owned(),
+            _ => format!("strings longer than {} characters", grouped(max_chars.into())),
+        };
+        let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
+        match self.working.trim(self.context, self.archive, layout, edit, max_chars) {
+            Err(refusal @ Refusal::Archive(_)) => Err(refusal),
+            trimmed => Ok(trimmed.is_ok()),
+        }
+    }
+
+    /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take, and puts one
     /// notice in place of the first run of them. Notices of earlier compactions that stand in such a run go into it.
-    fn leave_oldest(&mut self, target: Tokens, slack: Tokens) -> Result<(), Refusal> {
+    fn leave_oldest(&mut self, target: Tokens, slack: Tokens, leave: Leave) -> Result<(), Refusal> {
         let layout = self.working.layout(self.context.pins);
         let origin = |unit: usize| self.working.entries[layout.units[unit].entries.start].message.origin;
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
@@ -191,13 +300,16 @@ impl Room<'_, '_> {
             .filter(|unit| origin(*unit) != Origin::Notice)
             .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
         let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
+        let summaries = if leave == Leave::All { summaries } else { Vec::new() };
+        let mut thinking = Thinking::of(self.working, &layout, self.context);
         let mut freed: Tokens = 0;
         let mut leaving = notices.clone();
         for unit in others.into_iter().chain(summaries) {
-            if freed >= wanted {
+            if freed.saturating_add(thinking.freed()) >= wanted {
                 break;
             }
             freed += self.working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+            thinking.leave(unit);
             leaving.push(unit);
         }
         if leaving.len() == notices.len() && notices.len() < 2 {
@@ -224,7 +336,7 @@ impl Room<'_, '_> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
             let messages = self.working.covered(self.context, run);
-            let write = |handle: &str| wording::notice(self.context.language, messages, handle);
+            let write = |handle: &str| wording::notice(self.context.language, messages, self.context.told(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
             match self.working.replace_messages(self.context, self.archive, FLOOR, run, reason.clone(), replacement) {
                 Err(Refusal::NoGain) => {}
@@ -239,31 +351,20 @@ impl Room<'_, '_> {
     }
 }
 
-/// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
-pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
-    let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
-    let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
-    tokens.fold(SLACK[0], Tokens::saturating_add)
+/// The unit that holds a block.
+fn unit_at(layout: &Layout, at: BlockRef) -> usize {
+    layout.units.partition_point(|unit| unit.entries.end <= at.message as usize)
 }
 
-/// The head and the tail of a text of `tokens` tokens that together make about `keep` of them, at ends of lines where
-/// that costs little. Two thirds go to the head: it says what the text is.
-fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
-    let bytes = (shown.len() as f64 * f64::from(keep) / f64::from(tokens.max(1))) as usize;
-    let head = text::floor_boundary(shown, bytes * 2 / 3);
-    let head = shown[..head].rfind('\n').map(|at| at + 1).filter(|at| at * 4 >= head * 3).unwrap_or(head);
-    let tail = text::ceil_boundary(shown, shown.len() - (bytes / 3).min(shown.len()));
-    let tail = shown[tail..]
-        .find('\n')
-        .map(|at| tail + at + 1)
-        .filter(|at| (at - tail) * 4 <= shown.len() - tail)
-        .unwrap_or(tail);
-    if head >= tail { vec![] } else { vec![0..head as u32, tail as u32..shown.len() as u32] }
-}
-
-/// The blocks that may be edited and satisfy `wanted`, with their tokens.
-fn editable(working: &Working, layout: &Layout, wanted: impl Fn(&Block) -> bool) -> Vec<(Tokens, BlockRef)> {
-    let units = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| protection.may_edit());
+/// The blocks of units of some kinds that may be edited and satisfy `wanted`, with their tokens.
+fn editable(
+    working: &Working,
+    layout: &Layout,
+    of_kind: impl Fn(UnitKind) -> bool,
+    wanted: impl Fn(&Block) -> bool,
+) -> Vec<(Tokens, BlockRef)> {
+    let units = layout.units.iter().zip(&layout.protections);
+    let units = units.filter(|(unit, protection)| protection.may_edit() && of_kind(unit.kind));
     editable_of(working, units.flat_map(|(unit, _)| unit.entries.clone()), wanted)
 }
 
@@ -283,34 +384,4 @@ fn editable_of(
         }
     }
     found
-}
-
-/// What is left when nothing more may leave: the parts of the floor, largest first.
-pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
-    let layout = working.layout(context.pins);
-    let mut parts: Vec<FloorPart> = Vec::new();
-    for (unit, protection) in layout.units.iter().zip(&layout.protections) {
-        let part = match protection {
-            Protection::Free => "notice",
-            Protection::NewestStep => "newest-step",
-            Protection::System => "system",
-            Protection::OriginalTask => "original-task",
-            Protection::NewestUser => "newest-user",
-            Protection::Pinned => "pinned",
-            Protection::ProtectedTool => "protected-tool",
-            Protection::RecentRound => "recent-round",
-            Protection::Open => "open",
-        };
-        let tokens = working.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
-        let messages = unit.entries.len() as u32;
-        match parts.iter_mut().find(|known| known.part == part) {
-            Some(known) => {
-                known.tokens += tokens;
-                known.messages += messages;
-            }
-            None => parts.push(FloorPart { part: part.to_owned(), tokens, messages }),
-        }
-    }
-    parts.sort_by(|left, right| right.tokens.cmp(&left.tokens).then_with(|| left.part.cmp(&right.part)));
-    Floor { tokens: working.total, parts }
 }

@@ -16,11 +16,24 @@ pub enum Status {
     NoChange,
     /// The session was compacted, to the target or at least under the limit.
     Compacted,
+    /// The session was compacted and fits, but of what was asked for and worked on nothing is left: no exact string, no
+    /// instruction and no file, by the figures of [`Quality`] ([`Quality::is_hollow`]). What comes next has nothing to go by.
+    Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,
     /// No chain kept what the configuration asks for, and [`OnLoss::RollBack`](crate::OnLoss) is what follows then: the
     /// session is untouched. The report names the best chain, its steps and what it would have lost.
     RolledBack,
+}
+
+impl Status {
+    /// Whether a compaction was made: the session is another one now.
+    pub fn is_compaction(self) -> bool {
+        match self {
+            Self::Compacted | Self::Hollow => true,
+            Self::NoChange | Self::Infeasible | Self::RolledBack => false,
+        }
+    }
 }
 
 /// What must stay, when it is too much.
@@ -162,6 +175,10 @@ pub struct Report {
     pub tokens_after: Tokens,
     /// What must stay, when it is too much.
     pub floor: Option<Floor>,
+    /// Where it stopped above the target and why: the parts of what must stay, with their tokens. None at or under the
+    /// target, and where `floor` tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Messages of the view before.
     pub messages_before: u32,
     /// Messages of the view after.

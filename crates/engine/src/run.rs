@@ -10,8 +10,9 @@ use epitome_strategy::{
 
 use crate::archive::MemoryArchive;
 use crate::engine::Engine;
-use crate::floor::{FLOOR, Room, easily_reached};
+use crate::floor::{FLOOR, Room};
 use crate::guard::{self, Guard, Refusal};
+use crate::least::easily_reached;
 use crate::observe::{Observer, Progress};
 use crate::report::{Step, SummarizerReport};
 use crate::request::{Chain, Request};
@@ -174,8 +175,9 @@ impl Engine {
 
     /// Sets a target that can be reached. Returns whether even the limit can: if not, no strategy needs to be asked.
     ///
-    /// A target below the least that must stay would cost everything and still not be met: then the middle between the
-    /// least and the limit is aimed at. That leaves room before the next compaction, and something to work with.
+    /// A target below the least that must stay is approached: what is aimed at is the least and room for a summary beside
+    /// it, a quarter of the target, or half of what is above the least where that is less. Going down to the least would cost
+    /// everything and still not meet the target.
     fn aim(
         &self,
         context: &Context<'_>,
@@ -202,7 +204,8 @@ impl Engine {
             return Ok(!self.guards.on(Guard::Budget));
         }
         if least.total > goal.target {
-            goal.target = least.total + (goal.limit - least.total) / 2;
+            let above = goal.limit.min(run.working.total).saturating_sub(least.total);
+            goal.target = least.total + (above / 2).min(goal.target / 4);
         }
         Ok(true)
     }
@@ -390,8 +393,9 @@ fn apply_edit(
                 return Err(Refusal::Summary("the text is empty".to_owned()));
             }
             let messages = run.working.covered(context, &positions);
-            let write =
-                |handle: &str| format!("{}\n{text}", wording::summary_heading(context.language, messages, handle));
+            let write = |handle: &str| {
+                format!("{}\n{text}", wording::summary_heading(context.language, messages, context.told(handle)))
+            };
             let replacement = Replacement { origin: Origin::Summary, write: &write };
             let number = run.working.synthetics.len() as u32;
             let saved = run.working.replace_messages(context, archive, strategy, &positions, reason, replacement)?;

@@ -8,7 +8,6 @@ use crate::block_on::block_on;
 use crate::engine::Engine;
 use crate::guard::Refusal;
 use crate::quality::{Attempt, Judge};
-use crate::report::Status;
 use crate::request::{Chain, Request};
 
 impl Engine {
@@ -45,14 +44,14 @@ impl Engine {
         let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
         let first = self.attempt(judge, &chain, goal, request).await?;
         // What must stay is the same for every chain: where the first came to nothing, so would the others.
-        let mut is_enough = first.status != Status::Compacted || first.passes();
+        let mut is_enough = !first.status.is_compaction() || first.passes();
         let mut tried = vec![(chain, Ok(first))];
         for other in others {
             if is_enough {
                 break;
             }
             let attempt = self.attempt(judge, &other, goal, request).await;
-            is_enough = attempt.as_ref().is_ok_and(|attempt| attempt.status == Status::Compacted && attempt.passes());
+            is_enough = attempt.as_ref().is_ok_and(|attempt| attempt.status.is_compaction() && attempt.passes());
             tried.push((other, attempt));
         }
         judge.best(tried)

@@ -15,7 +15,7 @@ pub(crate) fn trim_arguments(
     arguments: &Arguments,
     max_chars: usize,
     language: Language,
-    handle: &str,
+    handle: Option<&str>,
 ) -> Option<String> {
     let cut = |text: &str| cut_string(text, max_chars, language, handle);
     match (arguments, max_chars) {
@@ -69,7 +69,7 @@ fn string_end(json: &str, start: usize) -> Option<usize> {
     }
 }
 
-fn cut_string(text: &str, max_chars: usize, language: Language, handle: &str) -> Option<String> {
+fn cut_string(text: &str, max_chars: usize, language: Language, handle: Option<&str>) -> Option<String> {
     let (end, _) = text.char_indices().nth(max_chars)?;
     let rest = &text[end..];
     let mark = wording::trimmed(language, rest.chars().count(), handle);
@@ -85,7 +85,7 @@ mod tests {
         let long = "0123456789".repeat(5);
         let mark = "[… 47 characters elided · recall h]";
         let check = |arguments: Arguments, expect: Option<&str>| {
-            let trimmed = trim_arguments(&arguments, 3, Language::English, "h");
+            let trimmed = trim_arguments(&arguments, 3, Language::English, Some("h"));
             assert_eq!(trimmed.as_deref(), expect);
         };
         let json = |text: &str| Arguments::Json(text.into());
@@ -107,9 +107,11 @@ mod tests {
     #[test]
     fn arguments_leave_whole() {
         let check = |arguments: Arguments, expect: &str| {
-            assert_eq!(trim_arguments(&arguments, 0, Language::English, "h").as_deref(), Some(expect));
+            assert_eq!(trim_arguments(&arguments, 0, Language::English, Some("h")).as_deref(), Some(expect));
         };
         check(Arguments::Json("[1,2]".into()), r#"{"_elided":"[… 5 characters elided · recall h]"}"#);
         check(Arguments::Text("patch".into()), "[… 5 characters elided · recall h]");
+        let without = trim_arguments(&Arguments::Text("patch".into()), 0, Language::English, None);
+        assert_eq!(without.as_deref(), Some("[… 5 characters elided]"));
     }
 }

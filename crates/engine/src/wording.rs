@@ -2,21 +2,9 @@
 
 use std::ops::Range;
 
-use epitome_session::Language;
+use epitome_session::heading::{grouped, recall_word};
+use epitome_session::{Heading, HeadingKind, Language};
 use epitome_strategy::Tokens;
-
-/// A number with thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// The mark for the gap `range` of `text`, which holds about `tokens` tokens. The first mark of an excerpt names the
 /// handle; repeating it would only cost tokens.
@@ -46,40 +34,35 @@ pub(crate) fn gap_mark(
         (Language::Chinese, 0) => format!("省略 {} token", grouped(tokens.into())),
         (Language::Chinese, _) => format!("省略 {} 行、{} token", grouped(lines as u64), grouped(tokens.into())),
     };
-    let recall = match (language, handle) {
-        (_, None) => String::new(),
-        (Language::English, Some(handle)) => format!(" · recall {handle}"),
-        (Language::Chinese, Some(handle)) => format!(" · 可取回 {handle}"),
-    };
+    let recall = recall(language, handle);
     let before = if gap.starts_with('\n') && start > 0 { "\n" } else { "" };
     let after = if gap.ends_with('\n') && gap.len() > 1 && end < text.len() { "\n" } else { "" };
     format!("{before}[… {what}{recall}]{after}")
 }
 
+/// The end of a mark that names a handle; nothing without one.
+fn recall(language: Language, handle: Option<&str>) -> String {
+    handle.map_or_else(String::new, |handle| format!("{}{handle}", recall_word(language)))
+}
+
 /// The mark for the images and documents of a result.
-pub(crate) fn media_mark(language: Language, count: usize, handle: &str) -> String {
+pub(crate) fn media_mark(language: Language, count: usize, handle: Option<&str>) -> String {
+    let recall = recall(language, handle);
     match (language, count) {
-        (Language::English, 1) => format!("[… 1 attachment elided · recall {handle}]"),
-        (Language::English, _) => format!("[… {count} attachments elided · recall {handle}]"),
-        (Language::Chinese, _) => format!("[… 省略 {count} 个附件 · 可取回 {handle}]"),
+        (Language::English, 1) => format!("[… 1 attachment elided{recall}]"),
+        (Language::English, _) => format!("[… {count} attachments elided{recall}]"),
+        (Language::Chinese, _) => format!("[… 省略 {count} 个附件{recall}]"),
     }
 }
 
 /// The first line of a summary message.
-pub(crate) fn summary_heading(language: Language, messages: usize, handle: &str) -> String {
-    match language {
-        Language::English => format!("[Summary of {} earlier messages · recall {handle}]", grouped(messages as u64)),
-        Language::Chinese => format!("[此前 {} 条消息的摘要 · 可取回 {handle}]", grouped(messages as u64)),
-    }
+pub(crate) fn summary_heading(language: Language, messages: usize, handle: Option<&str>) -> String {
+    Heading { kind: HeadingKind::Summary, language, messages: messages as u64, handle }.to_string()
 }
 
 /// The notice that stands for messages that left without a summary.
-pub(crate) fn notice(language: Language, messages: usize, handle: &str) -> String {
-    let messages = grouped(messages as u64);
-    match language {
-        Language::English => format!("[{messages} earlier messages left the context · recall {handle}]"),
-        Language::Chinese => format!("[此前 {messages} 条消息已移出上下文 · 可取回 {handle}]"),
-    }
+pub(crate) fn notice(language: Language, messages: usize, handle: Option<&str>) -> String {
+    Heading { kind: HeadingKind::Notice, language, messages: messages as u64, handle }.to_string()
 }
 
 /// The message put in front where the conversation would start with the model.
@@ -99,11 +82,11 @@ pub(crate) fn missing_result(language: Language) -> &'static str {
 }
 
 /// What stands for the cut part of a string in a call's arguments.
-pub(crate) fn trimmed(language: Language, chars: usize, handle: &str) -> String {
-    let chars = grouped(chars as u64);
+pub(crate) fn trimmed(language: Language, chars: usize, handle: Option<&str>) -> String {
+    let (chars, recall) = (grouped(chars as u64), recall(language, handle));
     match language {
-        Language::English => format!("[… {chars} characters elided · recall {handle}]"),
-        Language::Chinese => format!("[… 省略 {chars} 字 · 可取回 {handle}]"),
+        Language::English => format!("[… {chars} characters elided{recall}]"),
+        Language::Chinese => format!("[… 省略 {chars} 字{recall}]"),
     }
 }
 
@@ -151,17 +134,12 @@ mod tests {
         for language in [Language::English, Language::Chinese] {
             let view = View::new(&[], &[], &[], &[], &Bytes, language);
             let text = "x\n".repeat(10_000);
-            let first = gap_mark(language, &text, 0..20_000, 100_000, Some("0a1b2c3d"));
-            assert_eq!(view.mark_tokens() as usize, first.len());
+            let first = |handle| gap_mark(language, &text, 0..20_000, 100_000, handle).len();
+            assert_eq!(view.mark_tokens() as usize, first(None));
+            let view = view.with_handles(true);
+            assert_eq!(view.mark_tokens() as usize, first(Some("0a1b2c3d")));
             let further = gap_mark(language, &text, 0..2_000, 10_000, None);
             assert_eq!(view.further_mark_tokens() as usize, further.len());
-        }
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expect);
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Context<'a> {
     pub pins: &'a Pins,
     pub language: Language,
     pub summary_role: SummaryRole,
+    /// Whether texts name the handles of what they stand for.
+    pub handles: bool,
     pub lexicon: &'a Lexicon,
     pub guards: Guards,
     pub epoch: u32,
@@ -29,6 +31,11 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The handle that a text may name: none where nobody could use it.
+    pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
+        self.handles.then_some(handle)
+    }
+
     /// An id for the engine's message number `number` that the session does not have yet.
     fn free_id(&self, number: usize) -> MessageId {
         let mut id = MessageId::new(format!("epitome-{}-{number}", self.epoch));
@@ -123,6 +130,7 @@ impl Working {
             .with_summary_levels(&self.levels)
             .with_lexicon(context.lexicon)
             .with_session(context.session)
+            .with_handles(context.handles)
     }
 
     /// Whether the host or a marker pinned a message of the unit.

@@ -96,6 +96,7 @@ fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     engine.summarizer = Some(Arc::new(FickleSummarizer));
     engine.embedder = Some(Arc::new(FickleEmbedder));
     engine.guards = guards;
+    engine.handles = seed.is_multiple_of(2);
     engine.summary_role = if seed.is_multiple_of(4) { SummaryRole::System } else { SummaryRole::User };
     engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
     engine.quality = min_quality(&mut Dice::new(seed ^ 0x51ed));

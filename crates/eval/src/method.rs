@@ -242,7 +242,7 @@ impl EngineMethod {
         let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut archive, &request));
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
-            Status::NoChange | Status::Compacted => Ok(session.view().to_vec()),
+            Status::NoChange | Status::Compacted | Status::Hollow => Ok(session.view().to_vec()),
             Status::RolledBack => Err("rolled back: no chain kept what the configuration asks for".to_owned()),
             Status::Infeasible => {
                 let floor = report.floor.map_or(0, |floor| floor.tokens);

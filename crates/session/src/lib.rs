@@ -8,6 +8,7 @@ mod block;
 mod excerpt;
 mod fold;
 pub mod harness;
+pub mod heading;
 mod journal;
 mod message;
 mod session;
@@ -18,6 +19,7 @@ pub use block::{
 };
 pub use excerpt::{Excerpt, ExcerptError, Kept};
 pub use fold::{Entry, EntryKey, Position};
+pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};

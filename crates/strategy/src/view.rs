@@ -85,6 +85,7 @@ pub struct View<'a> {
     summary_levels: &'a [u32],
     session: Option<&'a Session>,
     lexicon: &'a Lexicon,
+    handles: bool,
     vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
     /// By unit: what [`View::thinking_behind`] says of it.
@@ -119,6 +120,7 @@ impl<'a> View<'a> {
             summary_levels: &[],
             session: None,
             lexicon: Lexicon::shipped(),
+            handles: false,
             vectors: Err(Arc::from("no embedder is configured")),
             facts: OnceLock::new(),
             thinking: OnceLock::new(),
@@ -130,6 +132,14 @@ impl<'a> View<'a> {
     pub fn with_lexicon(mut self, lexicon: &'a Lexicon) -> Self {
         self.lexicon = lexicon;
         self.facts = OnceLock::new();
+        self
+    }
+
+    /// The same view for marks that name the handle of what they stand for, or for marks that do not; without it they do
+    /// not.
+    #[must_use]
+    pub fn with_handles(mut self, handles: bool) -> Self {
+        self.handles = handles;
         self
     }
 
@@ -302,11 +312,14 @@ impl<'a> View<'a> {
         self.counter.count(text)
     }
 
-    /// Tokens of an excerpt's first elision mark, which names the recall handle; rather too many than too few.
+    /// Tokens of an excerpt's first elision mark, which names the recall handle where somebody can use it; rather too many
+    /// than too few.
     pub fn mark_tokens(&self) -> Tokens {
-        self.counter.count(match self.language {
-            Language::English => "[… 10,000 lines, 100,000 tokens elided · recall 0a1b2c3d]",
-            Language::Chinese => "[… 省略 10,000 行、100,000 token · 可取回 0a1b2c3d]",
+        self.counter.count(match (self.language, self.handles) {
+            (Language::English, true) => "[… 10,000 lines, 100,000 tokens elided · recall 0a1b2c3d]",
+            (Language::English, false) => "[… 10,000 lines, 100,000 tokens elided]",
+            (Language::Chinese, true) => "[… 省略 10,000 行、100,000 token · 可取回 0a1b2c3d]",
+            (Language::Chinese, false) => "[… 省略 10,000 行、100,000 token]",
         })
     }
 

@@ -11,7 +11,7 @@ settings! {
     pub struct Settings {
         /// Texts of fewer tokens are left alone.
         min_tokens: u32 = 150, in 1..=1_000_000, unit "tokens";
-        /// Tokens of a text that stay however much is to be saved.
+        /// Tokens of a text that stay however much is to be saved, its mark among them; never less than that and a few words.
         min_kept_tokens: u32 = 80, in 1..=1_000_000, unit "tokens";
         /// Share of what stays that is kept from the text's end.
         tail_share: f64 = 0.25, in 0.0..=0.9;
@@ -19,6 +19,9 @@ settings! {
         cut_typed: bool = true;
     }
 }
+
+/// Tokens of a few words: a text that was cut says something still.
+const FEW_WORDS: Tokens = 12;
 
 strategy! {
     /// Long texts are cut at the end of a sentence: see the crate's page.
@@ -39,7 +42,8 @@ impl Strategy for MessageTruncation {
         if goal.is_met() {
             return Ok(Plan::decline("the goal is met"));
         }
-        let texts = self.texts(view);
+        let least = self.least_kept(view);
+        let texts = self.texts(view, least);
         let mut edits = Vec::new();
         let mut saved = 0;
         // The newest step is what the model is at: its texts go only when all others have given what they can.
@@ -47,9 +51,9 @@ impl Strategy for MessageTruncation {
             let group: Vec<&LongText> = texts.iter().filter(|text| text.newest == newest).collect();
             let amounts: Vec<(Tokens, f64)> = group.iter().map(|text| (text.tokens, text.weight)).collect();
             let need = goal.excess().saturating_sub(saved);
-            let level = level(&amounts, self.settings.min_kept_tokens, need);
+            let level = level(&amounts, least, need);
             for text in group {
-                let budget = allowed(level, text.weight, self.settings.min_kept_tokens);
+                let budget = allowed(level, text.weight, least);
                 if saved >= goal.excess() || budget >= text.tokens {
                     continue;
                 }
@@ -73,9 +77,14 @@ struct LongText {
 }
 
 impl MessageTruncation {
+    /// Tokens that a text keeps at least: those of the settings, and never less than its mark and a few words.
+    fn least_kept(&self, view: &View<'_>) -> Tokens {
+        self.settings.min_kept_tokens.max(view.mark_tokens() + FEW_WORDS)
+    }
+
     /// The texts that are long enough, oldest first.
-    fn texts(&self, view: &View<'_>) -> Vec<LongText> {
-        let least = self.settings.min_tokens.max(self.settings.min_kept_tokens + view.mark_tokens() + 1);
+    fn texts(&self, view: &View<'_>, least_kept: Tokens) -> Vec<LongText> {
+        let least = self.settings.min_tokens.max(least_kept + view.mark_tokens() + 1);
         let mut texts = Vec::new();
         for (position, message) in view.messages().enumerate() {
             let protection = view.protection(view.unit_of(position));

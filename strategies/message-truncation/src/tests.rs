@@ -38,6 +38,17 @@ fn what_is_kept_meets_the_goal_and_not_much_less() {
 }
 
 #[test]
+fn however_little_is_to_stay_something_does() {
+    for min_kept in [1, 10, 20, 25, 30, 80] {
+        let planned = case(&format!("min_kept_tokens={min_kept}"), 1).run();
+        assert_eq!(planned.plan.edits.len(), 6, "{min_kept}: {}", planned.text);
+        assert!(!planned.text.contains("keep nothing"), "{min_kept}: {}", planned.text);
+    }
+    let least = |min_kept: u32| case(&format!("min_kept_tokens={min_kept}"), 1).run().after;
+    assert!(least(1) <= least(25) && least(25) < least(80), "{} {} {}", least(1), least(25), least(80));
+}
+
+#[test]
 fn both_ends_stay_in_whole_sentences() {
     let fixture = "user: go\nassistant: First. Second one. Middle sentence number {n} is here. … x1\n  Middle sentence {n}. … x90 lines\n  Last but one. The very last.\nuser: on";
     PlanCase::new::<MessageTruncation>(fixture, "min_kept_tokens=40 tail_share=0.4")

@@ -29,7 +29,7 @@ settings! {
         heavy_after: f64 = 1.0, in 0.0..=1000.0, unit "half-lives";
         /// The age from which messages leave.
         drop_after: f64 = 2.0, in 0.0..=1000.0, unit "half-lives";
-        /// How many times shorter the half-life may become when the ages as set do not reach the goal; 1 leaves it.
+        /// How many times longer or shorter the half-life may become so that the goal is just met; 1 leaves it.
         hasten_up_to: f64 = 8.0, in 1.0..=1000.0;
         /// Tokens that a tool's output keeps when it is lightly cut.
         light_result_tokens: u32 = 200, in 1..=100_000, unit "tokens";
@@ -48,8 +48,10 @@ settings! {
     }
 }
 
-/// By how much the half-life is shortened at a time.
+/// By how much the half-life is shortened at a time, from its longest on, until the goal is met.
 const HASTE: f64 = 1.25;
+/// How often the last such step is halved then: what fades more than the goal needs is lost for nothing.
+const HALVINGS: u32 = 4;
 
 strategy! {
     /// The older, the less of it stays: see the crate's page.
@@ -72,12 +74,7 @@ impl Strategy for TimeDecay {
         }
         let ages = ages::ages(view, &self.settings);
         let fader = Fader::new(view, &self.settings);
-        let mut haste = 1.0;
-        let mut layers = self.layers(&fader, &ages.of_units, haste);
-        while gain(&layers) < u64::from(goal.excess()) && haste < self.settings.hasten_up_to {
-            haste = (haste * HASTE).min(self.settings.hasten_up_to);
-            layers = self.layers(&fader, &ages.of_units, haste);
-        }
+        let (haste, layers) = self.as_fast_as_needed(&fader, goal, &ages.of_units);
         let edits = self.edits(&fader, goal, layers, &ages.of_units, haste);
         let oldest = ages.of_units.first().copied().unwrap_or_default() * haste;
         Ok(Plan::of(
@@ -118,6 +115,32 @@ impl TimeDecay {
             age if age >= settings.light_after => Fade::Light,
             _ => Fade::Whole,
         }
+    }
+
+    /// The longest half-life with which everything fades enough for the goal, as a share of the one that is set, and what
+    /// fades then. So the oldest do not leave while newer messages could lose a little. Linear in the view for each of a
+    /// bounded number of tries.
+    fn as_fast_as_needed(&self, fader: &Fader<'_, '_>, goal: &Goal, ages: &[f64]) -> (f64, Vec<Layer>) {
+        let most = self.settings.hasten_up_to;
+        let is_enough = |layers: &[Layer]| gain(layers) >= u64::from(goal.excess());
+        let mut slower = 1.0 / most;
+        let mut haste = slower;
+        let mut layers = self.layers(fader, ages, haste);
+        while !is_enough(&layers) && haste < most {
+            slower = haste;
+            haste = (haste * HASTE).min(most);
+            layers = self.layers(fader, ages, haste);
+        }
+        for _ in 0..HALVINGS {
+            let between = (slower * haste).sqrt();
+            let tried = self.layers(fader, ages, between);
+            if is_enough(&tried) {
+                (haste, layers) = (between, tried);
+            } else {
+                slower = between;
+            }
+        }
+        (haste, layers)
     }
 
     /// What the ages make of each unit, the oldest first.

@@ -62,6 +62,21 @@ fn the_oldest_leave() {
 }
 
 #[test]
+fn everything_fades_before_anything_leaves() {
+    // A near goal is met by the lightest cuts, a farther one by stronger ones of what is older.
+    let tiers = |target: u32| {
+        let planned = case(&steps(), "", target).run();
+        let mut codes: Vec<String> = planned.plan.edits.iter().map(|edit| edit.reason().code.to_string()).collect();
+        codes.dedup();
+        codes.join(" ")
+    };
+    assert_eq!(tiers(2_500), "aged-light");
+    let middle = tiers(1_500);
+    assert!(middle.contains("aged-heavy") && middle.contains("aged-light") && !middle.contains("aged-out"), "{middle}");
+    assert!(tiers(500).contains("aged-out"), "{}", tiers(500));
+}
+
+#[test]
 fn it_goes_as_far_as_the_goal_needs_and_hastens_where_it_must() {
     for target in (600..2400).step_by(150) {
         let planned = case(&steps(), "", target).run();

@@ -25,6 +25,8 @@ use crate::{INFEASIBLE, Outcome, emit, input, output};
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
 const ROLLED_BACK: u8 = 1;
+/// The exit code of one that was made, and that keeps nothing of what the session held.
+const HOLLOW: u8 = 1;
 
 /// Everything that is settled before the input is read.
 struct Job<'a> {
@@ -56,6 +58,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
     let done = job.compact(&loaded, index)?;
     let refused = refused(&done.report);
+    let is_hollow = done.report.status == Status::Hollow;
     // The session first: a report tells of one that is there.
     if !args.preview && refused.is_none() {
         target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
@@ -67,6 +70,10 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
         output::standard(&line(&done.report)?)?;
     }
     output::tell(&done.page);
+    if is_hollow {
+        output::note("nothing is left of what was asked for and worked on: a larger budget keeps some of it");
+        return Ok(ExitCode::from(HOLLOW));
+    }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
     if quiet {
         output::note(&format!("{why}: the session was not written"));
@@ -77,7 +84,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
 /// The exit code of a compaction that was not made, and why it was not.
 fn refused(report: &Report) -> Option<(u8, String)> {
     match report.status {
-        Status::NoChange | Status::Compacted => None,
+        Status::NoChange | Status::Compacted | Status::Hollow => None,
         Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {} tokens", number(report.budget)))),
         Status::RolledBack => {
             let below = report.quality.iter().flat_map(|quality| &quality.below);
@@ -248,14 +255,14 @@ fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
 }
 
 /// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3; those that were
-/// rolled back exit 1.
+/// rolled back exit 1, as do hollow ones, which are written.
 fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&Target>) -> Outcome {
     let profile = emit::profile_of_lines(job.args.to)?;
     let mut written = Vec::new();
     let mut reports = Vec::new();
     let setting = [Column::Flexible, Column::Left, Column::Right, Column::Right, Column::Right, Column::Left];
     let mut table = Table::new(&setting, &["session", "", "before", "after", "edits", "task"]);
-    let (mut infeasible, mut rolled_back) = (0, 0);
+    let (mut infeasible, mut rolled_back, mut hollow) = (0, 0, 0);
     for (index, source) in loaded.sessions.iter().enumerate() {
         let done = job.compact(loaded, index)?;
         if !job.quiet {
@@ -263,6 +270,7 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
         }
         table.row(report::line(&done.report, &source.name));
         reports.push(json!({ "session": source.name, "report": done.report }));
+        hollow += usize::from(done.report.status == Status::Hollow);
         if done.report.status == Status::Infeasible {
             infeasible += 1;
         } else if done.report.status == Status::RolledBack {
@@ -289,8 +297,16 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
         let of = loaded.sessions.len();
         output::note(&format!("{rolled_back} of {of} sessions would have lost too much and were left out"));
     }
+    if hollow > 0 {
+        let of = loaded.sessions.len();
+        output::note(&format!("of {hollow} of {of} sessions nothing is left of what was asked for and worked on"));
+    }
     if infeasible == 0 {
-        return Ok(if rolled_back == 0 { ExitCode::SUCCESS } else { ExitCode::from(ROLLED_BACK) });
+        return Ok(match (rolled_back, hollow) {
+            (0, 0) => ExitCode::SUCCESS,
+            (0, _) => ExitCode::from(HOLLOW),
+            _ => ExitCode::from(ROLLED_BACK),
+        });
     }
     output::note(&format!("{infeasible} of {} sessions cannot fit and were left out", loaded.sessions.len()));
     Ok(ExitCode::from(INFEASIBLE))

@@ -46,6 +46,12 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     let mut out = String::new();
     headline(&mut out, report, subject);
     bars(&mut out, report, width);
+    if let Some(stopped) = &report.stopped {
+        out.push('\n');
+        for line in wrap(stopped, width.saturating_sub(2)) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
     if report.status == Status::NoChange {
         return out;
     }
@@ -73,6 +79,7 @@ pub(crate) fn line(report: &Report, name: &str) -> Vec<Cell> {
     let (word, style) = match report.status {
         Status::NoChange => ("fits", FAINT),
         Status::Compacted => ("compacted", GOOD),
+        Status::Hollow => ("hollow", BAD),
         Status::Infeasible => ("cannot fit", BAD),
         Status::RolledBack => ("rolled back", BAD),
     };
@@ -88,9 +95,12 @@ pub(crate) fn line(report: &Report, name: &str) -> Vec<Cell> {
 
 fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
     let (words, style) = match (report.status, subject.preview) {
+        (Status::NoChange, _) if report.stopped.is_some() => ("nothing could leave", WARN),
         (Status::NoChange, _) => ("fits, nothing to do", GOOD),
         (Status::Compacted, false) => ("compacted", GOOD),
         (Status::Compacted, true) => ("would be compacted", GOOD),
+        (Status::Hollow, false) => ("hollow: it fits, and nothing is left of what was asked for and worked on", BAD),
+        (Status::Hollow, true) => ("would be hollow: nothing would be left of what was asked for and worked on", BAD),
         (Status::Infeasible, _) => ("cannot fit", BAD),
         (Status::RolledBack, _) => ("rolled back, too much would be lost", BAD),
     };
@@ -109,7 +119,7 @@ struct BarRow {
 
 fn bars(out: &mut String, report: &Report, width: usize) {
     let (before, after, budget) = (report.tokens_before, report.tokens_after, report.budget);
-    let compacted = report.status == Status::Compacted;
+    let compacted = report.status.is_compaction();
     let messages = |count: u32| plural(count as usize, "message");
     let mut rows = vec![BarRow {
         label: if compacted { "before" } else { "tokens" },

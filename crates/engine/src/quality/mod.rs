@@ -100,6 +100,9 @@ impl Part {
     }
 }
 
+/// Strings, instructions and files that a view held together before it can be hollow: of fewer the loss of all says little.
+pub(crate) const HOLLOW_FROM: u32 = 5;
+
 /// The least that a compaction must keep, and what follows where it does not. The default asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MinQuality {
@@ -173,6 +176,16 @@ impl Quality {
             Part::Instructions => &self.instructions,
             Part::Files => &self.files,
         }
+    }
+
+    /// Whether nothing is left of what the view before held: no exact string, no instruction, no file, of
+    /// five or more together.
+    pub fn is_hollow(&self) -> bool {
+        let (held, kept) = Part::WEIGHTS
+            .iter()
+            .map(|(part, _)| self.of(*part))
+            .fold((0, 0), |(held, kept), part| (held + part.held, kept + part.kept));
+        held >= HOLLOW_FROM && kept == 0
     }
 
     /// Whether it misses no threshold.

@@ -52,15 +52,15 @@ impl Attempt {
             problem: match self.status {
                 Status::Infeasible => Some("it is over the limit".to_owned()),
                 Status::NoChange => Some("nothing could leave".to_owned()),
-                Status::Compacted | Status::RolledBack => None,
+                Status::Compacted | Status::Hollow | Status::RolledBack => None,
             },
         }
     }
 
-    /// Results before anything else, then those that keep enough, then those that keep more.
-    fn value(&self) -> (bool, bool, f64) {
+    /// Results before anything else, hollow ones last, then those that keep enough, then those that keep more.
+    fn value(&self) -> (bool, bool, bool, f64) {
         let share = self.quality.as_ref().map_or(0.0, |quality| quality.share);
-        (self.status == Status::Compacted, self.passes(), share)
+        (self.status.is_compaction(), self.status != Status::Hollow, self.passes(), share)
     }
 }
 
@@ -96,6 +96,8 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let quality = (status == Status::Compacted).then(|| self.held().kept_in(&run.working.entries, &self.least));
+        let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
+        let status = if is_hollow { Status::Hollow } else { status };
         Attempt { chain, run, status, quality, archived }
     }
 

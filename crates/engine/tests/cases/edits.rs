@@ -180,3 +180,26 @@ fn a_gap_that_its_mark_would_fill_stays() {
     let excerpt = session.view()[3].excerpt(0).unwrap();
     assert_eq!((excerpt.kept.ranges(), excerpt.marks.len()), (&[0..half][..], 1), "of {length} bytes");
 }
+
+#[test]
+fn handles_are_named_where_somebody_can_use_them() {
+    let check = |handles: bool, expect: &str| {
+        let mut engine = engine();
+        engine.handles = handles;
+        let mut session = session(WORK);
+        let summary = SummaryText::Ready("the parser was read".to_owned());
+        let edits = vec![
+            Edit::Excerpt { message: 3, block: 0, keep: vec![], reason: reason() },
+            Edit::Summarize { units: vec![3], summary, reason: reason() },
+        ];
+        let before = engine.ledger(&session).total();
+        let mut request = request(before - 170, chain(edits));
+        request.limit = before;
+        let (report, _) = compact(&engine, &mut session, &request);
+        assert!(shown(&session).contains(expect), "{}", shown(&session));
+        assert_eq!(shown(&session).contains("recall"), handles, "{}", shown(&session));
+        assert!(report.edits.iter().all(|edit| edit.recall.is_some()), "reports name them in any case");
+    };
+    check(true, "[… 40 lines, 198 tokens elided · recall #]");
+    check(false, "(result c1) [… 40 lines, 198 tokens elided]\n");
+}

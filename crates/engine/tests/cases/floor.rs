@@ -1,7 +1,7 @@
 //! The floor, and what it may not touch.
 
 use epitome_engine::{Engine, Outcome, Status};
-use epitome_session::EditKind;
+use epitome_session::{EditKind, Origin};
 use epitome_strategy::{Archive, Archived};
 use epitome_testkit::session;
 
@@ -184,4 +184,120 @@ fn the_floor_names_its_parts() {
     let task = floor.parts.iter().find(|part| part.part == "original-task").unwrap();
     assert!(task.messages == 1 && task.tokens < whole_task, "the task yields: {task:?}");
     assert!(floor.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.tokens)), "{:?}", floor.parts);
+}
+
+#[test]
+fn a_summary_is_shortened_and_becomes_no_mark() {
+    let fixture = "
+user: task
+user(summary):
+  ## Goal
+  Keep the public API.
+  ## Log
+  line {n} of what was done … x200 lines
+  ## Pending
+  Run the tests again.
+assistant: some answer … x40
+user: newest
+call Bash b {}
+result b: ok
+";
+    let check = |budget: u32| {
+        let mut session = session(fixture);
+        let (report, _) = compact(&engine(), &mut session, &request(budget, None));
+        assert_eq!(report.status, Status::Compacted);
+        assert!(
+            report.tokens_after <= budget && report.tokens_after * 4 > budget * 3,
+            "{} of {budget}",
+            report.tokens_after
+        );
+        let summary = session.view().iter().find(|entry| entry.message.origin == Origin::Summary).unwrap();
+        let text = summary.message.plain_text();
+        for part in ["## Goal\nKeep the public API.\n", "## Log\nline 1 of what", "## Pending\nRun the tests again."] {
+            assert!(text.contains(part), "{part} at {budget}:\n{text}");
+        }
+        let codes: Vec<&str> = report.edits.iter().map(|edit| &*edit.reason.code).collect();
+        assert!(codes.contains(&"summary-over-budget"), "{codes:?}");
+    };
+    [800, 600, 400, 250].into_iter().for_each(check);
+}
+
+#[test]
+fn a_summary_leaves_when_nothing_else_can_give() {
+    let mut session = session("\nuser: task\nuser(summary): goals and pending work … x80\nuser: newest\n");
+    let (report, _) = compact(&engine(), &mut session, &request(60, None));
+    assert_eq!(report.status, Status::Compacted, "{:?}", report.floor);
+    assert!(session.view().iter().all(|entry| entry.message.origin != Origin::Summary), "{}", shown(&session));
+}
+
+#[test]
+fn giant_arguments_shrink_before_anything_leaves() {
+    let fixture = format!(
+        "
+user: task
+assistant: one word … x40
+assistant: two word … x40
+user: newest
+call Write c1 {{\"path\":\"a.rs\",\"text\":{:?}}}
+result c1: rejected
+",
+        "0123456789".repeat(800)
+    );
+    for budget in [500, 900, 1_500] {
+        let mut session = session(&fixture);
+        let (report, _) = compact(&engine(), &mut session, &request(budget, None));
+        assert_eq!((report.status, session.view().len()), (Status::Compacted, 6), "{}", shown(&session));
+        let edits: Vec<EditKind> = report.edits.iter().map(|edit| edit.edit).collect();
+        assert_eq!(edits, [EditKind::Trim], "{:?}", report.edits);
+        assert!(
+            report.tokens_after <= budget && report.tokens_after * 10 > budget * 9,
+            "{} of {budget}",
+            report.tokens_after
+        );
+    }
+}
+
+#[test]
+fn thinking_that_leaves_is_room() {
+    let mut fixture = String::from("user: task\n");
+    for step in 1..=12 {
+        fixture.push_str(&format!(
+            "thinking signed: thought {step} … x60\ncall Read c{step} {{}}\nresult c{step}: word … x120\n"
+        ));
+    }
+    fixture.push_str("user: newest\n");
+    let before = engine().ledger(&session(&fixture)).total();
+    for budget in [before * 3 / 4, before / 2, before / 3] {
+        let mut session = session(&fixture);
+        let (report, _) = compact(&engine(), &mut session, &request(budget, None));
+        let unused = budget - report.tokens_after;
+        assert!(unused < 260, "{unused} of {budget} unused: less than a step and its notice would be");
+    }
+}
+
+#[test]
+fn a_target_below_what_must_stay_is_approached_and_the_report_says_why() {
+    let fixture = "
+system: rule {n} … x200 lines
+user: task
+assistant: one word … x80
+call Read c1 {}
+result c1: two word … x400
+user: newest
+";
+    let mut session = session(fixture);
+    let before = engine().ledger(&session).total();
+    let mut request = request(100, None);
+    request.limit = 100_000;
+    let (report, _) = compact(&engine(), &mut session, &request);
+    assert_eq!(report.status, Status::Compacted);
+    let system = engine().ledger(&session).of(session.view()[0].key).unwrap().total;
+    assert!(report.tokens_after < system + 100 && report.tokens_after < before, "{}", report.tokens_after);
+    let stopped = report.stopped.unwrap();
+    let expect = format!("what must stay holds {} (system {system}, ", system + 11);
+    assert!(stopped.starts_with("stopped at ") && stopped.contains(&expect), "{stopped}, not {expect}");
+    // At the target there is nothing to tell.
+    let mut session = epitome_testkit::session(fixture);
+    let (report, _) = compact(&engine(), &mut session, &super::support::request(before - 50, None));
+    assert_eq!((report.status, report.stopped), (Status::Compacted, None));
 }

@@ -280,3 +280,22 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
     assert_eq!(report.quality.unwrap().of(Part::Strings).lost, ["src/lib.rs"]);
 }
+
+#[test]
+fn a_result_of_which_nothing_is_left_is_hollow() {
+    let check = |reads: usize, expect: Status| {
+        let mut fixture = String::from("user: go\n");
+        for read in 1..=reads {
+            let call = format!("call Read c{read} {{\"file_path\":\"src/part_{read}.rs\"}}");
+            fixture.push_str(&format!("{call}\nresult c{read}: word … x100\n"));
+        }
+        fixture.push_str("user: ok\n");
+        let mut session = session(&fixture);
+        let (report, _) = compact(&engine(), &mut session, &super::support::request(40, None));
+        assert_eq!(report.status, expect, "{:?}", report.quality);
+        assert!(report.status.is_compaction() && report.tokens_after <= 40 && session.journal().len() == 1);
+    };
+    check(5, Status::Hollow);
+    // Of a file and its string, the loss of both says little.
+    check(1, Status::Compacted);
+}

@@ -390,7 +390,7 @@ pub(super) fn done(
     let stays = |outcome: Outcome| matches!(outcome, Outcome::Kept | Outcome::Pinned);
     let keep_recent_count = report.messages.iter().filter(|receipt| stays(receipt.outcome)).count() as u32;
     Event::CompactionDone {
-        success: report.status == Status::Compacted,
+        success: report.status.is_compaction(),
         compacted_count: report.messages.len() as u32 - keep_recent_count,
         keep_recent_count,
         summary_message_id,

@@ -59,7 +59,7 @@ impl LiveSession {
             }
         };
         self.overflows += 1;
-        if report.status != Status::Compacted {
+        if !report.status.is_compaction() {
             let error = LiveError::StillTooLong { attempts: self.overflows, tokens };
             return Err(self.failed(error, Trigger::Overflow));
         }

@@ -258,7 +258,7 @@ impl Replay<'_> {
         engine.watch.compacted(&report);
         let tokens_before = self.prompt.total();
         let mut cache_loss_tokens = 0;
-        if report.status == Status::Compacted {
+        if report.status.is_compaction() {
             cache_loss_tokens = self.changed();
             self.reads.compacted(self.session.view());
         }

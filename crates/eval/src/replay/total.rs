@@ -83,7 +83,7 @@ impl Total {
             for epoch in &row.epochs {
                 total.summary.add(&epoch.summary);
                 total.cache_loss_tokens += epoch.cache_loss_tokens;
-                if epoch.status == Status::Compacted {
+                if epoch.status.is_compaction() {
                     total.epochs += 1;
                     kept += epoch.kept_share();
                 } else {

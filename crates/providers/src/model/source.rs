@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::session::{Position, units};
+use epitome_strategy::session::{Heading, Position, units};
 use epitome_strategy::{Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, SummaryTask, Tokens, View};
 
 /// An earlier summary among the messages.
@@ -21,7 +21,7 @@ pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
     for message in task.messages {
         match message.origin {
             Origin::Summary => {
-                let text = without_heading(&message.plain_text()).to_owned();
+                let text = Heading::body_of(&message.plain_text()).to_owned();
                 if !text.is_empty() {
                     found.push(Earlier { before, text });
                 }
@@ -31,18 +31,6 @@ pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
         }
     }
     found
-}
-
-/// A summary without the engine's first line: `[Summary of 12 earlier messages · recall 0a1b]`.
-fn without_heading(text: &str) -> &str {
-    let text = text.trim();
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let is_heading = first.starts_with('[')
-        && first.ends_with(']')
-        && [("[Summary of ", "· recall "), ("[此前 ", "· 可取回 ")]
-            .iter()
-            .any(|(start, recall)| first.starts_with(start) && first.contains(recall));
-    if is_heading { rest.trim() } else { text }
 }
 
 /// Calls `read` with a view of the messages that are neither summaries nor notices. Linear in the messages.
@@ -88,18 +76,4 @@ pub(super) fn size(task: &SummaryTask<'_>) -> Size {
         size.tokens = size.tokens.saturating_add(task.counter.count(text));
     }
     size
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_engines_heading_is_taken_off() {
-        let check = |text: &str, expect: &str| assert_eq!(without_heading(text), expect);
-        check("[Summary of 1,204 earlier messages · recall 0a1b]\n## Goal\n- x", "## Goal\n- x");
-        check("[此前 12 条消息的摘要 · 可取回 0a1b]\n## 目标", "## 目标");
-        check("[Summary]\nof another tool", "[Summary]\nof another tool");
-        check("[Summary of 2 earlier messages · recall 0a]", "");
-    }
 }

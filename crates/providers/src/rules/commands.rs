@@ -49,17 +49,21 @@ impl Run {
     }
 }
 
-/// The command that a call runs, on one line, a change of folder in front of it left out.
-pub(crate) fn command_of(call: &Call<'_>) -> Option<String> {
-    let command = match call.json() {
+/// The script that a call runs, as it is.
+pub(crate) fn script_of(call: &Call<'_>) -> Option<String> {
+    match call.json() {
         Some(json) => ["command", "cmd", "script", "code"].iter().find_map(|key| match json.get(*key)? {
             Value::String(text) => Some(text.clone()),
             Value::Array(words) => words.last().and_then(Value::as_str).map(str::to_owned),
             _ => None,
-        })?,
-        None => call.arguments.to_owned(),
-    };
-    clip(&one_line(&command)?, 140)
+        }),
+        None => Some(call.arguments.to_owned()),
+    }
+}
+
+/// The command that a call runs, on one line, a change of folder in front of it left out.
+pub(crate) fn command_of(call: &Call<'_>) -> Option<String> {
+    clip(&one_line(&script_of(call)?)?, 140)
 }
 
 /// What tells nothing about a command: where its output went, and what catches its failure.

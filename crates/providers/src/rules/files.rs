@@ -67,7 +67,9 @@ pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
     }
     for call in facts.calls().iter().filter(|call| call.kind == ToolKind::Shell) {
         let Some(command) = command_of(call) else { continue };
-        let event = written_by_command(&command).or_else(|| Some((read_by_command(&command)?, 2)));
+        // What a script in plain text writes stands among the events.
+        let written = written_by_command(&command).filter(|_| call.is_json);
+        let event = written.or_else(|| Some((read_by_command(&command)?, 2)));
         if let Some((path, verb)) = event {
             let file = list.of(path);
             file.times[verb] += 1;

@@ -7,6 +7,7 @@ mod files;
 mod fill;
 mod lines;
 mod outcome;
+mod results;
 pub(crate) mod speech;
 pub(crate) mod tasks;
 mod wording;

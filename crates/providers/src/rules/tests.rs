@@ -336,3 +336,37 @@ assistant: The parser handles EOF now.
          - Covers 1 user, 1 assistant and 0 tool messages.",
     );
 }
+
+#[test]
+fn what_was_brought_about_is_told() {
+    let mut fixture = String::from("user: Fix the parser and open a pull request.\n");
+    for step in 1..=30 {
+        fixture.push_str(&format!(
+            "call Bash c{step} {{\"command\":\"cargo test -p part{step}\"}}\nresult c{step}: test result: ok. {step} passed; 0 failed\n"
+        ));
+    }
+    fixture.push_str(
+        "call Bash p {\"command\":\"git add -A\\ngit commit -qm 'Fix the parser'\\ngit push -u origin fix\\ngh pr create --fill\"}\n\
+         result p:\n  [fix 1a2b3c4] Fix the parser\n   2 files changed, 10 insertions(+)\n  https://git.example/owner/repo/pull/17\n\
+         call Bash q {\"command\":\"ls\"}\nresult q: a.rs\nassistant: I look at the next thing.\n",
+    );
+    for max_tokens in [150, 300, 1_000] {
+        let text = summary(&fixture, max_tokens, None, Language::English).unwrap();
+        for expect in ["[fix 1a2b3c4] Fix the parser", "https://git.example/owner/repo/pull/17"] {
+            assert!(text.contains(expect), "{max_tokens}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn files_that_scripts_in_plain_text_change_are_listed() {
+    let fixture = "user: fix it\n\
+                   textcall bash: cat > src/new.py <<'EOF'\n  x = 1\n  EOF\nuser(output): ok\n\
+                   textcall bash: cd /repo && sed -i 's/a/b/' src/old.py\nuser(output): ok\n\
+                   textcall str_replace_editor: str_replace_editor str_replace /repo/src/third.py --old_str a --new_str b\n\
+                   user(output): edited\n";
+    let text = summary(fixture, 1_000, None, Language::English).unwrap();
+    for expect in ["- src/new.py: wrote", "- src/old.py: edited", "- /repo/src/third.py: edited"] {
+        assert!(text.contains(expect), "{expect}:\n{text}");
+    }
+}

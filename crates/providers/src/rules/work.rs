@@ -7,10 +7,11 @@ use epitome_strategy::{BlockRef, Call, ToolOutput, View};
 use serde_json::Value;
 
 use super::collect::Collector;
-use super::commands::{Run, commands};
+use super::commands::{Run, commands, script_of};
 use super::files::files;
 use super::lines::{Section, clip};
 use super::outcome::{first_error, telling_line};
+use super::results::results;
 
 /// Collects lines about every call. Linear in the messages.
 pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
@@ -23,7 +24,10 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
     for call in facts.calls() {
         let output = output_of(call);
         match call.kind {
-            ToolKind::Shell => runs.extend(Run::of(call, output)),
+            ToolKind::Shell => {
+                runs.extend(Run::of(call, output));
+                lasting(call, output, collector);
+            }
             ToolKind::Plan => {}
             ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
                 if let Some(output) = output.filter(|output| output.is_error) {
@@ -40,6 +44,16 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
         }
     }
     commands(&runs, collector);
+}
+
+/// What a script left behind, such as a commit: whoever goes on must not do it a second time.
+fn lasting(call: &Call<'_>, output: Option<&ToolOutput<'_>>, collector: &mut Collector) {
+    let (Some(script), Some(output)) = (script_of(call), output) else { return };
+    for line in results(&script, output.text) {
+        if let Some(text) = clip(line, 200) {
+            collector.lines.add(Section::Actions, text, 6.5 + collector.recency(call.at.message), call.at.message);
+        }
+    }
 }
 
 /// A call of a tool that is neither about files nor a shell: what it was given, and the first line of the answer.

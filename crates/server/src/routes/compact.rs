@@ -41,7 +41,7 @@ pub(crate) struct CompactAnswer {
 /// A compaction that was worked out and not made.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PreviewAnswer {
-    /// `compacted`, `no-change`, `infeasible` or `rolled-back`.
+    /// `compacted`, `hollow`, `no-change`, `infeasible` or `rolled-back`.
     status: &'static str,
     /// The format of the request.
     format: String,

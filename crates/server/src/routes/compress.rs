@@ -46,7 +46,8 @@ pub(crate) struct CompressAnswer {
     transforms_applied: Vec<String>,
     /// Handles of what left, for `GET /v1/retrieve/{hash}`.
     ccr_hashes: Vec<String>,
-    /// `compacted`, `no-change`, `infeasible` or `rolled-back`; the messages are changed in the first case only.
+    /// `compacted`, `hollow` (compacted, and nothing is left of what was asked for and worked on), `no-change`, `infeasible`
+    /// or `rolled-back`; the messages are changed in the first two cases only.
     status: &'static str,
 }
 
@@ -87,7 +88,7 @@ pub(crate) async fn compress(
         let draft = job.draft(&mut archive)?;
         let report = draft.report.clone();
         account(&app, &caller.tenant, &report, &archive);
-        let compacted = report.status == Status::Compacted;
+        let compacted = report.status.is_compaction();
         let messages = if compacted { messages_of(job.make(draft)?)? } else { subject.request };
         let mut transforms: Vec<String> = Vec::new();
         let mut hashes: Vec<String> = Vec::new();

@@ -244,6 +244,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::NoChange => "no-change",
         Status::Compacted => "compacted",
+        Status::Hollow => "hollow",
         Status::Infeasible => "infeasible",
         Status::RolledBack => "rolled-back",
     }
@@ -253,7 +254,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
 pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
     let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
     match report.status {
-        Status::NoChange | Status::Compacted => Ok(()),
+        Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
         Status::Infeasible => {
             let floor = report.floor.as_ref().map_or(0, |floor| floor.tokens);
             let message = format!("{} tokens cannot be met: what must stay takes {floor}", report.budget);
@@ -271,7 +272,7 @@ pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
 /// Tells the metrics, and keeps what left for the tenant to retrieve.
 pub(crate) fn account(app: &App, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
     app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
-    if report.status == Status::Compacted {
+    if report.status.is_compaction() {
         app.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
     }
 }

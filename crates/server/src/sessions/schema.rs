@@ -335,6 +335,7 @@ pub(crate) struct SummarizerReport {
 pub(crate) enum Status {
     NoChange,
     Compacted,
+    Hollow,
     Infeasible,
     RolledBack,
 }

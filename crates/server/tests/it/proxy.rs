@@ -313,7 +313,7 @@ async fn reasoning_behind_a_compaction_stays_when_its_loop_is_over() {
 async fn what_left_can_be_retrieved() {
     let wire = Wire::Responses;
     let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
-    let service = Running::proxy(&upstream, SMALL).await;
+    let service = Running::proxy(&upstream, &format!("{SMALL}[marks]\nhandles = true\n")).await;
     service.post(wire.path(), &wire.request(16)).send().await.unwrap();
     let text = upstream.requests()[0].text();
     let handle = text.split("recall ").nth(1).unwrap_or_else(|| panic!("a mark names a handle: {text}"));

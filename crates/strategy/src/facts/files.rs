@@ -2,11 +2,17 @@
 
 use serde_json::Value;
 
-use super::{Call, FileAccess};
+use super::{Call, FileAccess, scripts};
 use crate::tools::{self, ToolKind};
 
-/// The files that a call names, with what it does to them.
-pub(super) fn file_events_of(call: &Call<'_>) -> Vec<(String, FileAccess, String)> {
+/// The files that a call names, with what it does to them; `open` is the file that an editor in plain text shows.
+pub(super) fn file_events_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, FileAccess, String)> {
+    if !call.is_json && matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Shell) {
+        let patched = tools::patch_paths(call.arguments).map(|path| (path.to_owned(), FileAccess::Edit));
+        let patched: Vec<(String, FileAccess)> = patched.collect();
+        let named = if patched.is_empty() { scripts::file_events(call.arguments, open) } else { patched };
+        return named.into_iter().map(|(path, access)| (path, access, String::new())).collect();
+    }
     let access = match call.kind {
         ToolKind::Read => FileAccess::ReadWhole,
         ToolKind::Edit => FileAccess::Edit,
@@ -19,11 +25,7 @@ pub(super) fn file_events_of(call: &Call<'_>) -> Vec<(String, FileAccess, String
         | ToolKind::Lookup
         | ToolKind::Other => return Vec::new(),
     };
-    let Some(json) = call.json() else {
-        return tools::patch_paths(call.arguments)
-            .map(|path| (path.to_owned(), FileAccess::Edit, String::new()))
-            .collect();
-    };
+    let Some(json) = call.json() else { return Vec::new() };
     if let Some(patch) = json.get("patch").or_else(|| json.get("input")).and_then(Value::as_str)
         && tools::path_argument(&json).is_none()
     {

@@ -5,6 +5,7 @@ mod calls;
 mod files;
 mod references;
 mod scan;
+mod scripts;
 mod unit_text;
 
 use std::collections::HashMap;
@@ -191,9 +192,12 @@ impl<'a> Facts<'a> {
         self.file_events.get_or_init(|| {
             let failed: HashMap<u32, bool> =
                 self.outputs.iter().filter_map(|output| Some((output.call?, output.is_error))).collect();
+            // What an agent's editor in plain text shows, call by call.
+            let mut open = None;
             let event = |(index, call): (usize, &Call<'a>)| {
                 let index = index as u32;
-                file_events_of(call).into_iter().map(move |(path, access, part)| (path, access, part, index))
+                let named = file_events_of(call, &mut open);
+                named.into_iter().map(move |(path, access, part)| (path, access, part, index))
             };
             self.calls
                 .iter()

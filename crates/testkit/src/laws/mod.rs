@@ -121,7 +121,7 @@ impl<'a> Laws<'a> {
         self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
             "what fits was touched".to_owned()
         });
-        if self.report.status != Status::Compacted {
+        if !self.report.status.is_compaction() {
             let same = self.before.view() == self.after.view() && self.before.journal() == self.after.journal();
             self.law("idempotence", same, || "the session changed although nothing was to be changed".to_owned());
             self.feasible_floor();
@@ -153,7 +153,7 @@ impl<'a> Laws<'a> {
 
     /// The epoch of the compaction, if it made one.
     fn epoch(&self) -> Option<&'a Epoch> {
-        self.after.journal().last().filter(|_| self.report.status == Status::Compacted)
+        self.after.journal().last().filter(|_| self.report.status.is_compaction())
     }
 }
 

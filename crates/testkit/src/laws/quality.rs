@@ -13,7 +13,7 @@ impl Laws<'_> {
     /// and a result below a threshold was taken only after the other chains were tried, where that is asked for.
     pub(super) fn quality(&mut self) {
         let report = self.report;
-        let expected = matches!(report.status, Status::Compacted | Status::RolledBack);
+        let expected = report.status.is_compaction() || report.status == Status::RolledBack;
         let told = || format!("{:?} with {:?}", report.status, report.quality);
         self.law("quality", report.quality.is_some() == expected, told);
         let Some(quality) = &report.quality else { return };
@@ -32,7 +32,9 @@ impl Laws<'_> {
         }
         let rolls_back = !quality.passes() && least.on_loss == OnLoss::RollBack;
         self.law("quality", report.status != Status::RolledBack || rolls_back, told);
-        if report.status == Status::Compacted {
+        let is_hollow = quality.is_hollow() && report.status != Status::RolledBack;
+        self.law("quality", (report.status == Status::Hollow) == is_hollow, told);
+        if report.status.is_compaction() {
             for (part, lost) in
                 PARTS.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
             {

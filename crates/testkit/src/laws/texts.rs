@@ -48,7 +48,9 @@ impl Laws<'_> {
                 let same = text.is_some_and(|text| item == Archived::Text(text));
                 self.law("archive-first", whole || same, || format!("{change:?}: {item:?} is archived"));
                 if let (Some(recall), Change::Trim { arguments, .. }) = (recall, change) {
-                    self.law("archive-first", arguments.contains(recall), || format!("{arguments} names no {recall}"));
+                    // In a string that was left whole the name may stand by chance; it is a hash, and does not.
+                    let named = arguments.contains(recall);
+                    self.law("archive-first", named == self.engine.handles, || format!("{arguments} and {recall}"));
                 }
             }
         }
@@ -89,13 +91,14 @@ impl Laws<'_> {
                 });
             }
         }
-        // The first mark of an excerpt names the handle of the edit that made it.
+        // The first mark of an excerpt names the handle of the edit that made it, where handles are to be named.
         let edits = self.after.journal().iter().filter(|epoch| Some(epoch.id) == newest).flat_map(|epoch| &epoch.edits);
         for edit in edits.filter(|edit| edit.kind == EditKind::Excerpt) {
             for change in &edit.changes {
                 let Change::Excerpt { excerpt, .. } = change else { continue };
                 let named: Vec<Option<&str>> = excerpt.marks.iter().map(|text| mark(text)?.recall).collect();
-                let first = named.first().is_none_or(|named| *named == edit.recall.as_deref());
+                let handle = edit.recall.as_deref().filter(|_| self.engine.handles);
+                let first = named.first().is_none_or(|named| *named == handle);
                 let once = named.iter().skip(1).all(Option::is_none);
                 self.law("excerpts", first && once, || format!("the marks name {named:?}, not {:?}", edit.recall));
             }

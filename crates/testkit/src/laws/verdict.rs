@@ -12,7 +12,9 @@ impl Laws<'_> {
         let limit = self.request.limit.max(self.request.target);
         match self.report.status {
             Status::NoChange => self.law("budget", tokens <= limit, || format!("{tokens} was left alone")),
-            Status::Compacted => self.law("budget", tokens <= limit, || format!("{tokens} tokens for {limit}")),
+            Status::Compacted | Status::Hollow => {
+                self.law("budget", tokens <= limit, || format!("{tokens} tokens for {limit}"))
+            }
             Status::Infeasible => {
                 let floor = self.report.floor.as_ref().map_or(0, |floor| floor.tokens);
                 self.law("budget", floor > limit, || format!("a floor of {floor} for {limit}"));
@@ -33,7 +35,8 @@ impl Laws<'_> {
         let Some(floor) = self.report.floor.as_ref().map(|floor| floor.tokens) else { return };
         let request = Request { target: floor, limit: floor, ..self.request.clone() };
         let status = self.run_again(&mut self.before.clone(), self.ledger_before, &request).map(|report| report.status);
-        let can_be_had = matches!(status, Ok(Status::Compacted | Status::NoChange | Status::RolledBack));
+        let can_be_had =
+            matches!(status, Ok(Status::Compacted | Status::Hollow | Status::NoChange | Status::RolledBack));
         self.law("floor", can_be_had, || format!("a budget of the floor's {floor} tokens ended as {status:?}"));
     }
 

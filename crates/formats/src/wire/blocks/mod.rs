@@ -7,7 +7,10 @@ pub(crate) mod responses;
 
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Dialect, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role, harness};
+use epitome_session::{
+    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role,
+    harness,
+};
 
 use super::json::Object;
 
@@ -32,17 +35,14 @@ pub(crate) fn media_of_url(url: &str) -> Media {
 
 /// A message of the system's side: instructions, or a summary that a compaction put there.
 pub(crate) fn system_message(blocks: Vec<Block>) -> Message {
-    let is_summary = matches!(&blocks[..], [Block { content: Content::Text { text }, .. }] if is_summary(text));
+    let is_summary = matches!(&blocks[..], [Block { content: Content::Text { text }, .. }] if heads_summary(text));
     let origin = if is_summary { Origin::Summary } else { Origin::Instructions };
     Message::new("", Role::System, origin, blocks)
 }
 
-/// Whether a text begins with the first line of a summary, as the engine writes it. Instructions do not.
-fn is_summary(text: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default();
-    let in_english = first.starts_with("[Summary of ") && first.contains(" earlier messages · recall ");
-    let in_chinese = first.starts_with("[此前 ") && first.contains(" 条消息的摘要 · 可取回 ");
-    first.ends_with(']') && (in_english || in_chinese)
+/// Whether a text begins with the heading of a summary. Instructions do not.
+fn heads_summary(text: &str) -> bool {
+    Heading::read(text).is_some_and(|heading| heading.kind == HeadingKind::Summary)
 }
 
 /// A user's message: typed by a person, unless all its text was put there by the runtime.

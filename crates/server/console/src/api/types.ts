@@ -121,7 +121,7 @@ export interface FloorPart {
 }
 
 export interface Report {
-  status: "no-change" | "compacted" | "infeasible" | "rolled-back";
+  status: "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
   budget: number;
   tokens_before: number;
   tokens_after: number;

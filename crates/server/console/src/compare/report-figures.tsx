@@ -6,6 +6,7 @@ import { count, savedShare, share } from "../lib/format";
 const STATUS: Record<Report["status"], string> = {
   "no-change": "The session fits: nothing would change.",
   compacted: "",
+  hollow: "It fits, and nothing is left of what was asked for and worked on.",
   infeasible: "What must stay is larger than the limit.",
   "rolled-back": "No way was found that keeps enough of what the session holds: nothing would change.",
 };

@@ -1,0 +1,71 @@
+//! What must stay: a bound of the least that can be reached, and its parts by name.
+
+use epitome_session::heading::grouped;
+use epitome_strategy::{Protection, Tokens};
+
+use crate::floor::NOTICE_ROOM;
+use crate::report::{Floor, FloorPart};
+use crate::working::{Context, Layout, Working};
+
+/// The part of what may leave: in a floor, the notice for what has left.
+const FREE: &str = "notice";
+
+/// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
+pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
+    let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
+    let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
+    tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
+}
+
+/// What is left when nothing more may leave: the parts of the floor, largest first.
+pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
+    let layout = working.layout(context.pins);
+    let mut parts: Vec<FloorPart> = Vec::new();
+    for (unit, protection) in layout.units.iter().zip(&layout.protections) {
+        let part = match protection {
+            Protection::Free => FREE,
+            Protection::NewestStep => "newest-step",
+            Protection::System => "system",
+            Protection::OriginalTask => "original-task",
+            Protection::NewestUser => "newest-user",
+            Protection::Pinned => "pinned",
+            Protection::ProtectedTool => "protected-tool",
+            Protection::RecentRound => "recent-round",
+            Protection::Open => "open",
+        };
+        let tokens = working.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let messages = unit.entries.len() as u32;
+        match parts.iter_mut().find(|known| known.part == part) {
+            Some(known) => {
+                known.tokens += tokens;
+                known.messages += messages;
+            }
+            None => parts.push(FloorPart { part: part.to_owned(), tokens, messages }),
+        }
+    }
+    parts.sort_by(|left, right| right.tokens.cmp(&left.tokens).then_with(|| left.part.cmp(&right.part)));
+    Floor { tokens: working.total, parts }
+}
+
+/// Where a compaction stopped above `target`, and which parts of what must stay hold how many tokens; `None` at or under it.
+/// Linear in the view.
+pub(crate) fn stopped(working: &Working, context: &Context<'_>, target: Tokens) -> Option<String> {
+    let over = working.total.checked_sub(target).filter(|over| *over > 0)?;
+    let number = |tokens: Tokens| grouped(tokens.into());
+    let mut parts = floor_of(working, context).parts;
+    parts.retain(|part| part.part != FREE);
+    let stays: Tokens = parts.iter().map(|part| part.tokens).sum();
+    let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();
+    let rest = match working.total - stays.min(working.total) {
+        0 => String::new(),
+        rest => format!("; {} are left of the rest", number(rest)),
+    };
+    Some(format!(
+        "stopped at {} tokens, {} above the target of {}: what must stay holds {} ({}){rest}",
+        number(working.total),
+        number(over),
+        number(target),
+        number(stays),
+        named.join(", ")
+    ))
+}

@@ -1,0 +1,55 @@
+//! What commands brought about that stays: commits, and requests that they be merged. A script of many commands is told by
+//! its first line; what it left behind is told whatever line did it.
+
+/// Lines of an output, from either end, that are looked at.
+const MOST_LINES: usize = 200;
+
+/// The lines of an output that tell of something lasting that the script did, in order. Linear in the output.
+pub(crate) fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
+    let asks = ["pr create", "mr create", "pr merge", "mr merge"].iter().any(|command| script.contains(command));
+    let commits = script.contains("commit") || script.contains("merge") || script.contains("cherry-pick");
+    let lines: Vec<&str> = output.lines().map(str::trim).collect();
+    let near_an_end = |at: usize| at < MOST_LINES || at + MOST_LINES >= lines.len();
+    let tells = |line: &str| commits && is_commit(line) || asks && is_merge_request(line);
+    let found = lines.iter().enumerate().filter(|(at, line)| near_an_end(*at) && tells(line));
+    found.map(|(_, line)| *line).collect()
+}
+
+/// Whether a line is what git prints of a commit: `[main 1a2b3c4] Fix the parser`.
+fn is_commit(line: &str) -> bool {
+    let Some((head, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else { return false };
+    let hash = head.split_whitespace().next_back().unwrap_or_default();
+    let has_branch = head.split_whitespace().count() > 1;
+    has_branch
+        && !subject.is_empty()
+        && (7..=40).contains(&hash.len())
+        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether a line names a pull or merge request by its address.
+fn is_merge_request(line: &str) -> bool {
+    ["/pull/", "/merge_requests/"].iter().any(|part| {
+        line.contains("://")
+            && line.split_once(part).is_some_and(|(_, rest)| rest.starts_with(|char: char| char.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts_is_found() {
+        let check =
+            |script: &str, output: &str, expect: &[&str]| assert_eq!(results(script, output), expect, "{script}");
+        let commit = "[feat/parser 1a2b3c4] Fix the parser\n 2 files changed, 10 insertions(+)";
+        check("git add -A\ngit commit -m x", commit, &["[feat/parser 1a2b3c4] Fix the parser"]);
+        check("git commit", "[main (root-commit) 1a2b3c4d5e] Begin", &["[main (root-commit) 1a2b3c4d5e] Begin"]);
+        check("cargo build", commit, &[]);
+        check("git commit -m x", "[INFO 12] not a hash\n[main] nothing", &[]);
+        let url = "https://git.example/owner/repo/pull/17";
+        check("git push && gh pr create --fill", &format!("Creating pull request\n\n{url}\n"), &[url]);
+        check("gh pr list", url, &[]);
+        check("glab mr create", "!4 x\n https://h/a/-/merge_requests/4", &["https://h/a/-/merge_requests/4"]);
+    }
+}

@@ -1,0 +1,178 @@
+//! The lines that a compaction writes over what stands for messages: the heading of a summary, and the notice of messages
+//! that left without one. Written and recognised here, so that every reader knows both forms.
+
+use std::fmt;
+
+use crate::message::Language;
+
+/// What stands for the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HeadingKind {
+    /// A summary: its text follows in the lines below.
+    Summary,
+    /// Nothing: the line is the whole message.
+    Notice,
+}
+
+/// A heading: `[Summary of 12 earlier messages · recall 0a1b2c3d]`, or without the handle where nobody could use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Heading<'t> {
+    /// What stands for the messages.
+    pub kind: HeadingKind,
+    /// The language that it is written in.
+    pub language: Language,
+    /// How many messages it stands for.
+    pub messages: u64,
+    /// The archive's handle of the messages, where somebody can use it.
+    pub handle: Option<&'t str>,
+}
+
+/// What stands in front of the number and behind it.
+const FORMS: [(HeadingKind, Language, &str, &str); 4] = [
+    (HeadingKind::Summary, Language::English, "[Summary of ", " earlier messages"),
+    (HeadingKind::Summary, Language::Chinese, "[此前 ", " 条消息的摘要"),
+    (HeadingKind::Notice, Language::English, "[", " earlier messages left the context"),
+    (HeadingKind::Notice, Language::Chinese, "[此前 ", " 条消息已移出上下文"),
+];
+
+/// What stands between a text that the engine writes and the handle of what it stands for.
+pub fn recall_word(language: Language) -> &'static str {
+    match language {
+        Language::English => " · recall ",
+        Language::Chinese => " · 可取回 ",
+    }
+}
+
+impl<'t> Heading<'t> {
+    /// Reads the first line of a text; `None` where it is no heading. Linear in the line.
+    pub fn read(text: &'t str) -> Option<Self> {
+        let line = text.lines().next()?.trim_end().strip_suffix(']')?;
+        FORMS.iter().find_map(|(kind, language, before, behind)| {
+            let (number, rest) = line.strip_prefix(before)?.split_once(behind)?;
+            let handle = match rest {
+                "" => None,
+                rest => Some(rest.strip_prefix(recall_word(*language))?).filter(|handle| is_handle(handle)),
+            };
+            if handle.is_none() && !rest.is_empty() {
+                return None;
+            }
+            Some(Self { kind: *kind, language: *language, messages: ungrouped(number)?, handle })
+        })
+    }
+
+    /// A text without the heading over it, blank lines at its ends taken off; all of it where there is none.
+    pub fn body_of(text: &str) -> &str {
+        let text = text.trim();
+        match Heading::read(text) {
+            Some(_) => text.split_once('\n').map_or("", |(_, body)| body.trim()),
+            None => text,
+        }
+    }
+}
+
+impl fmt::Display for Heading<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let form = FORMS.iter().find(|(kind, language, ..)| (*kind, *language) == (self.kind, self.language));
+        let (before, behind) = form.map_or(("[", ""), |(_, _, before, behind)| (*before, *behind));
+        write!(formatter, "{before}{}{behind}", grouped(self.messages))?;
+        if let Some(handle) = self.handle {
+            write!(formatter, "{}{handle}", recall_word(self.language))?;
+        }
+        formatter.write_str("]")
+    }
+}
+
+/// Whether a text could be an archive's handle: a word without brackets.
+fn is_handle(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_'))
+}
+
+/// A number with thousands separators: `1,204`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The number that [`grouped`] wrote; `None` for anything else.
+fn ungrouped(text: &str) -> Option<u64> {
+    let number = text.replace(',', "").parse().ok()?;
+    (grouped(number) == text).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for kind in [HeadingKind::Summary, HeadingKind::Notice] {
+            for language in [Language::English, Language::Chinese] {
+                for messages in [0, 1, 12, 999, 1_204, 7_654_321] {
+                    for handle in [None, Some("0a1b2c3d")] {
+                        let heading = Heading { kind, language, messages, handle };
+                        let written = heading.to_string();
+                        assert_eq!(Heading::read(&written), Some(heading), "{written}");
+                        assert_eq!(Heading::read(&format!("{written}\n## Goal")), Some(heading), "{written}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn headings_are_written_in_two_forms() {
+        let check = |kind, language, handle, expect: &str| {
+            assert_eq!(Heading { kind, language, messages: 1_204, handle }.to_string(), expect);
+        };
+        use HeadingKind::{Notice, Summary};
+        use Language::{Chinese, English};
+        check(Summary, English, Some("0a1b"), "[Summary of 1,204 earlier messages · recall 0a1b]");
+        check(Summary, English, None, "[Summary of 1,204 earlier messages]");
+        check(Summary, Chinese, Some("0a1b"), "[此前 1,204 条消息的摘要 · 可取回 0a1b]");
+        check(Notice, English, None, "[1,204 earlier messages left the context]");
+        check(Notice, Chinese, Some("0a1b"), "[此前 1,204 条消息已移出上下文 · 可取回 0a1b]");
+    }
+
+    #[test]
+    fn other_lines_are_no_headings() {
+        for text in [
+            "",
+            "[]",
+            "[Summary]",
+            "[Summary of the earlier messages]",
+            "[Summary of 12 earlier messages",
+            "[Summary of 12 earlier messages · recall ]",
+            "[Summary of 12 earlier messages · recall a b]",
+            "[Summary of 12 earlier messages, in short]",
+            "[Summary of 1204 earlier messages]",
+            "Summary of 12 earlier messages",
+            "an opening line\n[Summary of 12 earlier messages]",
+        ] {
+            assert_eq!(Heading::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_what_stands_below() {
+        let check = |text: &str, expect: &str| assert_eq!(Heading::body_of(text), expect);
+        check("[Summary of 1,204 earlier messages · recall 0a1b]\n## Goal\n- x", "## Goal\n- x");
+        check("[Summary of 1,204 earlier messages]\n\n## Goal\n- x\n", "## Goal\n- x");
+        check("[此前 12 条消息的摘要]\n## 目标", "## 目标");
+        check("[Summary]\nof another tool", "[Summary]\nof another tool");
+        check("[Summary of 2 earlier messages · recall 0a]", "");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), expect);
+        }
+    }
+}
