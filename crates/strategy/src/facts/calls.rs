@@ -1,14 +1,34 @@
 //! Calls and what tools printed, paired.
 
+use std::collections::{HashMap, VecDeque};
+
 use epitome_session::{Arguments, Content, Entry, Origin, Role, Unit};
 
 use super::{Call, Facts, ToolOutput};
 use crate::tools;
 use crate::view::{BlockRef, EntryTokens};
 
+/// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
+#[derive(Default)]
+struct Unanswered<'a> {
+    by_id: HashMap<&'a str, VecDeque<usize>>,
+    /// Those in plain text, which have no ids.
+    in_text: VecDeque<usize>,
+}
+
+impl Unanswered<'_> {
+    /// The first one, of that id where there is one; it counts as answered from here on. Constant time.
+    fn take(&mut self, id: Option<&str>) -> Option<usize> {
+        match id {
+            Some(id) => self.by_id.get_mut(id)?.pop_front(),
+            None => self.in_text.pop_front(),
+        }
+    }
+}
+
 impl<'a> Facts<'a> {
     pub(super) fn read_unit(&mut self, index: u32, unit: &Unit, tokens: &[EntryTokens]) {
-        let first_call = self.calls.len();
+        let mut unanswered = Unanswered::default();
         for position in unit.entries.clone() {
             let entry = &self.entries[position];
             let message = &entry.message;
@@ -16,6 +36,7 @@ impl<'a> Facts<'a> {
             for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
                 let (text, id, name, is_error) = match content {
                     Content::ToolCall(call) => {
+                        unanswered.by_id.entry(&call.id).or_default().push_back(self.calls.len());
                         self.calls.push(Call {
                             at: at(block),
                             unit: index,
@@ -39,9 +60,9 @@ impl<'a> Facts<'a> {
                     | Content::Opaque(_)
                     | Content::Gone => continue,
                 };
-                let call = self.answered_by(first_call, id.map(AsRef::as_ref));
+                let call = unanswered.take(id.map(AsRef::as_ref));
                 if let Some(call) = call {
-                    self.calls[call].output.get_or_insert(at(block));
+                    self.calls[call].output = Some(at(block));
                 }
                 self.outputs.push(ToolOutput {
                     at: at(block),
@@ -56,12 +77,12 @@ impl<'a> Facts<'a> {
                 });
             }
             if message.role == Role::Assistant {
-                self.read_text_calls(index, position, entry);
+                self.read_text_calls(index, position, entry, &mut unanswered);
             }
         }
     }
 
-    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry) {
+    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut Unanswered<'a>) {
         // Ranges refer to the recorded text: they hold only while the block is untouched.
         for call in &entry.message.text_calls {
             let Some(Content::Text { text }) = entry.original.blocks.get(call.block as usize).map(|it| &it.content)
@@ -69,6 +90,11 @@ impl<'a> Facts<'a> {
                 continue;
             };
             let Some(arguments) = text.get(call.start as usize..call.end as usize) else { continue };
+            // An edit may have taken the text: then nothing that follows answers the call.
+            let shown = entry.message.blocks.get(call.block as usize).map(|it| &it.content);
+            if matches!(shown, Some(Content::Text { .. })) {
+                unanswered.in_text.push_back(self.calls.len());
+            }
             self.calls.push(Call {
                 at: BlockRef { message: position as u32, block: call.block },
                 unit,
@@ -79,20 +105,6 @@ impl<'a> Facts<'a> {
                 output: None,
             });
         }
-    }
-
-    /// The first unanswered call of the unit, of that id where there is one.
-    fn answered_by(&self, first_call: usize, id: Option<&str>) -> Option<usize> {
-        (first_call..self.calls.len()).find(|call| {
-            let call = &self.calls[*call];
-            let same =
-                match (id, &self.entries[call.at.message as usize].message.blocks[call.at.block as usize].content) {
-                    (Some(id), Content::ToolCall(made)) => made.id.as_ref() == id,
-                    (None, Content::Text { .. }) => true,
-                    _ => false,
-                };
-            call.output.is_none() && same
-        })
     }
 
     pub(super) fn count_newer(&mut self) {
