@@ -118,3 +118,55 @@ impl<'a> Facts<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use epitome_session::{Block, Message, Session, ToolCall, ToolResult, units};
+
+    use super::*;
+    use crate::lexicon::Lexicon;
+
+    /// One step of calls under `ids`, answered by results under `answers`: which call each of them answers.
+    fn answered(ids: &[u32], answers: &[u32]) -> Vec<Option<u32>> {
+        let call = |id: &u32| {
+            let id = Arc::from(format!("c{id}"));
+            Block::new(Content::ToolCall(ToolCall { id, name: "Read".into(), arguments: Arguments::Json("{}".into()) }))
+        };
+        let result = |id: &u32| {
+            let call_id = Arc::from(format!("c{id}"));
+            let text = "x".into();
+            Message::result("", ToolResult { call_id, name: None, text, attachments: Vec::new(), is_error: false })
+        };
+        let mut session = Session::new();
+        session.push(Message::new("", Role::Assistant, Origin::Model, ids.iter().map(call).collect()));
+        session.extend(answers.iter().map(result));
+        let entries = session.view();
+        let tokens = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+        let tokens: Vec<EntryTokens> = entries.iter().map(tokens).collect();
+        let units = units(entries);
+        let facts = Facts::build(entries, &units, &tokens, Lexicon::shipped());
+        let given: BTreeMap<_, _> = facts.outputs().iter().map(|output| (output.at, output.call)).collect();
+        for (index, call) in facts.calls().iter().enumerate() {
+            assert_eq!(call.output.and_then(|at| given[&at]), call.output.map(|_| index as u32), "both ways");
+        }
+        facts.outputs().iter().map(|output| output.call).collect()
+    }
+
+    #[test]
+    fn results_find_their_calls() {
+        let check = |ids: &[u32], answers: &[u32], expect: &[Option<u32>]| {
+            assert_eq!(answered(ids, answers), expect, "{ids:?} answered by {answers:?}");
+        };
+        check(&[1, 2, 3], &[1, 2, 3], &[Some(0), Some(1), Some(2)]);
+        check(&[1, 2, 3], &[3, 1], &[Some(2), Some(0)]);
+        check(&[1, 1, 2], &[1, 2, 1], &[Some(0), Some(2), Some(1)]);
+        check(&[1], &[1, 1], &[Some(0), None]);
+        let many: Vec<u32> = (0..2_000).collect();
+        let backwards: Vec<u32> = many.iter().rev().copied().collect();
+        check(&many, &backwards, &backwards.iter().copied().map(Some).collect::<Vec<_>>());
+        check(&[7; 2_000], &[7; 2_000], &many.iter().copied().map(Some).collect::<Vec<_>>());
+    }
+}
