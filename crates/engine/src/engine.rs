@@ -1,6 +1,7 @@
 //! The engine: drafts a compaction, commits it, and reports it. How a chain runs is in `run.rs`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
 use epitome_strategy::{
@@ -18,7 +19,7 @@ use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, Quality};
 use crate::receipts;
-use crate::report::{Mode, Report, Status};
+use crate::report::{Mode, Report, Status, Timings};
 use crate::request::{Chain, Chains, Pins, Request};
 use crate::run::{Run, Written};
 use crate::select::{Select, Selected};
@@ -194,17 +195,21 @@ impl Engine {
         archive: &mut dyn Archive,
         request: &Request,
     ) -> Result<Draft, EngineError> {
+        let started = Instant::now();
         let language = language(session.view());
         let context = self.context(session, language);
         let start = working(session, ledger, &self.pins);
+        let detecting = Instant::now();
         let selected = self.selected(session, request, || self.verdict(&start, &context));
+        let timings = Timings { detect_us: microseconds(detecting), ..Timings::default() };
         let kind = selected.kind;
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target);
         if let Some(status) = fits.filter(|_| self.guards.on(Guard::Idempotence)) {
             let run = Run::new(start.clone(), self.summarizer.as_deref());
             let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
-            return Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None)));
+            let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None));
+            return Ok(draft.timed(started, timings));
         }
         let goal = self.goal(session, &start, request, kind, language);
         let judge = Judge::new(&start, &context, &self.pins, goal.limit, self.quality);
@@ -226,8 +231,9 @@ impl Engine {
         } else if attempt.status.is_compaction() {
             attempt.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
         }
-        let Attempt { chain, run, status, quality, .. } = attempt;
-        Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), quality)))
+        let Attempt { chain, run, status, quality, judged_us, .. } = attempt;
+        let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), quality));
+        Ok(draft.timed(started, Timings { quality_us: judged_us, ..timings }))
     }
 
     /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
@@ -346,6 +352,7 @@ impl Engine {
             summary_by: summary.and_then(|written| written.by_strategy.clone()),
             summarizer: run.summarizer,
             counter: self.counter.name().to_owned(),
+            timings: Timings::default(),
         };
         let epoch = compacted.then(|| Epoch {
             id: session.next_epoch(),
@@ -369,6 +376,20 @@ impl Engine {
             .collect();
         Draft { report, epoch, counts, made_from: session.digest() }
     }
+}
+
+impl Draft {
+    /// The same with what it took since `started`: what is neither in `timings` nor before it is planning.
+    fn timed(mut self, started: Instant, timings: Timings) -> Self {
+        let others = timings.detect_us + timings.quality_us;
+        self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
+        self
+    }
+}
+
+/// Microseconds since an instant.
+pub(crate) fn microseconds(since: Instant) -> u64 {
+    since.elapsed().as_micros() as u64
 }
 
 /// The newest summary that is still shown.

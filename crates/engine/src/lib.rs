@@ -44,7 +44,7 @@ pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_
 pub use observe::{Observer, Progress};
 pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
 pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport,
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport, Timings,
 };
 pub use request::{Chain, Chains, Pins, Request};
 pub use select::Select;

@@ -162,6 +162,46 @@ pub struct SummarizerReport {
     pub problem: Option<String>,
 }
 
+/// Where the time of a compaction went: microseconds by the clock. What the engine did not do itself is `None` unless the
+/// caller fills it in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Timings {
+    /// Reading, checking and building the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configure_us: Option<u64>,
+    /// Reading the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_us: Option<u64>,
+    /// Counting it for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count_us: Option<u64>,
+    /// Telling what kind of task it is, and choosing the chain.
+    pub detect_us: u64,
+    /// Working out what leaves: the chain and the engine's own stages, summaries and archive included.
+    pub plan_us: u64,
+    /// Measuring what was kept, of all chains that were tried.
+    pub quality_us: u64,
+    /// Writing the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_us: Option<u64>,
+}
+
+impl Timings {
+    /// Every phase that was timed, with its name, in the order in which they come.
+    pub fn phases(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let phases = [
+            ("configure", self.configure_us),
+            ("read", self.read_us),
+            ("count", self.count_us),
+            ("detect", Some(self.detect_us)),
+            ("plan", Some(self.plan_us)),
+            ("quality", Some(self.quality_us)),
+            ("write", self.write_us),
+        ];
+        phases.into_iter().filter_map(|(name, microseconds)| Some((name, microseconds?)))
+    }
+}
+
 /// What a compaction did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -216,6 +256,9 @@ pub struct Report {
     pub summarizer: SummarizerReport,
     /// The token counter.
     pub counter: String,
+    /// Where the time went.
+    #[serde(default)]
+    pub timings: Timings,
 }
 
 impl Report {

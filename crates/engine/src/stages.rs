@@ -1,6 +1,6 @@
 //! The engine's own stages: repair before the chain, thinking and opening after each pass, the floor at the end.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::Archive;
@@ -58,16 +58,15 @@ pub(crate) fn repair(working: &mut Working, context: &Context<'_>, archive: &mut
 
 /// Answers for the calls of `unit` that have none.
 fn unanswered(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
-    let mut answered: Vec<&str> = entries[unit.entries.clone()]
-        .iter()
-        .flat_map(|entry| entry.message.blocks.iter().filter_map(|block| Some(block.as_result()?.call_id.as_ref())))
-        .collect();
+    let mut answers: HashMap<&str, usize> = HashMap::new();
+    for result in entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks) {
+        let Some(result) = result.as_result() else { continue };
+        *answers.entry(&result.call_id).or_default() += 1;
+    }
     let mut results = Vec::new();
     for (_, call) in entries[unit.entries.start].message.calls() {
-        match answered.iter().position(|id| *id == call.id.as_ref()) {
-            Some(index) => {
-                answered.swap_remove(index);
-            }
+        match answers.get_mut(call.id.as_ref()).filter(|left| **left > 0) {
+            Some(left) => *left -= 1,
             None => results.push(ToolResult {
                 call_id: call.id.clone(),
                 name: None,

@@ -56,6 +56,8 @@ pub(crate) struct Working {
     pub total: Tokens,
     pub edits: Vec<AppliedEdit>,
     pub synthetics: Vec<Synthetic>,
+    /// How many messages of the log each of them stands for.
+    covers: Vec<usize>,
     /// Which entries the host pinned or marked; looked up once, for every layout.
     marked: Vec<bool>,
     /// How many times over each entry is a summary.
@@ -114,6 +116,7 @@ impl Working {
             total,
             edits: Vec::new(),
             synthetics: Vec::new(),
+            covers: Vec::new(),
             incoming: Vec::new(),
             touched: HashSet::new(),
         }
@@ -274,6 +277,7 @@ impl Working {
         let edit = self.record(EditKind::Summarize, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
         edit.into = Some(sequence);
+        self.covers.push(self.covered(context, positions));
         self.add(context, position, message, tokens, level);
         Ok(saved)
     }
@@ -291,6 +295,7 @@ impl Working {
         let tokens = count_message(context.counter, &message);
         self.total += tokens.total;
         self.record(EditKind::Summarize, strategy, reason);
+        self.covers.push(0);
         self.add(context, position, message, tokens, 0);
     }
 
@@ -304,24 +309,12 @@ impl Working {
     /// How many messages of the log the entries at `positions` stand for.
     pub(crate) fn covered(&self, context: &Context<'_>, positions: &[usize]) -> usize {
         let of = |key: EntryKey| match key {
-            EntryKey::Synthetic { epoch, index } if epoch == context.epoch => self.covered_now(context, index),
-            other => context.session.covered(other),
+            EntryKey::Synthetic { epoch, index } if epoch == context.epoch => {
+                self.covers.get(index as usize).copied().unwrap_or(0)
+            }
+            other => context.session.covered(other) as usize,
         };
-        positions.iter().map(|position| of(self.entries[*position].key) as usize).sum()
-    }
-
-    /// The same for a message that this compaction added.
-    fn covered_now(&self, context: &Context<'_>, index: u32) -> u32 {
-        let replaced = self.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
-        replaced
-            .map(|change| match change.entry() {
-                EntryKey::Synthetic { epoch, index: earlier } if epoch == context.epoch && earlier < index => {
-                    self.covered_now(context, earlier)
-                }
-                EntryKey::Synthetic { epoch, .. } if epoch == context.epoch => 0,
-                other => context.session.covered(other),
-            })
-            .sum()
+        positions.iter().map(|position| of(self.entries[*position].key)).sum()
     }
 
     fn remove(&mut self, positions: &[usize]) {

@@ -62,7 +62,8 @@ pub(crate) fn split(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
     let more = !bytes[behind_head..].trim_ascii().is_empty();
     if !(more && is_json(head)) {
         match std::str::from_utf8(bytes) {
-            Ok(text) if is_json(bytes) || !has_json_lines(bytes) => return Ok(Shape::Document(text)),
+            // The cheaper question first: what has one line, or is printed over many, is a document whatever it holds.
+            Ok(text) if !more || !has_json_lines(bytes) || is_json(bytes) => return Ok(Shape::Document(text)),
             Err(error) if !has_json_lines(bytes) => return Err(ReadError::not_utf8(bytes, error.valid_up_to())),
             Ok(_) | Err(_) => {}
         }

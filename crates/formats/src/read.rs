@@ -34,6 +34,8 @@ pub struct Loaded {
     pub bytes: Arc<[u8]>,
     /// Whether the input was compressed.
     pub gzip: bool,
+    /// Whether the content is one JSON document.
+    pub(crate) is_document: bool,
 }
 
 /// One session of a file.
@@ -96,8 +98,9 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
         let problem = "it holds no session".to_owned();
         return Err(ReadError::Malformed { format: reader.format.as_str(), problem });
     }
+    let is_document = matches!(probe.shape, Shape::Document(_));
     drop(probe);
-    Ok(Loaded { format: reader.format, sessions, warnings, bytes, gzip })
+    Ok(Loaded { format: reader.format, sessions, warnings, bytes, gzip, is_document })
 }
 
 fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {

@@ -94,7 +94,7 @@ pub struct Entry {
     pub message: Arc<Message>,
     /// The message as it was recorded; the same allocation as [`message`](Self::message) while nothing was changed.
     pub original: Arc<Message>,
-    /// The excerpts in force, by block.
+    /// The excerpts in force, in the order of their blocks.
     pub excerpts: Vec<(u32, Excerpt)>,
 }
 
@@ -114,9 +114,10 @@ impl Entry {
         !self.is_edited() && matches!(self.key, EntryKey::Log(index) if self.position == Position::log(index))
     }
 
-    /// The excerpt in force on a block.
+    /// The excerpt in force on a block. Logarithmic.
     pub fn excerpt(&self, block: u32) -> Option<&Excerpt> {
-        self.excerpts.iter().find(|(index, _)| *index == block).map(|(_, excerpt)| excerpt)
+        let at = self.excerpts.binary_search_by_key(&block, |(index, _)| *index).ok()?;
+        Some(&self.excerpts[at].1)
     }
 
     /// The call id of the entry's result, where it is one.
@@ -149,8 +150,10 @@ impl Entry {
                     text.zip(self.message.blocks.get(*block as usize)).map(|(text, shown)| shown.with_text(text));
                 let Some(shown) = whole.and_then(|whole| whole.excerpted(excerpt)) else { return };
                 self.replace_block(*block, shown);
-                self.excerpts.retain(|(index, _)| index != block);
-                self.excerpts.push((*block, excerpt.clone()));
+                match self.excerpts.binary_search_by_key(block, |(index, _)| *index) {
+                    Ok(at) => self.excerpts[at].1 = excerpt.clone(),
+                    Err(at) => self.excerpts.insert(at, (*block, excerpt.clone())),
+                }
             }
             Change::Trim { block, arguments, .. } => {
                 let Some(call) = self.message.blocks.get(*block as usize).and_then(Block::as_call) else { return };

@@ -30,6 +30,17 @@ pub struct Session {
     /// The calling message behind which the log holds nothing but its own results so far.
     answering: Option<u32>,
     digest: Digest,
+    /// What the messages that epochs added stand for.
+    stands_for: HashMap<EntryKey, StandsFor>,
+}
+
+/// What a summary stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct StandsFor {
+    /// Messages of the log.
+    messages: u32,
+    /// How many times over it is a summary.
+    level: u32,
 }
 
 /// A running hash of everything that the view depends on.
@@ -96,7 +107,19 @@ impl Session {
     ///
     /// A message whose id is taken gets a suffix, so ids stay unique. A result that arrives after other messages have
     /// followed its call takes its place directly behind the call, which is where providers want it.
-    pub fn push(&mut self, mut message: Message) -> EntryKey {
+    pub fn push(&mut self, message: Message) -> EntryKey {
+        let entry = self.append(message);
+        let (key, position, is_late) = (entry.key, entry.position, !entry.is_in_place());
+        let at = self.view.partition_point(|other| other.position < position);
+        self.view.insert(at, entry); // at the end, but for a late result
+        if is_late {
+            reconcile(&mut self.view);
+        }
+        key
+    }
+
+    /// Appends a message to the log and returns its entry, which is not in the view yet.
+    fn append(&mut self, mut message: Message) -> Entry {
         let index = self.log.len() as u32;
         message.id = self.unique_id(message.id, index);
         let position = self.place(&message, index);
@@ -108,16 +131,9 @@ impl Session {
         }
         self.digest.add_message(&message);
         let message = Arc::new(message);
-        let key = EntryKey::Log(index);
         self.log.push(Arc::clone(&message));
         self.positions.push(position);
-        let entry = Entry::new(key, position, message);
-        let at = self.view.partition_point(|other| other.position < position);
-        self.view.insert(at, entry); // at the end, but for a late result
-        if position != Position::log(index) {
-            reconcile(&mut self.view);
-        }
-        key
+        Entry::new(EntryKey::Log(index), position, message)
     }
 
     fn unique_id(&mut self, id: MessageId, index: u32) -> MessageId {
@@ -211,15 +227,12 @@ impl Session {
     }
 
     /// How many messages of the log an entry stands for: 1 for a message of the log, all that it replaced for a summary,
-    /// those behind earlier summaries included.
+    /// those behind earlier summaries included. Constant time.
     pub fn covered(&self, key: EntryKey) -> u32 {
-        let EntryKey::Synthetic { epoch, index } = key else { return 1 };
-        let Some(epoch) = self.journal.get(epoch as usize) else { return 0 };
-        let replaced = epoch.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
-        replaced
-            .filter(|change| matches!(change, Change::Remove { .. }))
-            .map(|change| if change.entry() == key { 0 } else { self.covered(change.entry()) })
-            .sum()
+        match key {
+            EntryKey::Log(_) => 1,
+            EntryKey::Synthetic { .. } => self.stands_for.get(&key).map_or(0, |it| it.messages),
+        }
     }
 
     /// The messages of the log that an entry stands for, in the order of the conversation: the message itself for a
@@ -247,13 +260,29 @@ impl Session {
     }
 
     /// How many times over an entry is a summary: 0 for a message of the log, 1 for a summary of such, one more than the
-    /// highest that it replaced for a summary of summaries. Linear in what it stands for.
+    /// highest that it replaced for a summary of summaries. Constant time.
     pub fn summary_level(&self, key: EntryKey) -> u32 {
-        let EntryKey::Synthetic { epoch, index } = key else { return 0 };
-        let Some(epoch) = self.journal.get(epoch as usize) else { return 0 };
-        let replaced = epoch.edits.iter().filter(|edit| edit.into == Some(index)).flat_map(|edit| &edit.changes);
-        let below = replaced.map(Change::entry).filter(|entry| *entry != key).map(|entry| self.summary_level(entry));
-        below.max().map_or(0, |highest| 1 + highest)
+        self.stands_for.get(&key).map_or(0, |it| it.level)
+    }
+
+    /// Notes what each message that `epoch` adds stands for. Linear in the epoch: edits come in the order in which they
+    /// were made, so what one of them replaces is known by then.
+    fn note_what_it_stands_for(&mut self, epoch: &Epoch) {
+        for edit in &epoch.edits {
+            let Some(index) = edit.into else { continue };
+            let key = EntryKey::Synthetic { epoch: epoch.id, index };
+            let mut replaced = StandsFor::default();
+            for change in edit.changes.iter().filter(|change| change.entry() != key) {
+                let entry = change.entry();
+                replaced.level = replaced.level.max(1 + self.summary_level(entry));
+                if matches!(change, Change::Remove { .. }) {
+                    replaced.messages = replaced.messages.saturating_add(self.covered(entry));
+                }
+            }
+            let it = self.stands_for.entry(key).or_default();
+            it.level = it.level.max(replaced.level);
+            it.messages = it.messages.saturating_add(replaced.messages);
+        }
     }
 
     /// Appends `epoch` to the journal, numbers it and folds it into the view. Linear in the view.
@@ -273,6 +302,7 @@ impl Session {
         apply_epoch(&mut self.view, &epoch);
         let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
         self.digest.add(b"epoch", &ids);
+        self.note_what_it_stands_for(&epoch);
         self.journal.push(epoch);
         self.journal.len() as u32 - 1
     }
@@ -348,6 +378,23 @@ impl Session {
     }
 }
 
+impl Extend<Message> for Session {
+    /// Appends messages as [`push`](Self::push) does one after the other. Linear in them and in the view, however many of
+    /// them are late results: each that is pushed alone costs the view's length.
+    fn extend<M: IntoIterator<Item = Message>>(&mut self, messages: M) {
+        let mut is_late = false;
+        for message in messages {
+            let entry = self.append(message);
+            is_late |= !entry.is_in_place();
+            self.view.push(entry);
+        }
+        if is_late {
+            self.view.sort_by_key(|entry| entry.position); // sorted but for the late results
+            reconcile(&mut self.view);
+        }
+    }
+}
+
 /// What is stored of a session: the rest is folded from it.
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -370,14 +417,15 @@ impl From<Stored> for Session {
     fn from(stored: Stored) -> Self {
         let mut session = Self { id: stored.id, tools: stored.tools, ..Self::default() };
         for message in stored.log {
-            session.push(Arc::unwrap_or_clone(message));
+            session.append(Arc::unwrap_or_clone(message)); // the view is folded below
         }
-        session.journal = stored.journal;
-        for epoch in &session.journal {
+        for epoch in &stored.journal {
             let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
             session.digest.add(b"epoch", &ids);
             session.ids.extend(epoch.synthetics.iter().map(|synthetic| (synthetic.message.id.clone(), 1)));
+            session.note_what_it_stands_for(epoch);
         }
+        session.journal = stored.journal;
         session.refold();
         session
     }

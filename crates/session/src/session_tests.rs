@@ -84,6 +84,28 @@ fn a_result_that_comes_after_all_takes_the_place_of_its_answer() {
 }
 
 #[test]
+fn messages_together_are_the_same_as_one_by_one() {
+    fn check(messages: &[Message]) {
+        let mut together = Session::new();
+        together.extend(messages.iter().cloned());
+        let mut one_by_one = Session::new();
+        for message in messages {
+            one_by_one.push(message.clone());
+        }
+        assert_eq!(shown(&together), shown(&one_by_one));
+        assert_eq!((together.view(), together.digest()), (one_by_one.view(), one_by_one.digest()));
+    }
+    check(&[]);
+    check(&[user("a"), call(&["1", "2"]), result("2", "two"), result("1", "one"), user("b")]);
+    check(&[call(&["1", "2"]), user("a"), result("2", "two"), user("b"), result("1", "one"), user("c")]);
+    check(&[call(&["1"]), call(&["1"]), result("1", "x"), user("a"), result("1", "y"), result("1", "none asked")]);
+    let late = (0..300).rev().map(|number| result(&number.to_string(), "x"));
+    let ids: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    check(&[call(&ids), user("a")].into_iter().chain(late).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_summary_covers_what_the_summaries_in_it_covered() {
     let mut session = Session::new();
     let keys: Vec<EntryKey> = ["a", "b", "c", "d"].map(|text| session.push(user(text))).into();

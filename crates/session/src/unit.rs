@@ -1,5 +1,6 @@
 //! Units: the smallest things that may leave the context whole.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -69,18 +70,25 @@ pub fn units(entries: &[Entry]) -> Vec<Unit> {
 /// Where the step that starts at `start` ends, and whether all its calls are answered.
 fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
     let message = &entries[start].message;
-    let mut open: Vec<&str> = message.calls().map(|(_, call)| call.id.as_ref()).collect();
+    // By id how many calls wait for a result: thousands of calls in one message are looked up, not looked through.
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    let mut waiting = 0;
+    for (_, call) in message.calls() {
+        *open.entry(&call.id).or_default() += 1;
+        waiting += 1;
+    }
     let mut end = start + 1;
     while let Some(entry) = entries.get(end)
         && entry.message.role == Role::Tool
         && let Some(result) = entry.message.blocks.iter().find_map(|block| block.as_result())
-        && let Some(answered) = open.iter().position(|id| *id == result.call_id.as_ref())
+        && let Some(open) = open.get_mut(result.call_id.as_ref()).filter(|open| **open > 0)
     {
-        open.remove(answered);
+        *open -= 1;
+        waiting -= 1;
         end += 1;
     }
     if message.text_calls.is_empty() {
-        return (end, open.is_empty());
+        return (end, waiting == 0);
     }
     let results_end = end;
     while let Some(entry) = entries.get(end)
@@ -91,7 +99,7 @@ fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
     }
     // A call in plain text is open only while nothing at all has followed it.
     let awaiting = end == results_end && end == entries.len();
-    (end, open.is_empty() && !awaiting)
+    (end, waiting == 0 && !awaiting)
 }
 
 #[cfg(test)]

@@ -58,6 +58,9 @@ fn units_of_views() {
     check("s u a u a", "Sy1@0 Us1@1 St1@1 Us1@2 St1@2");
     check("u c1+2 r1 r2 a", "Us1@1 St3@1 St1@1");
     check("u c1+2 r2 r1", "Us1@1 St3@1");
+    check("u c1+1+2 r1 r2 r1 a", "Us1@1 St4@1 St1@1");
+    check("u c1+1 r1 r1 r1", "Us1@1 St3@1 Or1@1");
+    check("u c1+1 r1 u", "Us1@1 St2?@1 Us1@2");
     check("u c1 u r1", "Us1@1 St2@1 Us1@2"); // the late result stands with its call
     check("u c1+2 r1", "Us1@1 St2?@1");
     check("u c1", "Us1@1 St1?@1");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, Sent, block_on};
+use epitome::engine::{Budget, Mode, Sent, Timings, block_on};
 use epitome::formats::{Format, Loaded, carries_reasoning};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
@@ -36,12 +36,14 @@ struct Job<'a> {
     /// Whether `request` is to be filled in from the configured budget, session by session.
     by_config: bool,
     quiet: bool,
+    /// What was timed before the first session is compacted.
+    timings: Timings,
 }
 
 /// One session after its compaction.
 struct Done {
     report: Report,
-    /// The human report; empty where it is not wanted.
+    /// The human report but for its last line; empty where it is not wanted.
     page: String,
     session: Session,
 }
@@ -50,24 +52,33 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
     let report_target = args.report.as_deref().map(|path| report_target(path, args)).transpose()?;
     let registry = epitome::registry();
-    let job = job(args, &registry, quiet)?;
+    let configuring = Instant::now();
+    let mut job = job(args, &registry, quiet)?;
+    job.timings.configure_us = Some(microseconds(configuring));
+    let reading = Instant::now();
     let loaded = input::load(&args.input, quiet)?;
+    job.timings.read_us = Some(microseconds(reading));
     if args.all {
         return all(&job, &loaded, &target, report_target.as_ref());
     }
     let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
-    let done = job.compact(&loaded, index)?;
+    let mut done = job.compact(&loaded, index)?;
     let refused = refused(&done.report);
     let is_hollow = done.report.status == Status::Hollow;
     // The session first: a report tells of one that is there.
     if !args.preview && refused.is_none() {
+        let writing = Instant::now();
         target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
+        done.report.timings.write_us = Some(microseconds(writing));
     }
     if let Some(report_target) = &report_target {
         report_target.write(&line(&done.report)?, None)?;
     }
     if args.json {
         output::standard(&line(&done.report)?)?;
+    }
+    if !done.page.is_empty() && done.report.status == Status::Compacted {
+        done.page.push_str(&report::timings(&done.report.timings, width()));
     }
     output::tell(&done.page);
     if is_hollow {
@@ -79,6 +90,11 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
         output::note(&format!("{why}: the session was not written"));
     }
     Ok(ExitCode::from(code))
+}
+
+/// Microseconds since an instant.
+fn microseconds(since: Instant) -> u64 {
+    since.elapsed().as_micros() as u64
 }
 
 /// The exit code of a compaction that was not made, and why it was not.
@@ -130,7 +146,7 @@ fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Jo
     summaries::apply(&mut config, args)?;
     let runtime = input::build(&config, registry)?;
     let request = request(args, &config, &runtime, &config.registry(registry))?;
-    Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet })
+    Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet, timings: Timings::default() })
 }
 
 fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Registry) -> Result<Request, Failure> {
@@ -175,11 +191,15 @@ impl Job<'_> {
         let (from, to) = (loaded.format, target_format(self.args, loaded));
         engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
         let request = self.request(tool_tokens(&*engine.counter, &session));
+        let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
+        let count_us = Some(microseconds(counting));
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
         drop(waiting);
-        let report = draft.report.clone();
+        let mut report = draft.report.clone();
+        let Timings { configure_us, read_us, .. } = self.timings;
+        report.timings = Timings { configure_us, read_us, count_us, ..report.timings };
         let page = if self.quiet || self.args.json || self.args.all {
             String::new()
         } else {

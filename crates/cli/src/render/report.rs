@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anstyle::Style;
 use epitome::config::SummaryModel;
-use epitome::engine::{EditReport, Floor, Kept, Mode, Outcome, Part, Quality, Report, Status, SummarizerReport};
+use epitome::engine::{
+    EditReport, Floor, Kept, Mode, Outcome, Part, Quality, Report, Status, SummarizerReport, Timings,
+};
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 
 use crate::chain::Choice;
@@ -71,6 +73,14 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     if let Some(quality) = &report.quality {
         kept(&mut out, quality, width);
     }
+    out
+}
+
+/// Where the time went, on a line of its own.
+pub(crate) fn timings(timings: &Timings, width: usize) -> String {
+    let mut out = String::new();
+    let phases = timings.phases().map(|(name, time)| format!("{name} {}", duration(Duration::from_micros(time))));
+    labelled(&mut out, "time", &phases.collect::<Vec<_>>().join(" · "), width);
     out
 }
 

@@ -38,6 +38,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
         # excerpt ## tool large-tool-result: [WHY] [HANDLE]
 
       messages # kept · # pinned · # excerpted
+      time [TIMES]
     ");
 }
 
@@ -77,7 +78,12 @@ fn the_report_has_the_documented_keys() {
     let place = Place::with("chat.json", chat());
     let report = place.run("compact chat.json -b 400 --preview --json").json();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after floor messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps quality edits messages summary summarizer counter");
+    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after floor messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps quality edits messages summary summarizer counter timings");
+    insta::assert_snapshot!(keys(&report["timings"]), @"configure_us read_us count_us detect_us plan_us quality_us");
+    let written = place.run("compact chat.json -b 400 -q -o out.json --report r.json");
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    let written: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+    insta::assert_snapshot!(keys(&written["timings"]), @"configure_us read_us count_us detect_us plan_us quality_us write_us");
     insta::assert_snapshot!(keys(&report["task"]), @"kind confidence evidence");
     insta::assert_snapshot!(keys(&report["steps"][0]), @"strategy tokens_before tokens_after edits refused declined duration_us");
     insta::assert_snapshot!(keys(&report["edits"][0]), @"edit strategy messages tokens_saved reason recall");
@@ -99,6 +105,7 @@ fn a_preview_changes_and_writes_nothing() {
         (preview.json(), serde_json::from_slice::<Value>(&place.read("r.json")).unwrap());
     for report in [&mut previewed, &mut reported] {
         report["steps"].as_array_mut().unwrap().iter_mut().for_each(|step| step["duration_us"] = 0.into());
+        report["timings"] = Value::Null;
     }
     assert_eq!(previewed, reported, "the previewed compaction is the one that is made");
 }

@@ -111,6 +111,7 @@ pub(crate) fn shape_only() -> impl Sized {
         (r"\b[0-9a-f]{8}\b", "[HANDLE]"),
         (r"([a-z]+-tool-result): .*?(…)? +\[HANDLE\]", "$1: [WHY] [HANDLE]"),
         (r"(task +[a-z]+) \(.*\)(:(.|\n)*?) +chain", "$1 [WHY]\n  chain"),
+        (r"(time +)configure [^\n]*(\n +[^\n]*)?", "time [TIMES]"),
         (r"[\d.]+ (µs|ms|s)\b", "[TIME]"),
         (r"[█▏▎▍▌▋▊▉·]{3,}", "[BAR]"),
         (r"\d[\d,.]*", "#"),

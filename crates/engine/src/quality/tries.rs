@@ -1,6 +1,7 @@
 //! Chains that are tried, and which of them is taken.
 
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use epitome_session::Trigger;
 use epitome_strategy::{Archive, ArchiveError, Tokens};
@@ -8,6 +9,7 @@ use epitome_strategy::{Archive, ArchiveError, Tokens};
 use super::held::Held;
 use super::{MinQuality, OnLoss, Quality, Try};
 use crate::archive::MemoryArchive;
+use crate::engine::microseconds;
 use crate::guard::{self, Guard, Refusal};
 use crate::report::Status;
 use crate::request::{Chain, Pins};
@@ -21,6 +23,8 @@ pub(crate) struct Attempt {
     pub status: Status,
     /// None where nothing would change.
     pub quality: Option<Quality>,
+    /// How long it took to measure that, in microseconds; of all attempts where it is the best of several.
+    pub judged_us: u64,
     /// What it archived, where that is not in the session's archive yet.
     archived: Option<MemoryArchive>,
 }
@@ -95,10 +99,11 @@ impl<'a> Judge<'a> {
             Status::Compacted if run.working.total >= self.start.total => Status::NoChange,
             status => status,
         };
+        let judging = Instant::now();
         let quality = (status == Status::Compacted).then(|| self.held().kept_in(&run.working.entries, &self.least));
         let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
         let status = if is_hollow { Status::Hollow } else { status };
-        Attempt { chain, run, status, quality, archived }
+        Attempt { chain, run, status, quality, judged_us: microseconds(judging), archived }
     }
 
     fn held(&self) -> &Held<'a> {
@@ -111,7 +116,7 @@ impl<'a> Judge<'a> {
     /// The best of what was tried, the first of equals, with what all of them cost in summaries on its bill. Where
     /// several were tried, it tells of all. Errors with the first refusal where there is no result at all.
     pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, Refusal>)>) -> Result<Attempt, Refusal> {
-        let (mut told, mut input, mut output) = (Vec::new(), 0, 0);
+        let (mut told, mut input, mut output, mut judged_us) = (Vec::new(), 0, 0, 0);
         let mut best: Option<Attempt> = None;
         let mut refusal = None;
         for (chain, tried) in tried {
@@ -127,12 +132,14 @@ impl<'a> Judge<'a> {
             told.push(attempt.told());
             input += attempt.run.summarizer.input_tokens;
             output += attempt.run.summarizer.output_tokens;
+            judged_us += attempt.judged_us;
             if best.as_ref().is_none_or(|best| attempt.value() > best.value()) {
                 best = Some(attempt);
             }
         }
         let Some(mut best) = best else { return Err(refusal.unwrap_or(Refusal::NotThere)) };
         (best.run.summarizer.input_tokens, best.run.summarizer.output_tokens) = (input, output);
+        best.judged_us = judged_us;
         if let Some(quality) = best.quality.as_mut().filter(|_| told.len() > 1) {
             quality.tried = told;
         }

@@ -42,6 +42,12 @@ pub(crate) fn envelopes<'a>(shape: &Shape<'a>, keys: &[&str]) -> Vec<Envelope<'a
 fn document<'a>(text: &'a str, keys: &[&str]) -> Vec<Envelope<'a>> {
     let place = Place { whole: text, start: 0 };
     let trimmed = text.trim();
+    if let Some((object, items)) = Object::parse_with_items(trimmed, keys) {
+        let items: Vec<(Range<usize>, &str)> = items.into_iter().map(|item| (place.span(item), item)).collect();
+        let list = messages_of(&object, keys).map(|list| place.span(list));
+        let at = Some(trimmed.as_ptr() as usize);
+        return vec![Envelope { wrapper: Some(object), span: place.span(trimmed), list, items, at }];
+    }
     if let Some(object) = Object::parse(trimmed) {
         let found = match messages_of(&object, keys) {
             Some(list) => place.wrapped(object, trimmed, list),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::input::mend;
@@ -18,6 +18,22 @@ impl<'a> Object<'a> {
     /// The object that `json` is, or `None` where it is something else.
     pub(crate) fn parse(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok()
+    }
+
+    /// The object that `json` is together with the items of its one list in a field of `keys`, in one pass over the text.
+    /// `None` where there is none, or more to it: two such fields, an empty list, a field that is no list.
+    pub(crate) fn parse_with_items(json: &'a str, keys: &[&str]) -> Option<(Self, Vec<&'a str>)> {
+        let mut deserializer = serde_json::Deserializer::from_str(json);
+        let (mut fields, list) = WithItems { keys }.deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()?;
+        let (field, items) = list?;
+        let (first, last) = (items.first()?, items.last()?);
+        // The list's own text: from the bracket in front of the first item to the one behind the last.
+        let open = json[..offset(json.as_bytes(), first)].trim_ascii_end().strip_suffix('[')?.len();
+        let behind = offset(json.as_bytes(), last) + last.len();
+        let close = json.len() - json[behind..].trim_ascii_start().strip_prefix(']')?.len();
+        fields[field].1 = &json[open..close];
+        Some((Self { fields }, items))
     }
 
     /// The JSON text of a field; `None` where it is missing or null.
@@ -86,6 +102,47 @@ impl<'de> Deserialize<'de> for Object<'de> {
             }
         }
         deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The fields of an object; and of those in `keys` the one that there is, by its position, with its items.
+struct WithItems<'k> {
+    keys: &'k [&'k str],
+}
+
+type FieldsWithItems<'a> = (Vec<(Cow<'a, str>, &'a str)>, Option<(usize, Vec<&'a str>)>);
+
+impl<'de> DeserializeSeed<'de> for WithItems<'_> {
+    type Value = FieldsWithItems<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for WithItems<'_> {
+    type Value = FieldsWithItems<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with one list")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut fields = Vec::with_capacity(8);
+        let mut list: Option<(usize, Vec<&str>)> = None;
+        while let Some(Key(key)) = map.next_key()? {
+            if !self.keys.contains(&key.as_ref()) {
+                fields.push((key, map.next_value::<&RawValue>()?.get()));
+                continue;
+            }
+            let items: Vec<&RawValue> = map.next_value()?;
+            let items = items.into_iter().map(RawValue::get).collect();
+            if list.replace((fields.len(), items)).is_some() {
+                return Err(serde::de::Error::custom("two lists"));
+            }
+            fields.push((key, ""));
+        }
+        Ok((fields, list))
     }
 }
 
@@ -230,6 +287,17 @@ mod tests {
         assert_eq!(object.list("d").unwrap(), ["1", r#"{"y":2}"#]);
         assert!(object.has_only(&["a", "b", "d"]) && !object.has_only(&["a", "b"]));
         assert!(Object::parse("[1]").is_none());
+        let with_items = |json: &'static str| {
+            let (object, items) = Object::parse_with_items(json, &["m", "n"])?;
+            Some((object.get("m")?, object.get("a"), items))
+        };
+        let json = r#" { "a":1,"m" : [ {"x":1} ,"]" ] } "#;
+        assert_eq!(with_items(json), Some((r#"[ {"x":1} ,"]" ]"#, Some("1"), vec![r#"{"x":1}"#, "\"]\""])));
+        for json in
+            [r#"{"m":[]}"#, r#"{"m":"t"}"#, r#"{"m":[1],"n":[2]}"#, r#"{"m":[1],"m":[2]}"#, r#"{"m":[1]} x"#, "[1]"]
+        {
+            assert_eq!(with_items(json), None, "{json}");
+        }
         let written = ObjectWriter::new().text("k", "v\"").raw("n", "[1]").maybe("o", None).finish();
         assert_eq!(written, r#"{"k":"v\"","n":[1]}"#);
     }

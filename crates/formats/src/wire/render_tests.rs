@@ -142,6 +142,23 @@ fn repairs() {
 }
 
 #[test]
+fn a_step_of_many_calls_is_answered_call_by_call() {
+    let count = 1_000;
+    let ids = |id: fn(usize) -> usize| (0..count).map(|at| id(at).to_string()).collect::<Vec<_>>();
+    let different = ids(|at| at);
+    let backwards: Vec<String> = different.iter().rev().map(|id| format!("r{id}")).collect();
+    let backwards = session(&format!("u c{} {} u", different.join("+"), backwards.join(" ")));
+    let one = session(&format!("u c{} {} u", ids(|_| 7).join("+"), vec!["r7"; count].join(" ")));
+    for session in [&backwards, &one] {
+        for profile in Profile::ALL {
+            let rendered = render(session.view(), profile, None, None);
+            assert_eq!(rendered.warnings, [""; 0], "no result is left out");
+            assert_eq!(validate(&rendered.json, profile), [], "{profile:?}");
+        }
+    }
+}
+
+#[test]
 fn reasoning_stays_only_where_its_signature_holds() {
     let anthropic = |session: &Session, expect: &str| check_view(session, Profile::Anthropic, expect);
     let mut recorded = session("u t u T1 r1 T2 r2");

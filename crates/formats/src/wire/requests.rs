@@ -165,9 +165,7 @@ pub(crate) fn read_responses(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> 
             let record = builder.record(span.clone());
             grouper.add(responses::item(json, &answered), record, None, None);
         }
-        for message in grouper.finish() {
-            builder.session.push(message);
-        }
+        builder.messages.extend(grouper.finish());
     })
 }
 
@@ -207,14 +205,16 @@ fn sessions(
             let message = format!("passed over: {place}message {number} is no object with a role");
             warnings.push(Warning { line: None, message });
         }
-        if builder.session.log().is_empty() && !envelope.items.is_empty() {
+        if builder.messages.is_empty() && !envelope.items.is_empty() {
             return Err(malformed(format!("session {name} holds no message with a role")));
         }
+        let mut session = Session::new();
+        session.extend(builder.messages);
         if let Some(wrapper) = &envelope.wrapper {
-            builder.session.tools = wrapper.get("tools").or_else(|| wrapper.get("functions")).map(Arc::from);
-            builder.session.id = name_of(wrapper).map(Arc::from);
+            session.tools = wrapper.get("tools").or_else(|| wrapper.get("functions")).map(Arc::from);
+            session.id = name_of(wrapper).map(Arc::from);
         }
-        loaded.push(LoadedSession { name, session: builder.session, records: builder.records });
+        loaded.push(LoadedSession { name, session, records: builder.records });
     }
     Ok(loaded)
 }
@@ -228,7 +228,7 @@ fn name_of(wrapper: &Object<'_>) -> Option<String> {
 
 #[derive(Default)]
 struct Builder {
-    session: Session,
+    messages: Vec<Message>,
     records: Vec<Range<usize>>,
     skipped: Vec<usize>,
 }
@@ -245,7 +245,7 @@ impl Builder {
         }
         message.timestamp = object.text("timestamp").and_then(|time| super::time::parse(&time));
         message.records = vec![record];
-        self.session.push(message);
+        self.messages.push(message);
     }
 
     /// The system prompt that stands beside the messages.
@@ -253,7 +253,7 @@ impl Builder {
         let Some(base) = envelope.offset_of(json) else { return };
         let record = self.record(base..base + json.len());
         let message = Message::new("", Role::System, Origin::Instructions, blocks);
-        self.session.push(Message { records: vec![record], ..message });
+        self.messages.push(Message { records: vec![record], ..message });
     }
 
     fn skipped(&mut self, number: usize) {

@@ -1,6 +1,6 @@
 //! Walks the messages and collects lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use epitome_strategy::cut::Focus;
 use epitome_strategy::session::{Position, units};
@@ -80,12 +80,13 @@ impl Collector {
 
     fn speech(&mut self, view: &View<'_>) {
         let mut first = true;
+        let last_step = view.units().iter().rposition(|unit| unit.kind == UnitKind::Step);
         for (index, unit) in view.units().iter().enumerate() {
             let position = unit.entries.start;
             let message = view.message(position);
             match unit.kind {
                 UnitKind::User => {
-                    let has_answer = view.units()[index + 1..].iter().any(|later| later.kind == UnitKind::Step);
+                    let has_answer = last_step.is_some_and(|last| last > index);
                     self.typed(message, position as u32, first, has_answer);
                     first = false;
                 }
@@ -134,8 +135,9 @@ impl Collector {
     /// What the model said: what it found, decided, did.
     fn said(&mut self, message: &Message, at: u32, closes: bool, is_last: bool) {
         let mut text = String::new();
-        for (index, block) in message.blocks.iter().enumerate() {
-            let holds_call = message.text_calls.iter().any(|call| call.block as usize == index);
+        let with_calls: HashSet<u32> = message.text_calls.iter().map(|call| call.block).collect();
+        for (block, index) in message.blocks.iter().zip(0..) {
+            let holds_call = with_calls.contains(&index);
             if let Content::Text { text: said } = &block.content {
                 // Around a call in plain text stands what the model thought of it; the call itself is fenced.
                 text.push_str(if holds_call { said.split("```").next().unwrap_or("") } else { said });

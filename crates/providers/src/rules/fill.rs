@@ -25,22 +25,22 @@ const DECAY: f32 = 0.93;
 const MOST_MISSES: u32 = 100;
 
 /// The summary: at most `max_tokens` by the task's counter, empty when nothing fits.
-pub(crate) fn fill(mut lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
+pub(crate) fn fill(lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
     let budget = task.request.max_tokens;
     let layout = match budget {
         ..BARE_BELOW => Layout::Bare,
         BARE_BELOW..INLINE_BELOW => Layout::Inline,
         INLINE_BELOW.. => Layout::Sections,
     };
-    rank(&mut lines, task);
+    let lines = rank(lines, task);
     let mut used = 0;
     let mut headings: HashSet<Section> = HashSet::new();
     let mut chosen: Vec<Line> = Vec::new();
     let mut misses = 0;
-    for line in lines.iter() {
+    for (line, tokens_of_line) in &lines {
         let is_new = layout != Layout::Bare && !headings.contains(&line.section);
         let head = if is_new { task.counter.count(heading(line.section, task.language)) + 2 } else { 0 };
-        let tokens = task.counter.count(&line.text) + 1 + Tokens::from(layout == Layout::Sections) + head;
+        let tokens = tokens_of_line + 1 + Tokens::from(layout == Layout::Sections) + head;
         if used + tokens > budget {
             misses += 1;
             if misses == MOST_MISSES {
@@ -64,31 +64,36 @@ pub(crate) fn fill(mut lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
 }
 
 /// Sorts lines by what they are worth for their length and their place in their section, best first; ties go to the
-/// newer.
-fn rank(lines: &mut [Line], task: &SummaryTask<'_>) {
-    for line in lines.iter_mut() {
+/// newer. Each comes with its tokens.
+fn rank(lines: Vec<Line>, task: &SummaryTask<'_>) -> Vec<(Line, Tokens)> {
+    let counted = lines.into_iter().map(|mut line| {
+        let tokens = task.counter.count(&line.text);
         // A line of 16 tokens is the measure; one of 100 must be worth nearly twice as much.
-        line.value *= (32.0 / (16.0 + task.counter.count(&line.text) as f32)).powf(0.35);
-    }
-    let newest_best = |a: &Line, b: &Line| b.value.total_cmp(&a.value).then(b.order.cmp(&a.order));
+        line.value *= (32.0 / (16.0 + tokens as f32)).powf(0.35);
+        (line, tokens)
+    });
+    let mut lines: Vec<(Line, Tokens)> = counted.collect();
+    let newest_best =
+        |(a, _): &(Line, Tokens), (b, _): &(Line, Tokens)| b.value.total_cmp(&a.value).then(b.order.cmp(&a.order));
     lines.sort_by(newest_best);
     let mut places: HashMap<Section, i32> = HashMap::new();
-    for line in lines.iter_mut() {
+    for (line, _) in &mut lines {
         let place = places.entry(line.section).or_default();
         line.value *= DECAY.powi(*place);
         *place += 1;
     }
     lines.sort_by(newest_best);
+    lines
 }
 
 /// The best line that can be cut to fit on its own.
-fn shortest(lines: &[Line], task: &SummaryTask<'_>) -> String {
+fn shortest(lines: &[(Line, Tokens)], task: &SummaryTask<'_>) -> String {
     let fits = |text: &String| task.counter.count(text) <= task.request.max_tokens;
     let cut = |line: &Line| {
         let widths = [160, 120, 90, 60, 40, 24];
         widths.into_iter().filter_map(|width| clip(&line.text, width)).find(fits)
     };
-    lines.iter().take(20).find_map(cut).unwrap_or_default()
+    lines.iter().map(|(line, _)| line).take(20).find_map(cut).unwrap_or_default()
 }
 
 fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: Layout) -> String {

@@ -1,5 +1,6 @@
 //! Lines: what a rule summary is made of.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome_strategy::cut::Focus;
@@ -95,6 +96,10 @@ impl Lines {
 
 /// What of a text tells it from others: its letters and digits, in lower case.
 pub(crate) fn key(text: &str) -> String {
+    if text.is_ascii() {
+        let bytes = text.bytes().filter(u8::is_ascii_alphanumeric);
+        return bytes.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+    }
     text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -102,7 +107,10 @@ pub(crate) fn key(text: &str) -> String {
 /// white space or next to a Chinese character, so never inside an identifier, a path or a number; a text that cannot be
 /// cut so gives `None`.
 pub(crate) fn clip(text: &str, most: usize) -> Option<String> {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = on_one_line(text);
+    if line.is_ascii() && line.len() <= most {
+        return (!line.is_empty()).then(|| line.into_owned());
+    }
     let (mut columns, mut end) = (0, 0);
     let mut previous = ' ';
     for (at, char) in line.char_indices() {
@@ -116,22 +124,67 @@ pub(crate) fn clip(text: &str, most: usize) -> Option<String> {
             return (!kept.is_empty()).then(|| format!("{kept} …"));
         }
     }
-    (!line.is_empty()).then_some(line)
+    (!line.is_empty()).then(|| line.into_owned())
+}
+
+/// The words of a text with single spaces between them. Linear.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    let bytes = text.as_bytes();
+    let is_plain = |at: usize| (b'!'..=b'~').contains(&bytes[at]) || (bytes[at] == b' ' && bytes[at - 1] != b' ');
+    if (0..bytes.len()).all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// How many columns a text takes: Chinese characters count double.
 pub(crate) fn columns(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(|char| 1 + usize::from(is_cjk(char))).sum()
 }
 
 /// Words that an agent may need again as they are: paths, identifiers, numbers, names in code.
 pub(crate) fn exact_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|char: char| {
-        char.is_whitespace() || is_cjk(char) || matches!(char, '，' | '。' | '、' | '（' | '）' | '"')
+    candidates(text)
+        .map(|word| word.trim_matches(|char: char| !char.is_alphanumeric() && !matches!(char, '/' | '_' | '.')))
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| word.len() >= 3 && is_exact(word))
+}
+
+/// The words of a text that could be [`is_exact`]: those with a byte that none of the common words has. Linear, and the
+/// one pass that most words get.
+fn candidates(text: &str) -> impl Iterator<Item = &str> {
+    let splits =
+        |char: char| char.is_whitespace() || is_cjk(char) || matches!(char, '，' | '。' | '、' | '（' | '）' | '"');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let (start, mut tells) = (at, false);
+            while let Some(byte) = text.as_bytes().get(at) {
+                match byte {
+                    b'\t'..=b'\r' | b' ' | b'"' => break,
+                    b'A'..=b'Z' => tells |= at > start,
+                    b'0'..=b'9' | b'/' | b'_' | b'.' | b'(' | b'=' | b':' | b'>' => tells = true,
+                    0..=0x7f => {}
+                    0x80.. => {
+                        let Some(char) = text[at..].chars().next().filter(|char| !splits(*char)) else { break };
+                        at += char.len_utf8() - 1;
+                    }
+                }
+                at += 1;
+            }
+            let word = &text[start..at];
+            // What splits words is one character.
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+            if tells {
+                return Some(word);
+            }
+        }
+        None
     })
-    .map(|word| word.trim_matches(|char: char| !char.is_alphanumeric() && !matches!(char, '/' | '_' | '.')))
-    .map(|word| word.trim_end_matches('.'))
-    .filter(|word| word.len() >= 3 && is_exact(word))
 }
 
 fn is_exact(word: &str) -> bool {
@@ -142,4 +195,43 @@ fn is_exact(word: &str) -> bool {
         && inner.bytes().any(|byte| byte.is_ascii_uppercase())
         && !word.contains(['\'', '-']);
     is_code || has_digit || is_camel
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_may_be_needed_as_they_are() {
+        let check = |text: &str, expect: &[&str]| {
+            assert_eq!(exact_words(text).collect::<Vec<_>>(), expect, "{text}");
+        };
+        check("see src/main.rs, then a plain word.", &["src/main.rs"]);
+        check("max_tokens is 4096; “v1.2” or v1.2.", &["max_tokens", "4096", "v1.2", "v1.2"]);
+        check("parseConfig, 'HttpError' and std::mem::swap", &["parseConfig", "HttpError", "std::mem::swap"]);
+        check("在config.toml里设置retry_limit，好。É2É", &["config.toml", "retry_limit", "É2É"]);
+        check("Nothing Here don't re-do it\u{a0}\"x\"", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn lines_are_cut_between_words() {
+        let check = |text: &str, most: usize, expect: Option<&str>| {
+            assert_eq!(clip(text, most).as_deref(), expect, "{text} in {most}");
+        };
+        check("  one  two\nthree ", 20, Some("one two three"));
+        check("one two three", 13, Some("one two three"));
+        check("one two, three", 10, Some("one two …"));
+        check("identifier_without_end", 10, None);
+        check("第一句 和第二句", 8, Some("第一句 …"));
+        check("\u{7}bell", 20, Some("\u{7}bell"));
+        check(" \n", 10, None);
+    }
+
+    #[test]
+    fn the_key_is_letters_and_digits() {
+        for (text, expect) in [("It is: A-1!", "itisa1"), ("É, 中文 1", "é中文1"), ("—", "")] {
+            assert_eq!(key(text), expect);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! What people and the model said: sentences, and what they are worth.
 
-use epitome_strategy::text::{ends_sentence, is_cjk};
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use epitome_strategy::text::{ends_sentence, floor_boundary, is_cjk};
 
 use super::lines::{columns, exact_words};
 
@@ -234,15 +237,17 @@ fn without_marks(line: &str) -> &str {
 
 fn split<'t>(line: &'t str, sentences: &mut Vec<&'t str>) {
     let mut start = 0;
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, char)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
-        let is_wide = char > '\u{7f}';
-        let is_mark = char == '…' && line[..at].ends_with('[');
-        if is_mark || !ends_sentence(char) || !(is_wide || next.is_none_or(char::is_whitespace)) {
+    for (at, char) in line.char_indices() {
+        if char.is_ascii_alphanumeric() || char == ' ' || !ends_sentence(char) {
             continue;
         }
         let end = at + char.len_utf8();
+        let next = line[end..].chars().next();
+        let is_wide = char > '\u{7f}';
+        let is_mark = char == '…' && line[..at].ends_with('[');
+        if is_mark || !(is_wide || next.is_none_or(char::is_whitespace)) {
+            continue;
+        }
         // `e.g. x` and `1. x` are no ends: a sentence has some length, and does not end in a bare number of a list.
         let word = line[start..at].rsplit(|char: char| char.is_whitespace() || char == '"').next().unwrap_or("");
         let is_number =
@@ -263,27 +268,50 @@ fn push<'t>(sentence: &'t str, sentences: &mut Vec<&'t str>) {
     }
 }
 
-/// Whether a sentence holds for the rest of the conversation.
-pub(crate) fn is_standing(sentence: &str) -> bool {
-    holds_word(sentence, STANDING)
+static STANDING_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(STANDING));
+static FINDING_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(FINDING));
+
+/// An automaton that finds any of a program's own words, in upper or lower case.
+fn any_of(words: &[&str]) -> AhoCorasick {
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    automaton.unwrap_or_else(|error| unreachable!("a handful of words: {error}"))
 }
 
-/// Whether a sentence states a finding, a decision, an outcome.
+/// Whether a sentence holds for the rest of the conversation. Linear.
+pub(crate) fn is_standing(sentence: &str) -> bool {
+    let is_edge = |char: Option<char>| char.is_none_or(|char| !char.is_alphanumeric() || is_cjk(char));
+    STANDING_WORDS.find_overlapping_iter(sentence).any(|found| {
+        let is_ascii = STANDING[found.pattern().as_usize()].is_ascii();
+        let (before, after) = (&sentence[..found.start()], &sentence[found.end()..]);
+        !is_ascii || (is_edge(before.chars().next_back()) && is_edge(after.chars().next()))
+    })
+}
+
+/// Whether a sentence states a finding, a decision, an outcome. Linear.
 pub(crate) fn is_finding(sentence: &str) -> bool {
-    let lower = sentence.to_ascii_lowercase();
-    FINDING.iter().any(|word| lower.contains(word))
+    FINDING_WORDS.is_match(sentence)
 }
 
 /// Whether a model's sentence says only what comes next, or nothing.
 pub(crate) fn is_boilerplate(sentence: &str) -> bool {
-    let lower = sentence.trim_start_matches(|char: char| !char.is_alphanumeric()).to_ascii_lowercase();
+    // A heading, or a line that only introduces what follows it.
+    if columns(sentence) < 16 || sentence.ends_with([':', '：']) {
+        return true;
+    }
+    let lower = lower_start(sentence);
     let starts = |start: &str| {
         let Some(rest) = lower.strip_prefix(start) else { return false };
         // `good` is one, `goodness` is none; `done` alone is one, `done in a.rs` is none.
         rest.chars().next().is_none_or(|char| !char.is_alphanumeric() || is_cjk(char))
     };
-    // A heading, or a line that only introduces what follows it.
-    columns(sentence) < 16 || sentence.ends_with([':', '：']) || BOILERPLATE.iter().any(|start| starts(start))
+    BOILERPLATE.iter().any(|start| start.as_bytes().first() == lower.as_bytes().first() && starts(start))
+}
+
+/// The beginning of a sentence in lower case, from its first letter or digit on: longer than any start that is looked for.
+fn lower_start(sentence: &str) -> String {
+    const LONGEST: usize = 48;
+    let words = sentence.trim_start_matches(|char: char| !char.is_alphanumeric());
+    words[..floor_boundary(words, LONGEST.min(words.len()))].to_ascii_lowercase()
 }
 
 /// Starts of sentences that people say to be polite, in lower case.
@@ -337,7 +365,7 @@ const PHATIC: &[&str] = &[
 /// What a sentence of a conversation is worth: facts with names, numbers and some length more than politeness and
 /// questions; from -2 to 4.
 pub(crate) fn conversational(sentence: &str) -> f32 {
-    let lower = sentence.trim_start_matches(|char: char| !char.is_alphanumeric()).to_ascii_lowercase();
+    let lower = lower_start(sentence);
     let is_phatic = PHATIC.iter().any(|start| {
         lower
             .strip_prefix(start)
@@ -379,26 +407,13 @@ pub(crate) fn is_imperative(sentence: &str) -> bool {
         "禁止",
         "别",
     ];
-    let lower = sentence.to_ascii_lowercase();
-    STARTS.iter().any(|start| lower.starts_with(start))
+    let starts = |start: &&str| sentence.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    STARTS.iter().any(starts)
 }
 
 /// What a sentence tells beyond common words: exact strings and figures, at most 3.
 pub(crate) fn exactness(sentence: &str) -> f32 {
     (exact_words(sentence).take(4).count() as f32 * 0.75).min(3.0)
-}
-
-fn holds_word(sentence: &str, words: &[&str]) -> bool {
-    let lower = sentence.to_ascii_lowercase();
-    words.iter().any(|word| {
-        lower.match_indices(word).any(|(at, _)| {
-            let is_ascii = word.is_ascii();
-            let before = lower[..at].chars().next_back();
-            let after = lower[at + word.len()..].chars().next();
-            let is_edge = |char: Option<char>| char.is_none_or(|char| !char.is_alphanumeric() || is_cjk(char));
-            !is_ascii || (is_edge(before) && is_edge(after))
-        })
-    })
 }
 
 #[cfg(test)]

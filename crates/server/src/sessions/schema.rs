@@ -349,6 +349,29 @@ pub(crate) enum Mode {
     Tournament,
 }
 
+/// Where the time went, in microseconds by the clock; what was not timed is left out.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Timings {
+    /// Reading, checking and building the configuration.
+    #[schema(nullable = false)]
+    configure_us: Option<u64>,
+    /// Reading the session.
+    #[schema(nullable = false)]
+    read_us: Option<u64>,
+    /// Counting it for the first time.
+    #[schema(nullable = false)]
+    count_us: Option<u64>,
+    /// Telling what kind of task it is.
+    detect_us: u64,
+    /// Working out what leaves.
+    plan_us: u64,
+    /// Measuring what was kept.
+    quality_us: u64,
+    /// Writing the session.
+    #[schema(nullable = false)]
+    write_us: Option<u64>,
+}
+
 /// Every decision of a compaction with its reason, as `epitome compact --report` writes it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Report {
@@ -386,6 +409,7 @@ pub(crate) struct Report {
     summarizer: SummarizerReport,
     /// The token counter.
     counter: String,
+    timings: Timings,
 }
 
 /// A summary of a preview.

@@ -1,6 +1,9 @@
 //! Which lines of a long text say the most: what went wrong, what the question is about, how the text begins and ends.
 
 use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use aho_corasick::AhoCorasick;
 
 use super::{fit, from_both_ends, pieces};
 use crate::services::Tokens;
@@ -43,9 +46,10 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
         return TellingLines::default();
     }
     let line = |index: usize| &text[pieces[index].clone()];
-    let focus = focus.telling((0..pieces.len()).map(line));
-    let scores: Vec<(usize, bool)> =
-        (0..pieces.len()).map(|index| (focus.hits(line(index)), is_error_line(line(index)))).collect();
+    let held: Vec<u32> = (0..pieces.len()).map(|index| focus.held(line(index))).collect();
+    let telling = focus.without_common(held.iter().copied()).counted;
+    let hits = held.iter().map(|held| (held & telling).count_ones() as usize);
+    let scores: Vec<(usize, bool)> = hits.enumerate().map(|(index, hits)| (hits, is_error_line(line(index)))).collect();
     let matches = scores.iter().filter(|(hits, _)| *hits > 0).count();
     let errors = scores.iter().filter(|(_, is_error)| *is_error).count();
     // Where most lines speak of errors (a listing of `error.rs`, say) it says nothing about one of them.
@@ -113,17 +117,25 @@ const ERROR_WORDS: &[&str] = &[
 const NO_ERROR: &[&str] =
     &["0 errors", "0 failed", "0 failures", "no errors", "no error", "without error", "0 个错误", "没有错误"];
 
+static ERRORS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(ERROR_WORDS));
+
 /// Whether a line of tool output speaks of something that went wrong, in English or Chinese. Linear in the line.
 pub fn is_error_line(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    if !ERROR_WORDS.iter().any(|word| line.contains(word)) {
+    if !ERRORS.is_match(line) {
         return false;
     }
+    let line = line.to_ascii_lowercase();
     if !NO_ERROR.iter().any(|phrase| line.contains(phrase)) {
         return true;
     }
     let rest = NO_ERROR.iter().fold(line, |line, phrase| line.replace(phrase, ""));
-    ERROR_WORDS.iter().any(|word| rest.contains(word))
+    ERRORS.is_match(&rest)
+}
+
+/// An automaton that finds any of a program's own words, in upper or lower case.
+fn any_of(words: &[&str]) -> AhoCorasick {
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    automaton.unwrap_or_else(|error| unreachable!("a handful of words: {error}"))
 }
 
 /// Words too common to tell one line from another.
@@ -143,8 +155,16 @@ pub fn is_stop_word(word: &str) -> bool {
 /// What the current question is about: the terms that lines are matched with.
 #[derive(Debug, Clone, Default)]
 pub struct Focus {
-    terms: Vec<String>,
+    /// At most [`MOST_TERMS`], none twice.
+    terms: Arc<[String]>,
+    /// Finds all of them in one pass; none where there are no terms.
+    automaton: Option<AhoCorasick>,
+    /// Which of the terms count, as bits by position: the others tell nothing apart.
+    counted: u32,
 }
+
+/// Terms of a focus: as many as a set of bits holds.
+const MOST_TERMS: usize = u32::BITS as usize;
 
 impl Focus {
     /// The terms of a question: words of three letters or more that say something, pairs of Chinese characters; at most
@@ -165,55 +185,85 @@ impl Focus {
                 if says_something && !STOP_WORDS.contains(&term.as_str()) && !terms.contains(&term) {
                     terms.push(term);
                 }
-                if terms.len() == 32 {
-                    return Self { terms };
+                if terms.len() == MOST_TERMS {
+                    return Self::of(terms);
                 }
             }
         }
-        Self { terms }
+        Self::of(terms)
+    }
+
+    fn of(terms: Vec<String>) -> Self {
+        if terms.is_empty() {
+            return Self::default();
+        }
+        // Without an automaton (a question of gigabytes) there is no focus.
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&terms).ok();
+        let counted = if automaton.is_some() { u32::MAX >> (MOST_TERMS - terms.len()) } else { 0 };
+        Self { terms: terms.into(), automaton, counted }
     }
 
     /// Whether there is nothing to match.
     pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+        self.counted == 0
     }
 
     /// How many of the terms a line holds, each at the start of a word. Linear in the line.
     pub fn hits(&self, line: &str) -> usize {
-        if self.terms.is_empty() {
-            return 0;
-        }
-        let line = line.to_ascii_lowercase();
-        self.terms.iter().filter(|term| holds(&line, term)).count()
+        self.held(line).count_ones() as usize
     }
 
     /// The same terms without those that more than a quarter of `lines` hold: they tell nothing apart.
     #[must_use]
     pub fn telling<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Self {
-        let mut counts = vec![0usize; self.terms.len()];
+        if self.is_empty() {
+            return Self::default();
+        }
+        self.without_common(lines.map(|line| self.held(line)))
+    }
+
+    /// The same, of what the lines [hold](Self::held).
+    fn without_common(&self, held: impl Iterator<Item = u32>) -> Self {
+        let mut counts = [0usize; MOST_TERMS];
         let mut total = 0;
-        for line in lines {
+        for held in held {
             total += 1;
-            if self.terms.is_empty() {
-                return Self::default();
-            }
-            let line = line.to_ascii_lowercase();
-            for (count, term) in counts.iter_mut().zip(&self.terms) {
-                *count += usize::from(holds(&line, term));
+            let mut left = held;
+            while left != 0 {
+                counts[left.trailing_zeros() as usize] += 1;
+                left &= left - 1;
             }
         }
-        let tells = |count: usize| total < 8 || count * 4 <= total;
-        let terms = self.terms.iter().zip(counts).filter(|(_, count)| tells(*count)).map(|(term, _)| term.clone());
-        Self { terms: terms.collect() }
+        let tells = |term: &usize| total < 8 || counts[*term] * 4 <= total;
+        let telling = (0..self.terms.len()).filter(tells).fold(0, |bits, term| bits | 1 << term);
+        Self { counted: self.counted & telling, ..self.clone() }
+    }
+
+    /// Which of the terms a line holds at the start of a word, as bits by position; Chinese has no such starts. Linear in
+    /// the line.
+    fn held(&self, line: &str) -> u32 {
+        let Some(automaton) = &self.automaton else { return 0 };
+        let mut held = 0;
+        for found in automaton.find_overlapping_iter(line) {
+            let term = found.pattern().as_usize();
+            let bit = 1 << term & self.counted;
+            if bit & !held != 0 && (starts_word(line, found.start()) || self.is_cjk(term)) {
+                held |= bit;
+                if held == self.counted {
+                    break;
+                }
+            }
+        }
+        held
+    }
+
+    fn is_cjk(&self, term: usize) -> bool {
+        self.terms[term].chars().next().is_some_and(text::is_cjk)
     }
 }
 
-/// Whether `line` holds `term` at the start of a word; Chinese has no such starts.
-fn holds(line: &str, term: &str) -> bool {
-    let is_start = |at: usize| {
-        let before = line[..at].chars().next_back();
-        before.is_none_or(|char| !char.is_alphanumeric() || text::is_cjk(char))
-    };
-    let is_cjk = term.chars().next().is_some_and(text::is_cjk);
-    line.match_indices(term).any(|(at, _)| is_cjk || is_start(at))
+/// Whether a word may start at a place of a line: no letter or digit stands in front of it, but for Chinese ones.
+fn starts_word(line: &str, at: usize) -> bool {
+    let before = line[..at].chars().next_back();
+    before.is_none_or(|char| !char.is_alphanumeric() || text::is_cjk(char))
 }

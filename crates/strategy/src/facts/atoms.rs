@@ -116,6 +116,12 @@ impl<'a> Atoms<'a> {
     fn read(entries: &'a [Entry], wanted: impl Fn(Place) -> bool) -> Self {
         let mut atoms = Self::default();
         for (message, entry) in entries.iter().enumerate() {
+            // In the order of the text. They hold only while the text is as it was recorded.
+            let text_calls = entry.message.text_calls.iter().filter(|_| !entry.is_edited());
+            let mut text_calls: Vec<(u32, Range<u32>)> =
+                text_calls.map(|call| (call.block, call.start..call.end)).collect();
+            text_calls.sort_unstable_by_key(|(block, call)| (*block, call.start));
+            let mut text_calls = text_calls.into_iter().peekable();
             for (block, content) in entry.message.blocks.iter().map(|block| &block.content).enumerate() {
                 let (text, place, is_json): (&str, Place, bool) = match content {
                     Content::Text { text } => (text, place(entry), false),
@@ -130,11 +136,10 @@ impl<'a> Atoms<'a> {
                     continue;
                 }
                 let at = BlockRef { message: message as u32, block: block as u32 };
-                let of_text_call = |start: usize| {
-                    let calls = entry.message.text_calls.iter();
-                    calls.into_iter().any(|call| {
-                        call.block == at.block && (call.start..call.end).contains(&(start as u32)) && !entry.is_edited()
-                    })
+                let mut of_text_call = |start: usize| {
+                    let start = (at.block, start as u32);
+                    while text_calls.next_if(|(block, call)| (*block, call.end) <= start).is_some() {}
+                    text_calls.peek().is_some_and(|(block, call)| *block == at.block && call.contains(&start.1))
                 };
                 let long = if place == Place::Arguments { long_strings(text, is_json) } else { Vec::new() };
                 let mut long = long.into_iter().peekable();

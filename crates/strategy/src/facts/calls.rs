@@ -1,14 +1,34 @@
 //! Calls and what tools printed, paired.
 
+use std::collections::{HashMap, VecDeque};
+
 use epitome_session::{Arguments, Content, Entry, Origin, Role, Unit};
 
 use super::{Call, Facts, ToolOutput};
 use crate::tools;
 use crate::view::{BlockRef, EntryTokens};
 
+/// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
+#[derive(Default)]
+struct Unanswered<'a> {
+    by_id: HashMap<&'a str, VecDeque<usize>>,
+    /// Those in plain text, which have no ids.
+    in_text: VecDeque<usize>,
+}
+
+impl Unanswered<'_> {
+    /// The first one, of that id where there is one; it counts as answered from here on. Constant time.
+    fn take(&mut self, id: Option<&str>) -> Option<usize> {
+        match id {
+            Some(id) => self.by_id.get_mut(id)?.pop_front(),
+            None => self.in_text.pop_front(),
+        }
+    }
+}
+
 impl<'a> Facts<'a> {
     pub(super) fn read_unit(&mut self, index: u32, unit: &Unit, tokens: &[EntryTokens]) {
-        let first_call = self.calls.len();
+        let mut unanswered = Unanswered::default();
         for position in unit.entries.clone() {
             let entry = &self.entries[position];
             let message = &entry.message;
@@ -16,6 +36,7 @@ impl<'a> Facts<'a> {
             for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
                 let (text, id, name, is_error) = match content {
                     Content::ToolCall(call) => {
+                        unanswered.by_id.entry(&call.id).or_default().push_back(self.calls.len());
                         self.calls.push(Call {
                             at: at(block),
                             unit: index,
@@ -39,9 +60,9 @@ impl<'a> Facts<'a> {
                     | Content::Opaque(_)
                     | Content::Gone => continue,
                 };
-                let call = self.answered_by(first_call, id.map(AsRef::as_ref));
+                let call = unanswered.take(id.map(AsRef::as_ref));
                 if let Some(call) = call {
-                    self.calls[call].output.get_or_insert(at(block));
+                    self.calls[call].output = Some(at(block));
                 }
                 self.outputs.push(ToolOutput {
                     at: at(block),
@@ -56,12 +77,12 @@ impl<'a> Facts<'a> {
                 });
             }
             if message.role == Role::Assistant {
-                self.read_text_calls(index, position, entry);
+                self.read_text_calls(index, position, entry, &mut unanswered);
             }
         }
     }
 
-    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry) {
+    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut Unanswered<'a>) {
         // Ranges refer to the recorded text: they hold only while the block is untouched.
         for call in &entry.message.text_calls {
             let Some(Content::Text { text }) = entry.original.blocks.get(call.block as usize).map(|it| &it.content)
@@ -69,6 +90,11 @@ impl<'a> Facts<'a> {
                 continue;
             };
             let Some(arguments) = text.get(call.start as usize..call.end as usize) else { continue };
+            // An edit may have taken the text: then nothing that follows answers the call.
+            let shown = entry.message.blocks.get(call.block as usize).map(|it| &it.content);
+            if matches!(shown, Some(Content::Text { .. })) {
+                unanswered.in_text.push_back(self.calls.len());
+            }
             self.calls.push(Call {
                 at: BlockRef { message: position as u32, block: call.block },
                 unit,
@@ -81,20 +107,6 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The first unanswered call of the unit, of that id where there is one.
-    fn answered_by(&self, first_call: usize, id: Option<&str>) -> Option<usize> {
-        (first_call..self.calls.len()).find(|call| {
-            let call = &self.calls[*call];
-            let same =
-                match (id, &self.entries[call.at.message as usize].message.blocks[call.at.block as usize].content) {
-                    (Some(id), Content::ToolCall(made)) => made.id.as_ref() == id,
-                    (None, Content::Text { .. }) => true,
-                    _ => false,
-                };
-            call.output.is_none() && same
-        })
-    }
-
     pub(super) fn count_newer(&mut self) {
         let (mut newer, mut last_unit) = (0, None);
         for output in self.outputs.iter_mut().rev() {
@@ -104,5 +116,57 @@ impl<'a> Facts<'a> {
             last_unit = Some(output.unit);
             output.newer_tool_units = newer;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use epitome_session::{Block, Message, Session, ToolCall, ToolResult, units};
+
+    use super::*;
+    use crate::lexicon::Lexicon;
+
+    /// One step of calls under `ids`, answered by results under `answers`: which call each of them answers.
+    fn answered(ids: &[u32], answers: &[u32]) -> Vec<Option<u32>> {
+        let call = |id: &u32| {
+            let id = Arc::from(format!("c{id}"));
+            Block::new(Content::ToolCall(ToolCall { id, name: "Read".into(), arguments: Arguments::Json("{}".into()) }))
+        };
+        let result = |id: &u32| {
+            let call_id = Arc::from(format!("c{id}"));
+            let text = "x".into();
+            Message::result("", ToolResult { call_id, name: None, text, attachments: Vec::new(), is_error: false })
+        };
+        let mut session = Session::new();
+        session.push(Message::new("", Role::Assistant, Origin::Model, ids.iter().map(call).collect()));
+        session.extend(answers.iter().map(result));
+        let entries = session.view();
+        let tokens = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+        let tokens: Vec<EntryTokens> = entries.iter().map(tokens).collect();
+        let units = units(entries);
+        let facts = Facts::build(entries, &units, &tokens, Lexicon::shipped());
+        let given: BTreeMap<_, _> = facts.outputs().iter().map(|output| (output.at, output.call)).collect();
+        for (index, call) in facts.calls().iter().enumerate() {
+            assert_eq!(call.output.and_then(|at| given[&at]), call.output.map(|_| index as u32), "both ways");
+        }
+        facts.outputs().iter().map(|output| output.call).collect()
+    }
+
+    #[test]
+    fn results_find_their_calls() {
+        let check = |ids: &[u32], answers: &[u32], expect: &[Option<u32>]| {
+            assert_eq!(answered(ids, answers), expect, "{ids:?} answered by {answers:?}");
+        };
+        check(&[1, 2, 3], &[1, 2, 3], &[Some(0), Some(1), Some(2)]);
+        check(&[1, 2, 3], &[3, 1], &[Some(2), Some(0)]);
+        check(&[1, 1, 2], &[1, 2, 1], &[Some(0), Some(2), Some(1)]);
+        check(&[1], &[1, 1], &[Some(0), None]);
+        let many: Vec<u32> = (0..2_000).collect();
+        let backwards: Vec<u32> = many.iter().rev().copied().collect();
+        check(&many, &backwards, &backwards.iter().copied().map(Some).collect::<Vec<_>>());
+        check(&[7; 2_000], &[7; 2_000], &many.iter().copied().map(Some).collect::<Vec<_>>());
     }
 }

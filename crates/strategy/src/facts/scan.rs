@@ -12,14 +12,36 @@ pub(super) struct Found {
     pub end: usize,
 }
 
-/// Whether a byte goes on inside a word; everything that is not ASCII ends one.
-fn in_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'#' | b'~' | b'%' | b'+' | b'=' | b'&' | b'?' | b'$'
-        )
-}
+/// A byte that goes on inside a word. Everything that is not ASCII ends one.
+const IN_WORD: u8 = 1;
+/// A byte of a word that no common word has: a digit or a sign.
+const TELLS: u8 = 2;
+/// A capital letter, which tells behind a small one.
+const CAPITAL: u8 = 4;
+/// A small letter.
+const SMALL: u8 = 8;
+/// A backslash or a backquote.
+const SPECIAL: u8 = 16;
+
+/// What each byte is: this is asked of every byte of a session.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' => IN_WORD | SMALL,
+            b'A'..=b'Z' => IN_WORD | CAPITAL,
+            b'0'..=b'9' => IN_WORD | TELLS,
+            b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'#' | b'~' | b'%' | b'+' | b'=' | b'&' | b'?' | b'$' => {
+                IN_WORD | TELLS
+            }
+            b'\\' | b'`' => SPECIAL,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
 
 /// Punctuation that ends a sentence or opens a string, and is no part of a name at its edges.
 fn at_edge(byte: u8) -> bool {
@@ -32,26 +54,33 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(Found)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if is_json && bytes[at] == b'\\' {
-            at += 2;
-            continue;
-        }
-        if bytes[at] == b'`' && !is_json {
-            if let Some(quoted) = backquoted(bytes, at) {
+        let class = CLASSES[usize::from(bytes[at])];
+        if class & IN_WORD == 0 {
+            if class == SPECIAL && is_json {
+                at += usize::from(bytes[at] == b'\\'); // an escape: what stands behind it is no part of a word
+            } else if class == SPECIAL
+                && bytes[at] == b'`'
+                && let Some(quoted) = backquoted(bytes, at)
+            {
                 found(quoted);
             }
             at += 1;
             continue;
         }
-        if !in_word(bytes[at]) {
+        let (start, mut tells, mut before) = (at, false, 0);
+        while let Some(byte) = bytes.get(at) {
+            let class = CLASSES[usize::from(*byte)];
+            if class & IN_WORD == 0 {
+                break;
+            }
+            tells |= class & TELLS != 0 || (class & CAPITAL != 0 && before & SMALL != 0);
+            before = class;
             at += 1;
-            continue;
         }
-        let start = at;
-        while at < bytes.len() && in_word(bytes[at]) {
-            at += 1;
+        // Most words are letters alone, and no exact string is.
+        if tells {
+            word(bytes, start, at, &mut found);
         }
-        word(bytes, start, at, &mut found);
     }
 }
 

@@ -19,7 +19,7 @@ mod vocabulary;
 /// Nothing is loaded or built: the vocabulary lies ready in the program's image and its pages are read as they are
 /// first touched, so the first count costs no more than a few page faults.
 ///
-/// Cost: linear in the text, but O(n log n) in the longest run without a place to cut, such as a line of one letter.
+/// Cost: linear in the text, also where it has no place to cut, such as a line of one letter.
 /// Memory: 64 KB for each thread that counts, and about 20 bytes for each byte of such a run while it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exact {

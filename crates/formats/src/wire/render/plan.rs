@@ -1,7 +1,7 @@
 //! What is to be rendered, in order, with every rule kept that does not depend on how a provider spells things.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use epitome_session::{
@@ -51,21 +51,28 @@ struct Pairs {
 
 fn pairs(entries: &[Entry]) -> Pairs {
     let mut pairs = Pairs { answers: HashMap::new(), calls: HashMap::new() };
-    // Open calls of each id, oldest first.
-    let mut open: HashMap<&CallId, Vec<(usize, usize)>> = HashMap::new();
+    // Open calls of each id: the messages that made them, oldest first, each with its blocks in order.
+    let mut open: HashMap<&CallId, Vec<(usize, VecDeque<usize>)>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         for (block, call) in calls_of(&entry.message) {
-            open.entry(&call.id).or_default().push((index, block));
+            let messages = open.entry(&call.id).or_default();
+            match messages.last_mut() {
+                Some((newest, blocks)) if *newest == index => blocks.push_back(block),
+                _ => messages.push((index, VecDeque::from([block]))),
+            }
         }
         if entry.message.role != Role::Tool {
             continue;
         }
         let Some(result) = entry.message.blocks.iter().find_map(Block::as_result) else { continue };
-        let Some(calls) = open.get_mut(&result.call_id) else { continue };
+        let Some(messages) = open.get_mut(&result.call_id) else { continue };
         // The nearest message with an open call of that id; within it the first, as results are given in order.
-        let Some((nearest, _)) = calls.last().copied() else { continue };
-        let behind_others = calls.iter().rposition(|(entry, _)| *entry != nearest).map_or(0, |at| at + 1);
-        let call = calls.remove(behind_others);
+        let Some((nearest, blocks)) = messages.last_mut() else { continue };
+        let Some(block) = blocks.pop_front() else { continue };
+        let call = (*nearest, block);
+        if blocks.is_empty() {
+            messages.pop();
+        }
         pairs.answers.insert(call, index);
         pairs.calls.insert(index, call);
     }
@@ -177,7 +184,10 @@ impl<'a> Planner<'a, '_> {
         if self.turns.len() == before {
             return;
         }
-        let id_of = |wanted: usize| ids.iter().find(|(block, _)| *block == wanted).map(|(_, id)| Arc::clone(id));
+        let id_of = |wanted: usize| {
+            let at = ids.binary_search_by_key(&wanted, |(block, _)| *block).ok()?; // in the order of the blocks
+            Some(Arc::clone(&ids[at].1))
+        };
         for (answer, block) in answers {
             let custom = is_custom(&message.blocks[block]);
             let at = self.turns.len();
@@ -377,6 +387,8 @@ struct Ids {
     used: HashSet<CallId>,
     /// Every id of the view: a new one must not be one of them.
     taken: HashSet<CallId>,
+    /// By what new ids begin with, the last number that stands behind it.
+    numbers: HashMap<String, u32>,
 }
 
 impl Ids {
@@ -387,6 +399,7 @@ impl Ids {
             same_format: source.is_some_and(|source| source.is_own(profile)),
             used: HashSet::new(),
             taken: calls.map(|(_, call)| Arc::clone(&call.id)).collect(),
+            numbers: HashMap::new(),
         }
     }
 
@@ -408,7 +421,7 @@ impl Ids {
         id
     }
 
-    fn fresh(&self, id: &str) -> CallId {
+    fn fresh(&mut self, id: &str) -> CallId {
         let valid = |char: char| if char.is_ascii_alphanumeric() || "_-".contains(char) { char } else { '_' };
         let mut base: String = id.chars().take(32).map(valid).collect();
         if base.is_empty() {
@@ -418,8 +431,15 @@ impl Ids {
         if is_free(&base) {
             return Arc::from(base);
         }
-        let numbered = (2..).map(|number: u32| format!("{base}_{number}")).find(|id| is_free(id));
-        Arc::from(numbered.unwrap_or(base))
+        // Ids are not given back, so the search goes on where it ended.
+        let number = self.numbers.entry(base.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{base}_{number}");
+            if is_free(&numbered) {
+                return Arc::from(numbered);
+            }
+        }
     }
 }
 

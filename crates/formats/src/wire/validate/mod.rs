@@ -5,6 +5,8 @@ mod anthropic;
 mod chat;
 mod responses;
 
+use std::collections::{HashMap, VecDeque};
+
 use serde_json::Value;
 
 use super::Profile;
@@ -104,27 +106,34 @@ impl Findings {
 /// Calls that wait for their results.
 #[derive(Default)]
 struct OpenCalls {
-    calls: Vec<(String, String)>,
+    /// The ids in the order of the calls; none where a result has come.
+    calls: Vec<Option<String>>,
+    /// By id and kind, the positions of those that wait, oldest first.
+    waiting: HashMap<(String, String), VecDeque<usize>>,
     answered_some: bool,
 }
 
 impl OpenCalls {
     fn open(&mut self, id: &str, kind: &str) {
-        self.calls.push((id.to_owned(), kind.to_owned()));
+        self.waiting.entry((id.to_owned(), kind.to_owned())).or_default().push_back(self.calls.len());
+        self.calls.push(Some(id.to_owned()));
     }
 
     /// Whether a call of that id and kind was waiting.
     fn answer(&mut self, id: &str, kind: &str) -> bool {
         self.answered_some = true;
-        let at = self.calls.iter().position(|call| call.0 == id && call.1 == kind);
-        at.map(|at| self.calls.remove(at)).is_some()
+        let waiting = self.waiting.get_mut(&(id.to_owned(), kind.to_owned()));
+        let Some(at) = waiting.and_then(VecDeque::pop_front) else { return false };
+        self.calls[at] = None;
+        true
     }
 
     /// Ends the step: nothing may be waiting.
     fn close(&mut self, path: &str, found: &mut Findings) {
-        for (id, _) in self.calls.drain(..) {
+        for id in self.calls.drain(..).flatten() {
             found.add(path, "call-without-result", format!("the call `{id}` has no result in front of this"));
         }
+        self.waiting.clear();
         self.answered_some = false;
     }
 }

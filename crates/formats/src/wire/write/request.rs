@@ -1,7 +1,8 @@
 //! A provider's request in place of the one that was read.
 
 use super::Target;
-use crate::input;
+use crate::Loaded;
+use crate::input::{self, Shape};
 use crate::wire::documents::{Envelope, envelopes};
 use crate::wire::json::quote;
 use crate::wire::render::{self, Part, Parts, Profile};
@@ -9,7 +10,7 @@ use crate::wire::requests;
 
 pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
-    let shape = input::split(bytes);
+    let shape = shape(target.loaded);
     let mut found = shape.map(|shape| envelopes(&shape, requests::keys(profile.format()))).unwrap_or_default();
     let whole = found.len() == 1;
     let view = target.session.view();
@@ -63,6 +64,14 @@ pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The shape of the file, as it was found when it was read; `None` where it has none.
+fn shape(loaded: &Loaded) -> Option<Shape<'_>> {
+    if loaded.is_document {
+        return std::str::from_utf8(&loaded.bytes).ok().map(Shape::Document);
+    }
+    input::split(&loaded.bytes).ok()
 }
 
 /// The system prompt where it must stand beside the messages and the request has no place for it yet.
