@@ -2,14 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use epitome::session::Entry;
+use epitome::session::{Entry, Session};
 use rayon::prelude::*;
 
+use crate::EvalError;
+use crate::budget::BudgetSpec;
 use crate::case::{Case, CaseId};
 use crate::cut::tokens_of;
 use crate::evidence::{Chat, Question};
 use crate::job::Job;
+use crate::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
 use crate::method::{Method, Outcome};
+use crate::probes::{
+    ProbeFolder, ProbeScores, budget_floor, context_text, context_tokens, message_of, messages_of, recall,
+};
 use crate::random::hash;
 use crate::resume::Basis;
 use crate::row::Row;
@@ -19,6 +25,8 @@ use crate::score::Scores;
 const RECORDED: &str = "recorded";
 /// The name of a budget that is the size of what the agent itself left.
 const OWN_SIZE: &str = "own size";
+/// The name of the hand-off summary of a probed session, alone, among the methods.
+pub const HANDOFF: &str = "hand-off";
 
 /// A case that is being measured.
 pub(crate) struct Measure<'a> {
@@ -57,6 +65,64 @@ impl Measure<'_> {
         let mut rows = vec![self.row(&which, &recorded, &score)];
         rows.extend(self.at(OWN_SIZE, tokens));
         rows
+    }
+
+    /// A probed session: the hand-off summary alone, where there is one, and every method, at every budget. What is over
+    /// its budget or invalid shows nothing.
+    pub(crate) fn probes(&self, folder: &ProbeFolder) -> Result<Vec<Row>, EvalError> {
+        let (case, plan) = (self.case, self.job.plan);
+        let tools = case.prefix.tools.as_deref();
+        let messages = messages_of(case.prefix.view(), tools)
+            .map_err(|problem| EvalError::Probes { file: case.id.file.clone(), problem })?;
+        let (all, floor) = (context_tokens(&messages), budget_floor(&messages));
+        let probes = &folder.set.probes;
+        let answered = |entries: &[Entry]| match messages_of(entries, tools) {
+            Ok(messages) => ProbeScores::count(probes, &recall(probes, &context_text(&messages))),
+            // What cannot be rendered is invalid, and shows nothing.
+            Err(_) => ProbeScores::count(probes, &vec![false; probes.len()]),
+        };
+        let mut rows = Vec::new();
+        for budget in &plan.budgets {
+            let (name, tokens) = (budget.to_string(), budget.of(all).max(floor));
+            if let Some(text) = &folder.handoff {
+                let mut handoff = Session::new();
+                handoff.push(message_of(text));
+                let entries = handoff.view().to_vec();
+                let which = Which { part: None, budget: &name, tokens, method: HANDOFF, method_digest: HANDOFF };
+                let outcome = || Outcome { entries: Some(entries.clone()), problem: None, micros: 0 };
+                // It stands alone: it is no session that could be valid or keep a system prompt.
+                let score = |entries: &[Entry]| Scores {
+                    probes: answered(entries),
+                    tokens: entries.iter().map(|entry| tokens_of(&entry.message)).sum(),
+                    system_intact: true,
+                    ..Scores::default()
+                };
+                rows.push(self.row(&which, &outcome, &score));
+            }
+            for method in &plan.methods {
+                let score = |entries: &[Entry]| {
+                    let scores = Scores { probes: answered(entries), ..case.score(entries, tokens) };
+                    if scores.over_budget || scores.violation.is_some() {
+                        let (probes, meaning) = (scores.probes.lost(), scores.meaning.lost());
+                        return Scores { probes, meaning, ..scores };
+                    }
+                    scores
+                };
+                let which = self.which(&name, tokens, method);
+                rows.push(self.row(&which, &|| method.compact(case, tokens), &score));
+            }
+        }
+        rows.extend(self.own_summary());
+        Ok(rows)
+    }
+
+    /// A view that holds a summary which the agent recorded, compacted by every method; nothing where it holds none.
+    pub(crate) fn own_summary(&self) -> Vec<Row> {
+        if !self.case.truth.meaning.has_own_summary() {
+            return Vec::new();
+        }
+        let budget = BudgetSpec::Share(OWN_SUMMARY_SHARE);
+        self.at(OWN_SUMMARY, self.case.budget_tokens(budget))
     }
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {

@@ -134,7 +134,8 @@ pub(crate) fn used_atoms(message: &Message) -> Vec<String> {
     used
 }
 
-fn is_plumbing(key: &str) -> bool {
+/// Whether a parameter says how a tool is to be run, not on what.
+pub(crate) fn is_plumbing(key: &str) -> bool {
     let plain: String = key.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
     PLUMBING.contains(&plain.to_ascii_lowercase().as_str())
 }

@@ -1,55 +1,11 @@
 //! The metrics against cases worked by hand. Every session here is written for the test.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use epitome::session::{Arguments, Block, Content, Entry, Message, Origin, Role, Session, ToolCall, ToolResult};
-use epitome_eval::{Baseline, Case, CaseId, CaseOptions, Kept, Method, MethodOptions};
+mod common;
 
-/// A session from lines: `S` system, `U` typed, `A` the model's text, `C tool {json}` a call, `R` its result. `\n` stands
-/// for a line break.
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::new();
-    let mut open = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        let (kind, text) = line.split_once(' ').unwrap();
-        let text = text.replace("\\n", "\n");
-        let id = format!("m{number}");
-        session.push(match kind {
-            "S" => Message::text(id, Role::System, Origin::Instructions, text),
-            "U" => Message::text(id, Role::User, Origin::Typed, text),
-            "A" => Message::text(id, Role::Assistant, Origin::Model, text),
-            "C" => {
-                let (name, json) = text.split_once(' ').unwrap();
-                open = format!("call{number}");
-                let arguments = Arguments::Json(json.replace('\n', "\\n").into());
-                let call = ToolCall { id: open.as_str().into(), name: name.into(), arguments };
-                Message::new(id, Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call))])
-            }
-            "R" => {
-                let result = ToolResult {
-                    call_id: open.as_str().into(),
-                    name: None,
-                    text: text.into(),
-                    attachments: Vec::new(),
-                    is_error: false,
-                };
-                Message::result(id, result)
-            }
-            other => panic!("no such kind: {other}"),
-        });
-    }
-    session
-}
-
-fn id() -> CaseId {
-    CaseId { file: "f".into(), session: "s".into(), cut_permille: 0, part: None }
-}
-
-/// The case of a prefix and a future.
-fn case(prefix: &[&str], future: &[&str]) -> Case {
-    let future = session(future);
-    let future: Vec<&Message> = future.log().iter().map(|message| &**message).collect();
-    Case::of(id(), "test", session(prefix), &future).unwrap()
-}
+use common::{case, id, session};
+use epitome::session::{Entry, Role};
+use epitome_eval::{Baseline, Case, CaseOptions, Kept, Method, MethodOptions};
 
 fn needed(prefix: &[&str], future: &[&str]) -> Vec<String> {
     case(prefix, future).needed().iter().map(|needed| needed.atom.clone()).collect()
