@@ -291,6 +291,16 @@ pub(crate) struct EvalArgs {
     /// Questions of each chat that are asked with the question as focus
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) questions: usize,
+    /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
+    /// one; sessions keep their log
+    #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) generations: Vec<u32>,
+    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
+    pub(crate) through: Vec<epitome_eval::BudgetSpec>,
+    /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
+    #[arg(long)]
+    pub(crate) piped: bool,
     /// An outside method as command:… is one, but whole: commas in it are its own. Can be given several times
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,

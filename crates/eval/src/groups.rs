@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::generations::{Generation, generations};
 use crate::meaning::OWN_SUMMARY;
 use crate::paired::{Difference, differences_of};
 use crate::row::Row;
@@ -29,6 +30,9 @@ pub struct Group {
     pub questions: u32,
     /// Averages by budget and method.
     pub summaries: Vec<Summary>,
+    /// Figures after several compactions beside one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<Generation>,
     /// Paired differences.
     pub differences: Vec<Difference>,
     #[serde(skip)]
@@ -49,11 +53,13 @@ impl Group {
         let of_cases = |wanted: &dyn Fn(&Row) -> bool| {
             rows.iter().filter(|row| wanted(row)).map(|row| &row.case).collect::<BTreeSet<_>>().len() as u32
         };
+        let summaries = summaries_of(rows, seed);
         Self {
             name: name.to_owned(),
             questions: of_cases(&|row| is_question(row)),
             cases: of_cases(&is_case),
-            summaries: summaries_of(rows, seed),
+            generations: generations(&summaries),
+            summaries,
             differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
         }
     }

@@ -38,6 +38,16 @@ pub(crate) struct Measure<'a> {
     pub(crate) how: &'a str,
 }
 
+/// From what a case shrinks to what.
+struct Way<'a> {
+    /// Tokens before.
+    prefix: u32,
+    /// The least budget that is fair.
+    floor: u32,
+    budget: &'a str,
+    tokens: u32,
+}
+
 /// Which row of a case.
 struct Which<'a> {
     /// Which of several rows of the same method and budget.
@@ -108,8 +118,8 @@ impl Measure<'_> {
                     }
                     scores
                 };
-                let which = self.which(&name, tokens, method);
-                rows.push(self.row(&which, &|| method.compact(case, tokens), &score));
+                let way = Way { prefix: all, floor, budget: &name, tokens };
+                rows.extend(self.of_method(method, &way, &score));
             }
         }
         rows.extend(self.own_summary());
@@ -127,11 +137,23 @@ impl Measure<'_> {
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let row = |method: &std::sync::Arc<Method>| {
-            let which = self.which(budget, tokens, method);
-            self.row(&which, &|| method.compact(self.case, tokens), &score)
-        };
-        self.job.plan.methods.iter().map(row).collect()
+        let way = Way { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
+        self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
+    }
+
+    /// A method at a budget: once, and as often as the plan says.
+    fn of_method(&self, method: &Method, way: &Way<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
+        let once = self.which(way.budget, way.tokens, method);
+        let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
+        for generations in &self.job.plan.generations {
+            let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
+            let name = generations.name(method.name());
+            let digest = format!("{} {budgets:?}{}", method.digest(), if generations.piped { " piped" } else { "" });
+            let which = Which { method: &name, method_digest: &digest, ..self.which(way.budget, way.tokens, method) };
+            let compact = || method.compact_through(self.case, &budgets, generations.piped);
+            rows.push(self.row(&which, &compact, score));
+        }
+        rows
     }
 
     /// A chat: each method once without a question, scored by all of them; and those that take a focus once for each

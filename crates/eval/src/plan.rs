@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::case::{CaseId, CaseOptions};
 use crate::files::{File, files};
+use crate::generations::Generations;
 use crate::job::{Job, OfFile};
 use crate::labels::Labels;
 use crate::method::Method;
@@ -47,6 +48,8 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
+    /// How often each budget is come to besides once.
+    pub generations: Vec<Generations>,
     /// The cuts and what is part of a session.
     pub cuts: Vec<CaseOptions>,
     /// Which cases count.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::generations::generations_sheet;
 use crate::groups::Group;
 use crate::paired::Difference;
 use crate::summary::{Family, Metric, Misplaced, Summary};
@@ -103,14 +104,19 @@ pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
 }
 
 impl Group {
-    /// The averages, a table for each family of metrics. What every table of results must tell beside them, tokens kept,
+    /// The averages, a table for each family of metrics; then, where there are any, figures after several compactions
+    /// beside one. What every table of results must tell beside them, tokens kept,
     /// usable results and so on, stands in the first one.
     pub fn figures(&self) -> Vec<Sheet> {
         let families = by_family(&measured(&self.summaries));
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
-        families.into_iter().enumerate().map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect()
+        let of_families = families.into_iter().enumerate();
+        let mut sheets: Vec<Sheet> =
+            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
+        sheets.extend(generations_sheet(&self.summaries));
+        sheets
     }
 
     /// Macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every table shows: tokens kept, usable results, those over

@@ -197,6 +197,40 @@ fn baselines_are_usable() {
 }
 
 #[test]
+fn again_and_again() {
+    let text = "some_name ".repeat(60);
+    let mut lines: Vec<String> = vec!["S Be brief.".into(), "U the first task".into()];
+    for _ in 0..16 {
+        lines.extend([CALL.to_owned(), format!("R {text}")]);
+    }
+    lines.push("U go on".to_owned());
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let case = case(&lines, &[CALL, "R ok"]);
+    let registry = epitome::registry();
+    let way = [case.prefix_tokens * 6 / 10, case.prefix_tokens * 4 / 10, case.prefix_tokens * 3 / 10];
+    for name in ["default", "sliding-window", "baseline:tail", "command:cat"] {
+        let method = Method::parse(name, &MethodOptions::default(), &registry).unwrap();
+        for is_piped in [false, true] {
+            let outcome = method.compact_through(&case, &way, is_piped);
+            let entries = outcome.entries.unwrap_or_else(|| panic!("{name}: {:?}", outcome.problem));
+            let scores = case.score(&entries, way[2]);
+            assert_eq!(scores.is_usable(), name != "command:cat", "{name} {is_piped}: {scores:?}");
+        }
+        // One step on the way is one compaction.
+        let once = method.compact(&case, way[2]).entries.unwrap();
+        let through = method.compact_through(&case, &way[2..], false).entries.unwrap();
+        assert_eq!(case.score(&once, way[2]), case.score(&through, way[2]), "{name}");
+    }
+    let fails = Method::parse("command:false", &MethodOptions::default(), &registry).unwrap();
+    assert!(fails.compact_through(&case, &way, false).problem.is_some(), "the last one decides");
+    // What fails on the way leaves what is there: this one gives a result for the last budget only.
+    let only = format!("command:grep '\"budget_tokens\":{}[,}}]'", way[2]);
+    let last = Method::parse(&only, &MethodOptions::default(), &registry).unwrap();
+    let left = last.compact_through(&case, &way, false).entries.unwrap();
+    assert_eq!(left.len(), case.prefix.view().len());
+}
+
+#[test]
 fn outside_methods_may_fail() {
     let case = case(&["S Be brief.", "U fix the parser", CALL, "R text", "U more"], &["A ok"]);
     let registry = epitome::registry();

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use epitome_eval::{
-    Baseline, BudgetSpec, CaseOptions, Difference, EvalError, Filter, Group, Grouping, HANDOFF, Labels, MethodOptions,
-    Plan, Resumed, Row, Subject, Summary, groups, markdown, methods, report,
+    Baseline, BudgetSpec, CaseOptions, Difference, EvalError, Filter, Generation, Generations, Group, Grouping,
+    HANDOFF, Labels, MethodOptions, Plan, Resumed, Row, Steps, Subject, Summary, groups, markdown, methods, report,
 };
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ struct Printed {
     cases: usize,
     summaries: Vec<Summary>,
     differences: Vec<Difference>,
+    /// Figures after several compactions beside one, where these were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    generations: Vec<Generation>,
     /// The same for each kind of task or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<Group>,
@@ -100,6 +103,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         cases: run.cases,
         summaries: all.summaries,
         differences: all.differences,
+        generations: all.generations,
         groups,
         resumed,
     };
@@ -155,6 +159,8 @@ pub(crate) fn failure(error: EvalError) -> Failure {
 
 fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     let default = if args.what == WhatArg::Probes { PROBE_BUDGETS } else { BUDGETS };
+    let last = args.through.last().copied();
+    let default = last.map_or(default.to_vec(), |last| vec![last]);
     let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
     let budgets = each_once(asked, ToString::to_string);
     if args.what == WhatArg::Recorded && !args.budgets.is_empty() {
@@ -174,6 +180,7 @@ fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         paths: args.paths.clone(),
         methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets,
+        generations: several(args)?,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -204,6 +211,30 @@ fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     })
 }
 
+/// How often budgets are come to besides once.
+fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
+    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
+    if args.piped && !is_asked {
+        let failure = Failure::usage_text("--piped: there is only one compaction");
+        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
+    }
+    if is_asked && matches!(args.what, WhatArg::Recorded | WhatArg::Evidence) {
+        let failure =
+            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
+        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
+    }
+    if args.through.len() == 1 {
+        let failure = Failure::usage_text("--through: one budget is one compaction");
+        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
+    }
+    let piped = args.piped;
+    if !args.through.is_empty() {
+        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
+    }
+    let counts = each_once(&args.generations, |count| *count);
+    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
+}
+
 /// The labels asked for, or those of the first manifest in the folders or any above them.
 fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
     let read = |path: &Path| {
@@ -231,6 +262,11 @@ type Pairs = Vec<(String, String)>;
 
 /// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
 fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
+    let several: Pairs = plan
+        .methods
+        .iter()
+        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
+        .collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
     match args.what {
         WhatArg::Recorded => known.push("recorded"),
@@ -248,6 +284,8 @@ fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
         _ => Vec::new(),
     };
     known.extend(asked.iter().map(String::as_str));
+    let once = known.len();
+    known.extend(several.iter().map(|(name, _)| name.as_str()));
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
             let others = known.into_iter().filter(|name| *name != asked);
@@ -269,12 +307,15 @@ fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
     }
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     against.extend(baselines.filter(|name| name != reference));
-    let ours: Vec<&str> = known.into_iter().filter(ours).collect();
+    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
     let pairs = |against: &[String]| -> Pairs {
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    Ok((pairs(&against[..1]), pairs(&against)))
+    // What several compactions lose beside one is part of what is asked.
+    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
+    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
+    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
 }
 
 /// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured

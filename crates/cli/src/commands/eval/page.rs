@@ -1,6 +1,8 @@
 //! What `epitome eval` prints on a terminal.
 
-use epitome_eval::{Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, measured};
+use epitome_eval::{
+    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet, measured,
+};
 
 use super::Printed;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -29,6 +31,12 @@ pub(super) fn page(printed: &Printed) -> String {
         for (number, metrics) in families.iter().enumerate() {
             text.push_str(&table(rows, metrics, number == 0));
         }
+    }
+    if let Some(several) = generations_sheet(&printed.summaries) {
+        text.push_str(&format!(
+            "\n{STRONG}once and again{STRONG:#} {FAINT}after several compactions to the same budget, and over one{FAINT:#}\n{}",
+            sheet(&several)
+        ));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));
