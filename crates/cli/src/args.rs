@@ -281,15 +281,26 @@ pub(crate) struct EvalArgs {
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
     /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
-    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
+    /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
+    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
-    /// What is measured against what: the future of cut sessions, the summaries that agents recorded, or the evidence
-    /// that questions about chats need
+    /// What is measured against what: the future of cut sessions, folders of probes, the summaries that agents recorded,
+    /// or the evidence that questions about chats need
     #[arg(long, value_enum, default_value_t = WhatArg::Future)]
     pub(crate) what: WhatArg,
     /// Questions of each chat that are asked with the question as focus
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) questions: usize,
+    /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
+    /// one; sessions keep their log
+    #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) generations: Vec<u32>,
+    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
+    pub(crate) through: Vec<epitome_eval::BudgetSpec>,
+    /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
+    #[arg(long)]
+    pub(crate) piped: bool,
     /// An outside method as command:… is one, but whole: commas in it are its own. Can be given several times
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -300,7 +311,7 @@ pub(crate) struct EvalArgs {
     /// held against baseline:identifiers, with --by, --markdown and --html against every baseline
     #[arg(long, value_name = "A[,B]")]
     pub(crate) compare: Option<String>,
-    /// Show the tables once more for each kind of task, or each format, with 95 % intervals
+    /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
     #[arg(long, value_enum)]
     pub(crate) by: Option<ByArg>,
     /// Where sessions are cut: shares of their tokens
@@ -324,7 +335,8 @@ pub(crate) struct EvalArgs {
     /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Option<String>,
-    /// A Markdown table with the columns `file` and `type`: the kinds of task
+    /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
+    /// each folder
     /// [default: MANIFEST.md in or beside the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
@@ -361,12 +373,17 @@ pub(crate) enum ByArg {
     Kind,
     /// The recording's format
     Format,
+    /// The repository that a probed session worked in
+    Repository,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhatArg {
     /// Sessions are cut; what the agent did next shows what it needed
+    #[value(alias = "cases")]
     Future,
+    /// Folders of sessions up to a cut, with questions whose facts the result must show
+    Probes,
     /// Sessions are cut where the agent compacted; its summary stands beside the methods at the same size
     Recorded,
     /// Chats with questions whose evidence is recorded

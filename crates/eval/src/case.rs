@@ -10,6 +10,7 @@ use crate::EvalError;
 use crate::cut::{admitted, floor, position, tokens_of};
 use crate::edits::{quoted_lines, short_name, unique, written_files};
 use crate::instructions::demands;
+use crate::meaning::Meaning;
 use crate::needed::{Needed, NeededAtom, calls};
 use crate::patterns::Patterns;
 use crate::text::{conversation, shown, system};
@@ -53,6 +54,8 @@ pub struct Case {
     pub format: String,
     /// The kind of task: a label where there is one.
     pub task: Option<String>,
+    /// The repository that the session worked in, where it is known.
+    pub repository: Option<String>,
     /// Tokens of the whole session, left-out parts not counted.
     pub session_tokens: u32,
     /// The conversation before the cut: what is compacted.
@@ -77,6 +80,7 @@ pub(crate) struct Truth {
     pub(crate) quotes: Patterns,
     pub(crate) files: Patterns,
     pub(crate) instructions: Patterns,
+    pub(crate) meaning: Meaning,
 }
 
 impl Case {
@@ -112,6 +116,7 @@ impl Case {
             id,
             format: format.to_owned(),
             task: None,
+            repository: None,
             session_tokens: future.iter().map(|message| tokens_of(message)).sum::<u32>() + prefix_tokens,
             prefix_tokens,
             system_tokens: of_system.sum(),
@@ -159,6 +164,7 @@ impl Truth {
             quotes: Patterns::new(&lines, false)?,
             files: Patterns::new(&files, true)?,
             instructions: Patterns::new(&instructions, false)?,
+            meaning: Meaning::of(before)?,
         })
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::generations::{Generation, generations};
+use crate::meaning::OWN_SUMMARY;
 use crate::paired::{Difference, differences_of};
 use crate::row::Row;
 use crate::summary::{Summary, summaries_of};
@@ -15,6 +17,8 @@ pub enum Grouping {
     Kind,
     /// The recording's format.
     Format,
+    /// The repository that a session worked in.
+    Repository,
 }
 
 /// The figures of some of the cases.
@@ -26,6 +30,9 @@ pub struct Group {
     pub questions: u32,
     /// Averages by budget and method.
     pub summaries: Vec<Summary>,
+    /// Figures after several compactions beside one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<Generation>,
     /// Paired differences.
     pub differences: Vec<Difference>,
     #[serde(skip)]
@@ -41,14 +48,18 @@ impl Group {
     fn of_rows(name: &str, rows: &[&Row], pairs: &[(String, String)], seed: u64) -> Self {
         // A chat is one case, whatever is asked about it; the parts of other cases are cases.
         let is_question = |row: &Row| row.case.part.is_some() && row.scores.evidence.of > 0;
+        // A view with the agent's own summary is another view of a session that is there already.
+        let is_case = |row: &Row| !is_question(row) && row.budget != OWN_SUMMARY;
         let of_cases = |wanted: &dyn Fn(&Row) -> bool| {
             rows.iter().filter(|row| wanted(row)).map(|row| &row.case).collect::<BTreeSet<_>>().len() as u32
         };
+        let summaries = summaries_of(rows, seed);
         Self {
             name: name.to_owned(),
             questions: of_cases(&|row| is_question(row)),
-            cases: of_cases(&|row| !is_question(row)),
-            summaries: summaries_of(rows, seed),
+            cases: of_cases(&is_case),
+            generations: generations(&summaries),
+            summaries,
             differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
         }
     }
@@ -66,11 +77,13 @@ impl Group {
 
 /// The figures of each group of `rows`, in order of the groups' names.
 pub fn groups(rows: &[Row], by: Grouping, pairs: &[(String, String)], seed: u64) -> Vec<Group> {
+    let unknown = "unknown".to_owned();
     let mut members: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for row in rows {
         let name = match by {
             Grouping::Kind => &row.task,
             Grouping::Format => &row.format,
+            Grouping::Repository => row.repository.as_ref().unwrap_or(&unknown),
         };
         members.entry(name).or_default().push(row);
     }

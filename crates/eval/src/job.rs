@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use epitome::Session;
-use epitome::formats::{ReadOptions, read};
+use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::Entry;
 use rayon::prelude::*;
 
@@ -11,8 +11,10 @@ use crate::EvalError;
 use crate::case::{Case, CaseId};
 use crate::evidence::{Chat, chats};
 use crate::files::File;
+use crate::meaning::{OWN_SUMMARY, last_own_view};
 use crate::measure::Measure;
 use crate::plan::{Plan, Progress, Subject};
+use crate::probes::{ProbeFolder, repository};
 use crate::recorded::{self, RecordedCase};
 use crate::resume::{Known, digest};
 use crate::row::Row;
@@ -54,6 +56,9 @@ impl<'a> Job<'a> {
     pub(crate) fn of_file(&self, file: &File, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
         let bytes = std::fs::read(&file.path)
             .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+        if self.plan.subject == Subject::Probes {
+            return self.of_probes(file, bytes, wanted, measure);
+        }
         let digest = digest(&bytes);
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
@@ -93,6 +98,39 @@ impl<'a> Job<'a> {
         Ok(found)
     }
 
+    /// The probed session of a folder: one case, its prefix as it stands.
+    fn of_probes(&self, file: &File, bytes: Vec<u8>, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
+        let folder = ProbeFolder::beside(&file.path)?;
+        let digest = digest(&[&bytes[..], &folder.beside].concat());
+        let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
+        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
+        let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
+        let mut found = OfFile { sessions: 1, ..OfFile::default() };
+        let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
+        if !self.plan.filter.admits_format(loaded.format.as_str())
+            || !self.plan.filter.admits_session(&id)
+            || !wanted(&id)
+        {
+            return Ok(found);
+        }
+        let format = loaded.format;
+        let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
+        let mut case = Case::of(id, format.as_str(), session, &[])?;
+        case.task = self.plan.labels.of(&folder.name).map(str::to_owned);
+        let told = self.plan.repositories.of(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
+        case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
+        if self.plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
+            return Ok(found);
+        }
+        found.cases = 1;
+        found.rows = if measure {
+            Measure { job: self, case: &case, file: &digest, how: "probes" }.probes(&folder)?
+        } else {
+            vec![Row::empty(&case)]
+        };
+        Ok(found)
+    }
+
     fn of_session(
         &self,
         id: &CaseId,
@@ -121,11 +159,19 @@ impl<'a> Job<'a> {
             }
             return Ok((cases, rows));
         }
+        let own = last_own_view(session);
         for cut in &self.plan.cuts {
             let id = CaseId { cut_permille: (cut.cut * 1000.0).round() as u32, ..id.clone() };
             if let Some(case) = Case::new(id, source.format, session, cut)? {
                 take(case, &format!("cut at {}{}", cut.cut, reasoning(cut.with_reasoning)), None);
             }
+        }
+        // What an agent's own summary comes to is measured once for each session that counts.
+        if let Some(own) = own.filter(|_| cases > 0 && measure) {
+            let part = Some(OWN_SUMMARY.to_owned());
+            let mut case = Case::of(CaseId { cut_permille: 1000, part, ..id.clone() }, source.format, own, &[])?;
+            case.task = self.plan.labels.of(&id.file).map(str::to_owned);
+            rows.extend(Measure { job: self, case: &case, file: source.digest, how: OWN_SUMMARY }.own_summary());
         }
         Ok((cases, rows))
     }

@@ -1,14 +1,19 @@
-//! Kinds of task by file, from a table in Markdown.
+//! Kinds of task or repositories by file, from a table in Markdown.
 
 use std::collections::HashMap;
 
-/// Kinds of task by file.
+/// A label of each file: the kind of task, or the repository.
 #[derive(Debug, Clone, Default)]
 pub struct Labels(HashMap<String, String>);
 
 impl Labels {
-    /// The labels in a Markdown table that has a column `file` and a column `type`. Linear.
+    /// The kinds of task in a Markdown table that has a column `file` and a column `type`. Linear.
     pub fn parse(markdown: &str) -> Self {
+        Self::parse_column(markdown, "type")
+    }
+
+    /// The labels in the column `name` of a Markdown table that has a column `file` too. Linear.
+    pub fn parse_column(markdown: &str, name: &str) -> Self {
         let mut labels = HashMap::new();
         let mut columns: Option<(usize, usize)> = None;
         for line in markdown.lines() {
@@ -17,8 +22,8 @@ impl Labels {
                 continue;
             }
             let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
-            let place = |name: &str| cells.iter().position(|cell| *cell == name);
-            match (place("file"), place("type"), columns) {
+            let place = |wanted: &str| cells.iter().position(|cell| *cell == wanted);
+            match (place("file"), place(name), columns) {
                 (Some(file), Some(kind), _) => columns = Some((file, kind)),
                 (_, _, Some((file, kind))) => {
                     if let (Some(file), Some(kind)) = (cells.get(file), cells.get(kind)) {

@@ -14,12 +14,14 @@ mod cut;
 mod edits;
 mod evidence;
 mod files;
+mod generations;
 mod groups;
 mod html;
 mod instructions;
 mod job;
 mod labels;
 mod markdown;
+mod meaning;
 mod measure;
 mod method;
 mod needed;
@@ -27,6 +29,7 @@ mod outside;
 mod paired;
 mod patterns;
 mod plan;
+pub mod probes;
 mod random;
 mod recorded;
 pub mod replay;
@@ -43,10 +46,13 @@ pub use atoms::atoms;
 pub use baselines::Baseline;
 pub use budget::BudgetSpec;
 pub use case::{Case, CaseId, CaseOptions};
+pub use generations::{After, Generation, Generations, Steps, generations, generations_sheet};
 pub use groups::{Group, Grouping, groups};
 pub use html::report;
 pub use labels::Labels;
 pub use markdown::markdown;
+pub use meaning::MeaningScores;
+pub use measure::HANDOFF;
 pub use method::{Method, MethodOptions, Outcome, methods};
 pub use needed::NeededAtom;
 pub use paired::{Difference, RESAMPLES, differences};
@@ -55,8 +61,8 @@ pub use resume::{Basis, Resumed};
 pub use row::Row;
 pub use score::{Kept, Scores};
 pub use select::Filter;
-pub use sheet::{Sheet, SheetCell, Verdict, figure, measured, signed};
-pub use summary::{Average, Metric, Summary, summaries};
+pub use sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured, signed};
+pub use summary::{Average, Family, Metric, Misplaced, Summary, summaries};
 
 use thiserror::Error;
 
@@ -84,6 +90,14 @@ pub enum EvalError {
         /// Which one.
         file: String,
         /// What is wrong.
+        problem: String,
+    },
+    /// A folder of probes cannot be used.
+    #[error("{file}: {problem}")]
+    Probes {
+        /// Which file or folder.
+        file: String,
+        /// What is wrong, and what to do.
         problem: String,
     },
     /// The needed strings of a case are too many to be sought.

@@ -21,10 +21,11 @@ pub fn markdown(groups: &[Group]) -> String {
             questions => format!(", {questions} question{}", s(questions)),
         };
         let _ = writeln!(out, "#### {}: {of}{sessions} session{}{asked}\n", group.name, s(sessions));
-        table(&mut out, &group.figures());
-        for sheet in group.against() {
-            out.push('\n');
-            table(&mut out, &sheet);
+        for (number, sheet) in group.figures().iter().chain(&group.against()).enumerate() {
+            if number > 0 {
+                out.push('\n');
+            }
+            table(&mut out, sheet);
         }
     }
     out

@@ -2,14 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use epitome::session::Entry;
+use epitome::session::{Entry, Session};
 use rayon::prelude::*;
 
+use crate::EvalError;
+use crate::budget::BudgetSpec;
 use crate::case::{Case, CaseId};
 use crate::cut::tokens_of;
 use crate::evidence::{Chat, Question};
 use crate::job::Job;
+use crate::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
 use crate::method::{Method, Outcome};
+use crate::probes::{
+    ProbeFolder, ProbeScores, budget_floor, context_text, context_tokens, message_of, messages_of, recall,
+};
 use crate::random::hash;
 use crate::resume::Basis;
 use crate::row::Row;
@@ -19,6 +25,8 @@ use crate::score::Scores;
 const RECORDED: &str = "recorded";
 /// The name of a budget that is the size of what the agent itself left.
 const OWN_SIZE: &str = "own size";
+/// The name of the hand-off summary of a probed session, alone, among the methods.
+pub const HANDOFF: &str = "hand-off";
 
 /// A case that is being measured.
 pub(crate) struct Measure<'a> {
@@ -28,6 +36,16 @@ pub(crate) struct Measure<'a> {
     pub(crate) file: &'a str,
     /// How the case was made.
     pub(crate) how: &'a str,
+}
+
+/// From what a case shrinks to what.
+struct Way<'a> {
+    /// Tokens before.
+    prefix: u32,
+    /// The least budget that is fair.
+    floor: u32,
+    budget: &'a str,
+    tokens: u32,
 }
 
 /// Which row of a case.
@@ -59,13 +77,83 @@ impl Measure<'_> {
         rows
     }
 
+    /// A probed session: the hand-off summary alone, where there is one, and every method, at every budget. What is over
+    /// its budget or invalid shows nothing.
+    pub(crate) fn probes(&self, folder: &ProbeFolder) -> Result<Vec<Row>, EvalError> {
+        let (case, plan) = (self.case, self.job.plan);
+        let tools = case.prefix.tools.as_deref();
+        let messages = messages_of(case.prefix.view(), tools)
+            .map_err(|problem| EvalError::Probes { file: case.id.file.clone(), problem })?;
+        let (all, floor) = (context_tokens(&messages), budget_floor(&messages));
+        let probes = &folder.set.probes;
+        let answered = |entries: &[Entry]| match messages_of(entries, tools) {
+            Ok(messages) => ProbeScores::count(probes, &recall(probes, &context_text(&messages))),
+            // What cannot be rendered is invalid, and shows nothing.
+            Err(_) => ProbeScores::count(probes, &vec![false; probes.len()]),
+        };
+        let mut rows = Vec::new();
+        for budget in &plan.budgets {
+            let (name, tokens) = (budget.to_string(), budget.of(all).max(floor));
+            if let Some(text) = &folder.handoff {
+                let mut handoff = Session::new();
+                handoff.push(message_of(text));
+                let entries = handoff.view().to_vec();
+                let which = Which { part: None, budget: &name, tokens, method: HANDOFF, method_digest: HANDOFF };
+                let outcome = || Outcome { entries: Some(entries.clone()), problem: None, micros: 0 };
+                // It stands alone: it is no session that could be valid or keep a system prompt.
+                let score = |entries: &[Entry]| Scores {
+                    probes: answered(entries),
+                    tokens: entries.iter().map(|entry| tokens_of(&entry.message)).sum(),
+                    system_intact: true,
+                    ..Scores::default()
+                };
+                rows.push(self.row(&which, &outcome, &score));
+            }
+            for method in &plan.methods {
+                let score = |entries: &[Entry]| {
+                    let scores = Scores { probes: answered(entries), ..case.score(entries, tokens) };
+                    if scores.over_budget || scores.violation.is_some() {
+                        let (probes, meaning) = (scores.probes.lost(), scores.meaning.lost());
+                        return Scores { probes, meaning, ..scores };
+                    }
+                    scores
+                };
+                let way = Way { prefix: all, floor, budget: &name, tokens };
+                rows.extend(self.of_method(method, &way, &score));
+            }
+        }
+        rows.extend(self.own_summary());
+        Ok(rows)
+    }
+
+    /// A view that holds a summary which the agent recorded, compacted by every method; nothing where it holds none.
+    pub(crate) fn own_summary(&self) -> Vec<Row> {
+        if !self.case.truth.meaning.has_own_summary() {
+            return Vec::new();
+        }
+        let budget = BudgetSpec::Share(OWN_SUMMARY_SHARE);
+        self.at(OWN_SUMMARY, self.case.budget_tokens(budget))
+    }
+
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let row = |method: &std::sync::Arc<Method>| {
-            let which = self.which(budget, tokens, method);
-            self.row(&which, &|| method.compact(self.case, tokens), &score)
-        };
-        self.job.plan.methods.iter().map(row).collect()
+        let way = Way { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
+        self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
+    }
+
+    /// A method at a budget: once, and as often as the plan says.
+    fn of_method(&self, method: &Method, way: &Way<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
+        let once = self.which(way.budget, way.tokens, method);
+        let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
+        for generations in &self.job.plan.generations {
+            let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
+            let name = generations.name(method.name());
+            let digest = format!("{} {budgets:?}{}", method.digest(), if generations.piped { " piped" } else { "" });
+            let which = Which { method: &name, method_digest: &digest, ..self.which(way.budget, way.tokens, method) };
+            let compact = || method.compact_through(self.case, &budgets, generations.piped);
+            rows.push(self.row(&which, &compact, score));
+        }
+        rows
     }
 
     /// A chat: each method once without a question, scored by all of them; and those that take a focus once for each

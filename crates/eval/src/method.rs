@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use epitome::config::Preset;
-use epitome::engine::{Chain, Engine, Mode, block_on};
+use epitome::engine::{Chain, Engine, Ledger, Mode, block_on};
 use epitome::session::Entry;
-use epitome::{Config, MemoryArchive, Registry, Request, Runtime, Status};
+use epitome::{Config, MemoryArchive, Registry, Request, Runtime, Session, Status};
 
 use crate::EvalError;
 use crate::baselines::Baseline;
 use crate::case::Case;
+use crate::generations::{piped, session_of};
 use crate::resume::digest;
 
 /// What methods are held to.
@@ -133,6 +134,38 @@ impl Method {
         self.compact_for(case, budget, None)
     }
 
+    /// Compacts the prefix of a case again and again, each time to the next of `budgets`, and gives what the last
+    /// compaction left. This engine works on one session with its log, unless a text lies between (`is_piped`); other
+    /// methods get what the last one left as a session of its own. A compaction on the way that gives no result leaves
+    /// what is there. The time is that of all.
+    pub fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Outcome {
+        let started = Instant::now();
+        let result = match &self.how {
+            How::Engine(method) => method.compact_through(case, budgets, is_piped),
+            How::Baseline(_) | How::Outside { .. } => self.again(case, budgets, is_piped),
+        };
+        let micros = started.elapsed().as_micros() as u64;
+        match result {
+            Ok(entries) => Outcome { entries: Some(entries), problem: None, micros },
+            Err(problem) => Outcome { entries: None, problem: Some(problem), micros },
+        }
+    }
+
+    fn again(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
+        let tools = case.prefix.tools.as_deref();
+        let Some((last, on_the_way)) = budgets.split_last() else { return Ok(case.prefix.view().to_vec()) };
+        let mut left: Option<Case> = None;
+        for budget in on_the_way {
+            let now = left.as_ref().unwrap_or(case);
+            let Some(entries) = self.compact(now, *budget).entries else { continue };
+            let session = if is_piped { piped(&entries, tools)? } else { session_of(&entries, tools) };
+            let next = Case::of(case.id.clone(), &case.format, session, &[]).map_err(|error| error.to_string())?;
+            left = Some(next);
+        }
+        let outcome = self.compact(left.as_ref().unwrap_or(case), *last);
+        outcome.entries.ok_or_else(|| outcome.problem.unwrap_or_default())
+    }
+
     /// Whether it can be told what to keep in focus.
     pub fn takes_focus(&self) -> bool {
         matches!(self.how, How::Engine(_))
@@ -234,15 +267,42 @@ impl EngineMethod {
     fn compact(&self, case: &Case, budget: u32, focus: Option<&str>) -> Result<Vec<Entry>, String> {
         let mut session = case.prefix.clone();
         let mut ledger = self.engine.ledger(&session);
+        self.once(&mut session, &mut ledger, &mut MemoryArchive::new(), budget, focus)?;
+        Ok(session.view().to_vec())
+    }
+
+    fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
+        let mut session = case.prefix.clone();
+        let mut ledger = self.engine.ledger(&session);
         let mut archive = MemoryArchive::new();
+        let mut last = Ok(());
+        for (number, budget) in budgets.iter().enumerate() {
+            if is_piped && number > 0 {
+                session = piped(session.view(), case.prefix.tools.as_deref())?;
+                ledger = self.engine.ledger(&session);
+            }
+            last = self.once(&mut session, &mut ledger, &mut archive, *budget, None);
+        }
+        last.map(|()| session.view().to_vec())
+    }
+
+    /// One compaction of `session`; the error says why there was none.
+    fn once(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        archive: &mut MemoryArchive,
+        budget: u32,
+        focus: Option<&str>,
+    ) -> Result<(), String> {
         let mut request = Request::to_budget(budget);
         request.mode = self.mode;
         request.focus = focus.map(str::to_owned);
         request.chain.clone_from(&self.chain);
-        let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut archive, &request));
+        let compacted = block_on(self.engine.compact(session, ledger, archive, &request));
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
-            Status::NoChange | Status::Compacted | Status::Hollow => Ok(session.view().to_vec()),
+            Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
             Status::RolledBack => Err("rolled back: no chain kept what the configuration asks for".to_owned()),
             Status::Infeasible => {
                 let floor = report.floor.map_or(0, |floor| floor.tokens);

@@ -101,40 +101,49 @@ struct Bindings {
     least: usize,
 }
 
-/// The strings in the arguments of a message's calls; none of plumbing parameters and none of long arguments.
+/// The strings in the arguments of a message's calls, each once; none of plumbing parameters and none of long arguments.
 pub(crate) fn used_atoms(message: &Message) -> Vec<String> {
-    let mut used = Vec::new();
-    let mut add = |text: &str| {
+    let mut seen = HashSet::new();
+    call_atoms(message).into_iter().flatten().filter(|atom| seen.insert(atom.clone())).collect()
+}
+
+/// The same for each call by itself, those in plain text behind the others.
+pub(crate) fn call_atoms(message: &Message) -> Vec<Vec<String>> {
+    let mut of_calls = Vec::new();
+    let add = |text: &str, used: &mut Vec<String>| {
         if text.chars().count() <= MOST_ARGUMENT_CHARACTERS {
             used.extend(atoms(text).into_iter().filter(|atom| !VOID.contains(&atom.as_str())));
         }
     };
     for (_, call) in message.calls() {
+        let mut used = Vec::new();
         match &call.arguments {
             Arguments::Json(json) => match serde_json::from_str::<Value>(json) {
                 Ok(value) => leaves(&value, "", &mut |key, leaf| {
                     if !is_plumbing(key) {
-                        add(leaf);
+                        add(leaf, &mut used);
                     }
                 }),
-                Err(_) => add(json),
+                Err(_) => add(json, &mut used),
             },
-            Arguments::Text(text) => add(text),
+            Arguments::Text(text) => add(text, &mut used),
         }
+        of_calls.push(used);
     }
     for call in &message.text_calls {
         if let Some(Content::Text { text }) = message.blocks.get(call.block as usize).map(|block| &block.content)
             && let Some(arguments) = text.get(call.start as usize..call.end as usize)
         {
-            add(arguments);
+            let mut used = Vec::new();
+            add(arguments, &mut used);
+            of_calls.push(used);
         }
     }
-    let mut seen = HashSet::new();
-    used.retain(|atom| seen.insert(atom.clone()));
-    used
+    of_calls
 }
 
-fn is_plumbing(key: &str) -> bool {
+/// Whether a parameter says how a tool is to be run, not on what.
+pub(crate) fn is_plumbing(key: &str) -> bool {
     let plain: String = key.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
     PLUMBING.contains(&plain.to_ascii_lowercase().as_str())
 }

@@ -9,9 +9,11 @@ use rayon::prelude::*;
 
 use crate::case::{CaseId, CaseOptions};
 use crate::files::{File, files};
+use crate::generations::Generations;
 use crate::job::{Job, OfFile};
 use crate::labels::Labels;
 use crate::method::Method;
+use crate::probes::folders;
 use crate::random::hash;
 use crate::resume::{Known, Resumed};
 use crate::row::Row;
@@ -26,6 +28,8 @@ pub enum Subject {
     Future,
     /// Sessions cut where the agent itself compacted: its own summary beside the methods at the same size.
     Recorded,
+    /// Folders of probes: questions with facts that the continuation needed.
+    Probes,
     /// Chats with questions whose evidence turns are recorded.
     Evidence {
         /// Questions of each chat that are asked with the question as focus.
@@ -44,12 +48,16 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
+    /// How often each budget is come to besides once.
+    pub generations: Vec<Generations>,
     /// The cuts and what is part of a session.
     pub cuts: Vec<CaseOptions>,
     /// Which cases count.
     pub filter: Filter,
     /// Kinds of task by file.
     pub labels: Labels,
+    /// Repositories by file, for probes.
+    pub repositories: Labels,
     /// How many sessions to draw; all of them without it.
     pub sample: Option<usize>,
     /// The seed of what is drawn.
@@ -79,7 +87,7 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize, &[Row]) + Sync);
 impl Plan {
     /// Runs the plan. Files are worked on in parallel; the rows come in the same order whatever the number of threads.
     pub fn run(&self, progress: Progress<'_>) -> Result<Run, EvalError> {
-        let files = files(&self.paths)?;
+        let files = if self.subject == Subject::Probes { folders(&self.paths)? } else { files(&self.paths)? };
         let chosen = self.chosen(&files)?;
         let job = Job::new(self, Known::new(&self.known), files.len(), progress);
         let wanted = |id: &CaseId| chosen.as_ref().is_none_or(|chosen| chosen.contains(&session_key(id)));

@@ -11,7 +11,7 @@ use crate::row::Row;
 
 /// The version of the figures. It is raised with every change of what a figure is, so that rows of an earlier run are
 /// measured again.
-const METRICS: u32 = 2;
+const METRICS: u32 = 3;
 
 /// What a row was computed from. A row is taken from an earlier run only where all of it is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,6 +16,9 @@ pub struct Row {
     pub format: String,
     /// The kind of task.
     pub task: String,
+    /// The repository that the session worked in, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// Tokens of the prefix.
     pub prefix_tokens: u32,
     /// Tool calls behind the cut.
@@ -50,6 +53,7 @@ impl Row {
             case: case.id.clone(),
             format: case.format.clone(),
             task: case.task.clone().unwrap_or_else(|| "unlabelled".to_owned()),
+            repository: case.repository.clone(),
             prefix_tokens: case.prefix_tokens,
             future_calls: case.future_calls,
             method: String::new(),

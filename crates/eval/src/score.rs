@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::cut::tokens_of;
+use crate::meaning::MeaningScores;
+use crate::probes::ProbeScores;
 use crate::text::{append, conversation, shown, system};
 
 /// How many of how many.
@@ -51,6 +53,15 @@ pub struct Scores {
     /// Answers of questions, verbatim.
     #[serde(default, skip_serializing_if = "Kept::is_none")]
     pub answers: Kept,
+    /// Questions whose facts the result shows.
+    #[serde(default, skip_serializing_if = "ProbeScores::is_none")]
+    pub probes: ProbeScores,
+    /// What was said, in its order and under who said it.
+    #[serde(default, skip_serializing_if = "MeaningScores::is_none")]
+    pub meaning: MeaningScores,
+    /// Tokens of the result of those of its budget, where there was more than the budget.
+    #[serde(default, skip_serializing_if = "Kept::is_none")]
+    pub fill: Kept,
     /// Tokens of the result by the exact counter.
     pub tokens: u32,
     /// Whether these are more than the budget.
@@ -82,6 +93,9 @@ impl Scores {
             rules: none(self.rules),
             evidence: none(self.evidence),
             answers: none(self.answers),
+            probes: self.probes.lost(),
+            meaning: self.meaning.lost(),
+            fill: none(self.fill),
             ..Self::default()
         }
     }
@@ -104,6 +118,9 @@ impl Case {
             rules: Kept::count(&self.truth.instructions.present(&text)),
             evidence: Kept::default(),
             answers: Kept::default(),
+            probes: ProbeScores::default(),
+            meaning: self.truth.meaning.measure(result),
+            fill: if self.prefix_tokens > budget { Kept { kept: tokens, of: budget } } else { Kept::default() },
             tokens,
             over_budget: tokens > budget,
             violation: violation(result, self.prefix.tools.as_deref()),

@@ -1,8 +1,11 @@
 //! Tables of a group as cells, for whatever shows them: figures with intervals, and differences.
 
+use std::fmt;
+
+use crate::generations::generations_sheet;
 use crate::groups::Group;
 use crate::paired::Difference;
-use crate::summary::{Metric, Summary};
+use crate::summary::{Family, Metric, Misplaced, Summary};
 
 /// Sessions from which on an interval says something: fewer have too few resamples that differ.
 pub(crate) const ENOUGH: u32 = 5;
@@ -62,6 +65,20 @@ pub fn figure(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
 }
 
+/// The heading of the lines that stand in front of a question though they came after it.
+pub const ORDER: &str = "out of place";
+
+impl fmt::Display for Misplaced {
+    /// `0`, or `12 in 3 of 40`: lines, cases with any, cases that tell; `–` where no case does.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.of, self.lines) {
+            (0, _) => formatter.write_str("–"),
+            (_, 0) => formatter.write_str("0"),
+            (of, lines) => write!(formatter, "{lines} in {} of {of}", self.cases),
+        }
+    }
+}
+
 /// A difference with its sign: `+.056`, `−.001`.
 pub fn signed(difference: f64) -> String {
     let digits = format!("{:.3}", difference.abs());
@@ -76,12 +93,36 @@ pub fn measured(summaries: &[Summary]) -> Vec<Metric> {
     Metric::ALL.into_iter().filter(has).collect()
 }
 
+/// `metrics` in the tables that show them, one for each family: probes first where there are any.
+pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
+    let of = |family: Family| metrics.iter().copied().filter(|metric| metric.family() == family).collect::<Vec<_>>();
+    [Family::Probes, Family::Strings, Family::Meaning]
+        .map(of)
+        .into_iter()
+        .filter(|metrics| !metrics.is_empty())
+        .collect()
+}
+
 impl Group {
+    /// The averages, a table for each family of metrics; then, where there are any, figures after several compactions
+    /// beside one. What every table of results must tell beside them, tokens kept,
+    /// usable results and so on, stands in the first one.
+    pub fn figures(&self) -> Vec<Sheet> {
+        let families = by_family(&measured(&self.summaries));
+        if families.is_empty() {
+            return vec![self.figures_of(Vec::new(), true)];
+        }
+        let of_families = families.into_iter().enumerate();
+        let mut sheets: Vec<Sheet> =
+            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
+        sheets.extend(generations_sheet(&self.summaries));
+        sheets
+    }
+
     /// Macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every table shows: tokens kept, usable results, those over
     /// the budget, invalid, with a changed system prompt and failed, the unchanged share, milliseconds. Behind a metric's
     /// name stand the cases that it is over.
-    pub fn figures(&self) -> Sheet {
-        let metrics = measured(&self.summaries);
+    fn figures_of(&self, metrics: Vec<Metric>, is_first: bool) -> Sheet {
         let of = |metric: &Metric| {
             let cases = self.summaries.iter().map(|summary| summary.average(*metric).cases).filter(|cases| *cases > 0);
             match (cases.clone().min().unwrap_or(0), cases.max().unwrap_or(0)) {
@@ -92,7 +133,13 @@ impl Group {
         let mut headings = vec!["budget".to_owned(), "method".to_owned()];
         headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), of(metric))));
         let others = ["kept", "usable", "over / invalid / system / failed", "unchanged", "ms"];
-        headings.extend(others.map(str::to_owned));
+        let tells_order = metrics.iter().any(|metric| metric.family() == Family::Meaning);
+        if tells_order {
+            headings.push(ORDER.to_owned());
+        }
+        if is_first {
+            headings.extend(others.map(str::to_owned));
+        }
         let row = |summary: &Summary| {
             let mut cells = vec![summary.budget.clone(), summary.method.clone()];
             cells.extend(metrics.iter().map(|metric| {
@@ -105,6 +152,12 @@ impl Group {
                     }
                 }
             }));
+            if tells_order {
+                cells.push(summary.misplaced.to_string());
+            }
+            if !is_first {
+                return cells.into_iter().map(SheetCell::from).collect();
+            }
             cells.push(figure(Some(summary.kept_share)));
             cells.push(format!("{} of {}", summary.usable, summary.cases));
             cells.push(format!(
@@ -125,22 +178,28 @@ impl Group {
     pub fn against(&self) -> Vec<Sheet> {
         let Some(first) = self.differences.first() else { return Vec::new() };
         let is_one = self.differences.iter().all(|it| it.baseline == first.baseline);
+        let heading = format!("… less {}", first.baseline);
         if is_one && self.differences.iter().any(|it| it.method != first.method) {
-            return vec![against(&self.differences, &format!("… less {}", first.baseline), |it| &it.method)];
+            return against(&self.differences, &heading, |it| &it.method);
         }
         let of_methods = self.differences.chunk_by(|left, right| left.method == right.method);
         let of_method = |differences: &[Difference]| {
             let method = differences.first().map_or("", |first| first.method.as_str());
             against(differences, &format!("{method} less …"), |it| &it.baseline)
         };
-        of_methods.map(of_method).collect()
+        of_methods.flat_map(of_method).collect()
     }
 }
 
-/// A table of differences with a row for each budget and each `other`, the side that is not always the same.
-fn against(differences: &[Difference], heading: &str, other: fn(&Difference) -> &str) -> Sheet {
+/// Tables of differences, one for each family of metrics.
+fn against(differences: &[Difference], heading: &str, other: fn(&Difference) -> &str) -> Vec<Sheet> {
     let metrics: Vec<Metric> =
         Metric::ALL.into_iter().filter(|metric| differences.iter().any(|it| it.metric == *metric)).collect();
+    by_family(&metrics).into_iter().map(|metrics| differing(differences, metrics, heading, other)).collect()
+}
+
+/// A table of differences with a row for each budget and each `other`, the side that is not always the same.
+fn differing(differences: &[Difference], metrics: Vec<Metric>, heading: &str, other: fn(&Difference) -> &str) -> Sheet {
     let sessions =
         |metric: &Metric| differences.iter().filter(|it| it.metric == *metric).map(|it| it.sessions).max().unwrap_or(0);
     let mut headings = vec!["budget".to_owned(), heading.to_owned()];

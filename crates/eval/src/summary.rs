@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::paired::bootstrap_sums;
+use crate::probes::ProbeKind;
 use crate::row::Row;
 use crate::score::Kept;
 
@@ -26,12 +27,79 @@ pub enum Metric {
     Evidence,
     /// Answers of questions.
     Answers,
+    /// Probes whose facts are shown.
+    Probes,
+    /// Of these, names and numbers to the letter.
+    Exact,
+    /// Of these, how something stands.
+    State,
+    /// Of these, reasons.
+    Why,
+    /// Of these, what a person said.
+    User,
+    /// Of these, what was read.
+    Content,
+    /// Typed messages.
+    Typed,
+    /// Sentences of final answers.
+    Finals,
+    /// Lines under who said them.
+    Speakers,
+    /// Lines under what printed them.
+    Sources,
+    /// Lines of a summary that the agent recorded.
+    OwnSummary,
+    /// Tokens of the budget that were used.
+    Fill,
+}
+
+/// What a metric is about: tables show one of these at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Exact strings, files, sentences, evidence.
+    Strings,
+    /// Probes.
+    Probes,
+    /// What was said, in its order and under who said it.
+    Meaning,
 }
 
 impl Metric {
     /// Every metric, the first one that tables show first.
-    pub const ALL: [Self; 7] =
-        [Self::BoundFrr, Self::Frr, Self::Quotes, Self::Files, Self::Rules, Self::Evidence, Self::Answers];
+    pub const ALL: [Self; 19] = [
+        Self::BoundFrr,
+        Self::Frr,
+        Self::Quotes,
+        Self::Files,
+        Self::Rules,
+        Self::Evidence,
+        Self::Answers,
+        Self::Probes,
+        Self::Exact,
+        Self::State,
+        Self::Why,
+        Self::User,
+        Self::Content,
+        Self::Typed,
+        Self::Finals,
+        Self::Speakers,
+        Self::Sources,
+        Self::OwnSummary,
+        Self::Fill,
+    ];
+
+    /// What it is about.
+    pub fn family(self) -> Family {
+        match self {
+            Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules | Self::Evidence | Self::Answers => {
+                Family::Strings
+            }
+            Self::Probes | Self::Exact | Self::State | Self::Why | Self::User | Self::Content => Family::Probes,
+            Self::Typed | Self::Finals | Self::Speakers | Self::Sources | Self::OwnSummary | Self::Fill => {
+                Family::Meaning
+            }
+        }
+    }
 
     /// Its name in tables.
     pub fn as_str(self) -> &'static str {
@@ -43,6 +111,18 @@ impl Metric {
             Self::Rules => "rules",
             Self::Evidence => "evidence",
             Self::Answers => "answers",
+            Self::Probes => "probes",
+            Self::Exact => "exact",
+            Self::State => "state",
+            Self::Why => "why",
+            Self::User => "user",
+            Self::Content => "content",
+            Self::Typed => "typed",
+            Self::Finals => "final",
+            Self::Speakers => "speakers",
+            Self::Sources => "source",
+            Self::OwnSummary => "summary",
+            Self::Fill => "fill",
         }
     }
 
@@ -56,6 +136,18 @@ impl Metric {
             Self::Rules => row.scores.rules,
             Self::Evidence => row.scores.evidence,
             Self::Answers => row.scores.answers,
+            Self::Probes => row.scores.probes.all,
+            Self::Exact => row.scores.probes.of(ProbeKind::Exact),
+            Self::State => row.scores.probes.of(ProbeKind::State),
+            Self::Why => row.scores.probes.of(ProbeKind::Why),
+            Self::User => row.scores.probes.of(ProbeKind::User),
+            Self::Content => row.scores.probes.of(ProbeKind::Content),
+            Self::Typed => row.scores.meaning.typed,
+            Self::Finals => row.scores.meaning.finals,
+            Self::Speakers => row.scores.meaning.speakers,
+            Self::Sources => row.scores.meaning.sources,
+            Self::OwnSummary => row.scores.meaning.summary,
+            Self::Fill => row.scores.fill,
         }
     }
 }
@@ -77,6 +169,24 @@ pub struct Average {
     pub cases: u32,
 }
 
+/// Lines said only after the newest typed message that stand in front of it: there should be none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Misplaced {
+    /// Such lines of all cases.
+    pub lines: u32,
+    /// Cases with any.
+    pub cases: u32,
+    /// Cases where it can be told.
+    pub of: u32,
+}
+
+impl Misplaced {
+    /// The lines of a case in the mean; `None` where no case tells.
+    pub fn share(self) -> Option<f64> {
+        (self.of > 0).then(|| f64::from(self.lines) / f64::from(self.of))
+    }
+}
+
 /// What a method did at a budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -89,7 +199,9 @@ pub struct Summary {
     /// Sessions that they were made of: what intervals are over.
     pub sessions: u32,
     /// The averages in the order of [`Metric::ALL`].
-    pub averages: [Average; 7],
+    pub averages: [Average; Metric::ALL.len()],
+    /// Lines that stand in front of the newest typed message though they came after it.
+    pub misplaced: Misplaced,
     /// The mean share of the prefix's tokens that the result has; of cases with a result.
     pub kept_share: f64,
     /// The mean of a result's tokens; of cases with a result.
@@ -155,6 +267,7 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
         cases: rows.len() as u32,
         sessions: sessions.len() as u32,
         averages: Metric::ALL.map(|metric| average(rows, metric, seed)),
+        misplaced: misplaced(rows),
         kept_share: mean(&|row| share(row.scores.tokens, row), &has_result),
         tokens: mean(&|row| f64::from(row.scores.tokens), &has_result),
         unchanged_tokens: mean(&|row| f64::from(row.scores.unchanged_tokens), &has_result),
@@ -166,6 +279,15 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
         unchanged_share: mean(&|row| share(row.scores.unchanged_tokens, row), &has_result),
         cache_loss_tokens: mean(&|row| f64::from(row.scores.cache_loss_tokens), &has_result),
         milliseconds: mean(&|row| row.micros as f64 / 1e3, &|_| true),
+    }
+}
+
+fn misplaced(rows: &[&Row]) -> Misplaced {
+    let lines: Vec<u32> = rows.iter().filter_map(|row| row.scores.meaning.misplaced).collect();
+    Misplaced {
+        lines: lines.iter().sum(),
+        cases: lines.iter().filter(|lines| **lines > 0).count() as u32,
+        of: lines.len() as u32,
     }
 }
 

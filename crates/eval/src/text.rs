@@ -53,7 +53,7 @@ fn append_block(block: &Block, text: &mut String) {
 
 /// Arguments decoded, `name: value` on a line of its own for each value: escapes of JSON would glue themselves to the
 /// strings behind them.
-fn append_arguments(arguments: &Arguments, text: &mut String) {
+pub(crate) fn append_arguments(arguments: &Arguments, text: &mut String) {
     let parsed = match arguments {
         Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
         Arguments::Text(_) => None,

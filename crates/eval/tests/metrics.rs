@@ -1,55 +1,11 @@
 //! The metrics against cases worked by hand. Every session here is written for the test.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use epitome::session::{Arguments, Block, Content, Entry, Message, Origin, Role, Session, ToolCall, ToolResult};
-use epitome_eval::{Baseline, Case, CaseId, CaseOptions, Kept, Method, MethodOptions};
+mod common;
 
-/// A session from lines: `S` system, `U` typed, `A` the model's text, `C tool {json}` a call, `R` its result. `\n` stands
-/// for a line break.
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::new();
-    let mut open = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        let (kind, text) = line.split_once(' ').unwrap();
-        let text = text.replace("\\n", "\n");
-        let id = format!("m{number}");
-        session.push(match kind {
-            "S" => Message::text(id, Role::System, Origin::Instructions, text),
-            "U" => Message::text(id, Role::User, Origin::Typed, text),
-            "A" => Message::text(id, Role::Assistant, Origin::Model, text),
-            "C" => {
-                let (name, json) = text.split_once(' ').unwrap();
-                open = format!("call{number}");
-                let arguments = Arguments::Json(json.replace('\n', "\\n").into());
-                let call = ToolCall { id: open.as_str().into(), name: name.into(), arguments };
-                Message::new(id, Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call))])
-            }
-            "R" => {
-                let result = ToolResult {
-                    call_id: open.as_str().into(),
-                    name: None,
-                    text: text.into(),
-                    attachments: Vec::new(),
-                    is_error: false,
-                };
-                Message::result(id, result)
-            }
-            other => panic!("no such kind: {other}"),
-        });
-    }
-    session
-}
-
-fn id() -> CaseId {
-    CaseId { file: "f".into(), session: "s".into(), cut_permille: 0, part: None }
-}
-
-/// The case of a prefix and a future.
-fn case(prefix: &[&str], future: &[&str]) -> Case {
-    let future = session(future);
-    let future: Vec<&Message> = future.log().iter().map(|message| &**message).collect();
-    Case::of(id(), "test", session(prefix), &future).unwrap()
-}
+use common::{case, id, session};
+use epitome::session::{Entry, Role};
+use epitome_eval::{Baseline, Case, CaseOptions, Kept, Method, MethodOptions};
 
 fn needed(prefix: &[&str], future: &[&str]) -> Vec<String> {
     case(prefix, future).needed().iter().map(|needed| needed.atom.clone()).collect()
@@ -238,6 +194,40 @@ fn baselines_are_usable() {
             assert!(uses_room, "{} at {share} leaves room: {scores:?}", method.name());
         }
     }
+}
+
+#[test]
+fn again_and_again() {
+    let text = "some_name ".repeat(60);
+    let mut lines: Vec<String> = vec!["S Be brief.".into(), "U the first task".into()];
+    for _ in 0..16 {
+        lines.extend([CALL.to_owned(), format!("R {text}")]);
+    }
+    lines.push("U go on".to_owned());
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let case = case(&lines, &[CALL, "R ok"]);
+    let registry = epitome::registry();
+    let way = [case.prefix_tokens * 6 / 10, case.prefix_tokens * 4 / 10, case.prefix_tokens * 3 / 10];
+    for name in ["default", "sliding-window", "baseline:tail", "command:cat"] {
+        let method = Method::parse(name, &MethodOptions::default(), &registry).unwrap();
+        for is_piped in [false, true] {
+            let outcome = method.compact_through(&case, &way, is_piped);
+            let entries = outcome.entries.unwrap_or_else(|| panic!("{name}: {:?}", outcome.problem));
+            let scores = case.score(&entries, way[2]);
+            assert_eq!(scores.is_usable(), name != "command:cat", "{name} {is_piped}: {scores:?}");
+        }
+        // One step on the way is one compaction.
+        let once = method.compact(&case, way[2]).entries.unwrap();
+        let through = method.compact_through(&case, &way[2..], false).entries.unwrap();
+        assert_eq!(case.score(&once, way[2]), case.score(&through, way[2]), "{name}");
+    }
+    let fails = Method::parse("command:false", &MethodOptions::default(), &registry).unwrap();
+    assert!(fails.compact_through(&case, &way, false).problem.is_some(), "the last one decides");
+    // What fails on the way leaves what is there: this one gives a result for the last budget only.
+    let only = format!("command:grep '\"budget_tokens\":{}[,}}]'", way[2]);
+    let last = Method::parse(&only, &MethodOptions::default(), &registry).unwrap();
+    let left = last.compact_through(&case, &way, false).entries.unwrap();
+    assert_eq!(left.len(), case.prefix.view().len());
 }
 
 #[test]

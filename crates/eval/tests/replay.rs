@@ -184,6 +184,30 @@ fn re_fetches_are_repeats_of_what_was_taken_away() {
 }
 
 #[test]
+fn needed_re_fetches_are_calls_that_refer_to_what_is_gone() {
+    let file =
+        |name: &str| format!("{name} names the key {name}_key and {}", "says the same again and again. ".repeat(40));
+    let names = ["alpha", "beta", "gamma", "delta"].map(|name| format!("src/{name}_file.rs"));
+    let mut messages = vec![said(Role::User, "Read the files, then the key of the first one.", 0)];
+    for (number, name) in names.iter().enumerate() {
+        messages.push(call(&format!("c{number}"), name));
+        messages.push(result(&format!("c{number}"), &file(name)));
+    }
+    // Refers to what the oldest and the newest answers say, and to nothing that was ever said.
+    for (id, what) in [("x", "src/alpha_file.rs_key"), ("y", "src/delta_file.rs_key"), ("z", "src/never_seen.rs")] {
+        messages.push(call(id, what));
+        messages.push(result(id, "Done."));
+    }
+    messages.push(said(Role::Assistant, "Done.", 1));
+    let session = session_of(messages);
+    let counts = |row: &Replayed| (row.refetches.needed, row.refetches.references);
+    assert_eq!(counts(&under(&session, "chain:sliding-window", &model(100_000))), (0, 2), "all of it is there");
+    let row = under(&session, "chain:sliding-window", &model(1_000));
+    assert!(!row.epochs.is_empty());
+    assert_eq!(counts(&row), (1, 2), "the oldest answer is gone, the newest is not: {:?}", row.epochs);
+}
+
+#[test]
 fn files_are_replayed_in_order_whatever_else_lies_there() {
     let folder = tempfile::tempdir().unwrap();
     let chat = |text: &str| {

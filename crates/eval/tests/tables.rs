@@ -13,6 +13,7 @@ fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
         case: CaseId { file: "<file>".into(), session: session.into(), cut_permille: 500, part: None },
         format: "test".into(),
         task: "code".into(),
+        repository: None,
         prefix_tokens: 100,
         future_calls: 5,
         method: method.into(),
@@ -190,5 +191,5 @@ fn names_do_not_break_tables() {
     let rows = [row("a", "command:a | b `c`\nd", 1, 2)];
     let text = markdown(&[Group::of("all", &rows, &[], 1)]);
     assert!(text.contains("| `command:a \\| b 'c' d` |"), "{text}");
-    assert_eq!(Group::of("all", &rows, &[], 1).figures().rows[0][2].verdict, Verdict::Open);
+    assert_eq!(Group::of("all", &rows, &[], 1).figures()[0].rows[0][2].verdict, Verdict::Open);
 }

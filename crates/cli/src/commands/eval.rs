@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use epitome_eval::{
-    Baseline, CaseOptions, Difference, EvalError, Filter, Group, Grouping, Labels, MethodOptions, Plan, Resumed, Row,
-    Subject, Summary, groups, markdown, methods, report,
+    Baseline, BudgetSpec, CaseOptions, Difference, EvalError, Filter, Generation, Generations, Group, Grouping,
+    HANDOFF, Labels, MethodOptions, Plan, Resumed, Row, Steps, Subject, Summary, groups, markdown, methods, report,
 };
 use serde::Serialize;
 
@@ -22,7 +22,9 @@ mod rows;
 /// What the differences are held against where nothing else is asked for.
 const REFERENCE: &str = "baseline:identifiers";
 /// The budgets where none are named.
-const BUDGETS: [&str; 3] = ["0.4", "0.2", "0.1"];
+const BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.4), BudgetSpec::Share(0.2), BudgetSpec::Share(0.1)];
+/// The same for probes.
+const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Share(0.15), BudgetSpec::Share(0.08)];
 /// The kind of task of a session without a label.
 const UNLABELLED: &str = "unlabelled";
 
@@ -33,6 +35,9 @@ struct Printed {
     cases: usize,
     summaries: Vec<Summary>,
     differences: Vec<Difference>,
+    /// Figures after several compactions beside one, where these were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    generations: Vec<Generation>,
     /// The same for each kind of task or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<Group>,
@@ -65,7 +70,9 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
         return Err(failure.with_help(fewer(&filters(args))));
     }
-    if (args.labels.is_some() || args.by == Some(ByArg::Kind)) && !are_labelled && !quiet {
+    // For probes the table may tell repositories only.
+    let wants_kinds = args.by == Some(ByArg::Kind) || (args.labels.is_some() && args.what != WhatArg::Probes);
+    if wants_kinds && !are_labelled && !quiet {
         output::tell(if plan.labels.is_empty() {
             "there are no kinds of task: --labels names a table of them\n"
         } else {
@@ -81,6 +88,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     let by = args.by.map(|by| match by {
         ByArg::Kind => Grouping::Kind,
         ByArg::Format => Grouping::Format,
+        ByArg::Repository => Grouping::Repository,
     });
     let groups = by.map(|by| groups(&run.rows, by, &every, args.seed)).unwrap_or_default();
     if args.markdown {
@@ -95,6 +103,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         cases: run.cases,
         summaries: all.summaries,
         differences: all.differences,
+        generations: all.generations,
         groups,
         resumed,
     };
@@ -110,13 +119,13 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
 
 /// What keeps sessions out of a run.
 fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
-    // Chats have no calls and no needed strings.
-    let is_cut = args.what != WhatArg::Evidence;
+    // Chats and probed sessions have no calls behind a cut and no needed strings.
+    let is_cut = matches!(args.what, WhatArg::Future | WhatArg::Recorded);
     vec![
         ("--min-tokens", is_cut && args.min_tokens > 0),
         ("--min-calls", is_cut && args.min_calls > 0),
         ("--min-needed", is_cut && args.min_needed > 0),
-        ("--task", is_cut && args.task.is_some()),
+        ("--task", args.what != WhatArg::Evidence && args.task.is_some()),
         ("--format", args.format.is_some()),
         ("--only", args.only.is_some()),
     ]
@@ -143,13 +152,18 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Method(_) => Failure::usage(error).with_help("`epitome strategies` lists strategies and chains"),
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
+        EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }
 
 fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
-    let budgets = each_once(&args.budgets, ToString::to_string);
-    if args.what == WhatArg::Recorded && budgets.iter().map(ToString::to_string).ne(BUDGETS.map(str::to_owned)) {
+    let default = if args.what == WhatArg::Probes { PROBE_BUDGETS } else { BUDGETS };
+    let last = args.through.last().copied();
+    let default = last.map_or(default.to_vec(), |last| vec![last]);
+    let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
+    let budgets = each_once(asked, ToString::to_string);
+    if args.what == WhatArg::Recorded && !args.budgets.is_empty() {
         let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
         return Err(failure.with_help("leave it out"));
     }
@@ -166,6 +180,7 @@ fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         paths: args.paths.clone(),
         methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets,
+        generations: several(args)?,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -178,32 +193,62 @@ fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
             format: args.format.map(|format| format.as_str().to_owned()),
             only: args.only.clone(),
         },
-        labels: labels(args)?,
+        labels: labels(args, Labels::parse)?,
+        // A kind of task is no repository: only a column of its own counts.
+        repositories: match args.what {
+            WhatArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
+            _ => Labels::default(),
+        },
         sample: args.sample,
         seed: args.seed,
         known: rows::known(args, quiet)?,
         subject: match args.what {
             WhatArg::Future => Subject::Future,
+            WhatArg::Probes => Subject::Probes,
             WhatArg::Recorded => Subject::Recorded,
             WhatArg::Evidence => Subject::Evidence { questions: args.questions },
         },
     })
 }
 
+/// How often budgets are come to besides once.
+fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
+    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
+    if args.piped && !is_asked {
+        let failure = Failure::usage_text("--piped: there is only one compaction");
+        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
+    }
+    if is_asked && matches!(args.what, WhatArg::Recorded | WhatArg::Evidence) {
+        let failure =
+            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
+        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
+    }
+    if args.through.len() == 1 {
+        let failure = Failure::usage_text("--through: one budget is one compaction");
+        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
+    }
+    let piped = args.piped;
+    if !args.through.is_empty() {
+        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
+    }
+    let counts = each_once(&args.generations, |count| *count);
+    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
+}
+
 /// The labels asked for, or those of the first manifest in the folders or any above them.
-fn labels(args: &EvalArgs) -> Result<Labels, Failure> {
+fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|error| {
             Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
         })
     };
     if let Some(path) = &args.labels {
-        return Ok(Labels::parse(&read(path)?));
+        return Ok(parse(&read(path)?));
     }
     // A manifest without labels is about something else.
     for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
         for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
-            let labels = Labels::parse(&read(&manifest)?);
+            let labels = parse(&read(&manifest)?);
             if !labels.is_empty() {
                 return Ok(labels);
             }
@@ -217,11 +262,20 @@ type Pairs = Vec<(String, String)>;
 
 /// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
 fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
+    let several: Pairs = plan
+        .methods
+        .iter()
+        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
+        .collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
-    if args.what == WhatArg::Recorded {
-        known.push("recorded");
+    match args.what {
+        WhatArg::Recorded => known.push("recorded"),
+        WhatArg::Probes => known.push(HANDOFF),
+        WhatArg::Future | WhatArg::Evidence => {}
     }
-    let ours = |name: &&str| !name.starts_with("baseline:") && *name != "recorded" && !name.ends_with(" +question");
+    let ours = |name: &&str| {
+        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
+    };
     let asked: Vec<String> = match args.what {
         WhatArg::Evidence if args.questions > 0 => {
             let focused = plan.methods.iter().filter(|method| method.takes_focus());
@@ -230,6 +284,8 @@ fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
         _ => Vec::new(),
     };
     known.extend(asked.iter().map(String::as_str));
+    let once = known.len();
+    known.extend(several.iter().map(|(name, _)| name.as_str()));
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
             let others = known.into_iter().filter(|name| *name != asked);
@@ -241,18 +297,25 @@ fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
     }
     let reference = match args.what {
         WhatArg::Future => REFERENCE,
+        WhatArg::Probes => "baseline:newest",
         WhatArg::Recorded => "recorded",
         WhatArg::Evidence => "baseline:tail",
     };
     let mut against = vec![reference.to_owned()];
+    if args.what == WhatArg::Probes {
+        against.push(HANDOFF.to_owned());
+    }
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     against.extend(baselines.filter(|name| name != reference));
-    let ours: Vec<&str> = known.into_iter().filter(ours).collect();
+    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
     let pairs = |against: &[String]| -> Pairs {
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    Ok((pairs(&against[..1]), pairs(&against)))
+    // What several compactions lose beside one is part of what is asked.
+    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
+    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
+    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
 }
 
 /// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured

@@ -190,7 +190,7 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
 fn table(totals: &[Total]) -> String {
     // Policies are told apart by the ends of their names.
     let mut setting = vec![Column::Left];
-    setting.extend([Column::Right; 13]);
+    setting.extend([Column::Right; 14]);
     let headings = [
         "policy",
         "sessions",
@@ -206,6 +206,7 @@ fn table(totals: &[Total]) -> String {
         "money",
         "of never",
         "re-fetches",
+        "needed",
     ];
     let mut table = Table::new(&setting, &headings);
     let tokens = |count: u64| if count < 10_000 { number(count) } else { format!("{}k", number(count / 1_000)) };
@@ -229,6 +230,7 @@ fn table(totals: &[Total]) -> String {
             Cell::styled(dollars(total.money), STRONG),
             Cell::styled(share, style),
             format!("{} of {}", total.refetches.refetches, total.refetches.repeats).into(),
+            format!("{} of {}", number(total.refetches.needed), number(total.refetches.references)).into(),
         ]);
     }
     let mut text = format!("\n{STRONG}totals{STRONG:#}\n{}", table.render(width().max(FIGURES)));

@@ -15,7 +15,7 @@ fn place() -> Place {
 #[test]
 fn a_session_is_measured() {
     let mut settings = insta::Settings::clone_current();
-    settings.add_filter(r"(\.\d{3}) +\d+\n", "$1  ms\n");
+    settings.add_filter(r"(100 % .*\.\d{3}) +\d+\n", "$1  ms\n");
     settings.add_filter(r"unchanged +ms", "unchanged  ms");
     let _filters = settings.bind_to_scope();
     insta::assert_snapshot!(place().run(BASELINES).all(), @r"
@@ -29,14 +29,23 @@ fn a_session_is_measured() {
       baseline:tail         .600 (.600)  .600 (.600)    .800  1.000   .500  .370   100 %     0        0       0       0       .000  ms
       baseline:cleared      .800 (.800)  .800 (.800)    .800  1.000  1.000  .376   100 %     0        0       0       0       .008  ms
       baseline:identifiers  .867 (.867)  .867 (.867)    .800  1.000  1.000  .394   100 %     0        0       0       0       .008  ms
+      method                final  speakers  source  fill  out of place
+      baseline:newest        .600     1.000   1.000  .925             0
+      baseline:tail          .600     1.000   1.000  .925             0
+      baseline:cleared      1.000     1.000   1.000  .941             0
+      baseline:identifiers  1.000     1.000   1.000  .985             0
 
     baseline:cleared − baseline:newest paired by session, 95 % interval
-      budget          difference    from      to  sessions  more/less
-      0.4     bound       +0.200  +0.200  +0.200         1        1/0
-      0.4     FRR         +0.200  +0.200  +0.200         1        1/0
-      0.4     quotes      +0.000  +0.000  +0.000         1        0/0
-      0.4     files       +0.000  +0.000  +0.000         1        0/0
-      0.4     rules       +0.500  +0.500  +0.500         1        1/0
+      budget            difference    from      to  sessions  more/less
+      0.4     bound         +0.200  +0.200  +0.200         1        1/0
+      0.4     FRR           +0.200  +0.200  +0.200         1        1/0
+      0.4     quotes        +0.000  +0.000  +0.000         1        0/0
+      0.4     files         +0.000  +0.000  +0.000         1        0/0
+      0.4     rules         +0.500  +0.500  +0.500         1        1/0
+      0.4     final         +0.400  +0.400  +0.400         1        1/0
+      0.4     speakers      +0.000  +0.000  +0.000         1        0/0
+      0.4     source        +0.000  +0.000  +0.000         1        0/0
+      0.4     fill          +0.017  +0.017  +0.017         1        1/0
     ");
 }
 
@@ -155,7 +164,7 @@ fn tables_by_kind_are_printed() {
     assert_eq!(ran["groups"][0]["differences"], ran["differences"]);
     assert_eq!(run("--json").json().get("groups"), None);
     let mut settings = insta::Settings::clone_current();
-    settings.add_filter(r"\| \d+ \|\n", "| ms |\n");
+    settings.add_filter(r"(0 / 0 \| \.\d+) \| \d+ \|\n", "$1 | ms |\n");
     let _filters = settings.bind_to_scope();
     insta::assert_snapshot!(run("--by kind --markdown").all(), @r"
     exit 0
@@ -169,9 +178,20 @@ fn tables_by_kind_are_printed() {
     | 0.4 | `baseline:cleared` | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
     | 0.4 | `baseline:identifiers` | .867 (.867) [.867, .867] | .867 (.867) [.867, .867] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
 
+    | budget | method | final (1) | speakers (1) | source (1) | fill (1) | out of place |
+    |---|---|---:|---:|---:|---:|---:|
+    | 0.4 | `baseline:newest` | .600 (.600) [.600, .600] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .925 (.925) [.925, .925] | 0 |
+    | 0.4 | `baseline:tail` | .600 (.600) [.600, .600] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .925 (.925) [.925, .925] | 0 |
+    | 0.4 | `baseline:cleared` | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .941 (.941) [.941, .941] | 0 |
+    | 0.4 | `baseline:identifiers` | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .985 (.985) [.985, .985] | 0 |
+
     | budget | baseline:cleared less … | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) |
     |---|---|---:|---:|---:|---:|---:|
     | 0.4 | `baseline:newest` | +.200 [+.200, +.200] | +.200 [+.200, +.200] | +.000 [+.000, +.000] | +.000 [+.000, +.000] | +.500 [+.500, +.500] |
+
+    | budget | baseline:cleared less … | final (1) | speakers (1) | source (1) | fill (1) |
+    |---|---|---:|---:|---:|---:|
+    | 0.4 | `baseline:newest` | +.400 [+.400, +.400] | +.000 [+.000, +.000] | +.000 [+.000, +.000] | +.017 [+.017, +.017] |
 
     #### code: 1 session
 
@@ -182,9 +202,20 @@ fn tables_by_kind_are_printed() {
     | 0.4 | `baseline:cleared` | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .376 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
     | 0.4 | `baseline:identifiers` | .867 (.867) [.867, .867] | .867 (.867) [.867, .867] | .800 (.800) [.800, .800] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .394 | 1 of 1 | 0 / 0 / 0 / 0 | .008 | ms |
 
+    | budget | method | final (1) | speakers (1) | source (1) | fill (1) | out of place |
+    |---|---|---:|---:|---:|---:|---:|
+    | 0.4 | `baseline:newest` | .600 (.600) [.600, .600] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .925 (.925) [.925, .925] | 0 |
+    | 0.4 | `baseline:tail` | .600 (.600) [.600, .600] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .925 (.925) [.925, .925] | 0 |
+    | 0.4 | `baseline:cleared` | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .941 (.941) [.941, .941] | 0 |
+    | 0.4 | `baseline:identifiers` | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | 1.000 (1.000) [1.000, 1.000] | .985 (.985) [.985, .985] | 0 |
+
     | budget | baseline:cleared less … | bound (1) | FRR (1) | quotes (1) | files (1) | rules (1) |
     |---|---|---:|---:|---:|---:|---:|
     | 0.4 | `baseline:newest` | +.200 [+.200, +.200] | +.200 [+.200, +.200] | +.000 [+.000, +.000] | +.000 [+.000, +.000] | +.500 [+.500, +.500] |
+
+    | budget | baseline:cleared less … | final (1) | speakers (1) | source (1) | fill (1) |
+    |---|---|---:|---:|---:|---:|
+    | 0.4 | `baseline:newest` | +.400 [+.400, +.400] | +.000 [+.000, +.000] | +.000 [+.000, +.000] | +.017 [+.017, +.017] |
     ");
     let text = run("--by kind").all();
     assert!(

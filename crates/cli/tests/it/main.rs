@@ -9,6 +9,7 @@ mod history;
 mod inform;
 mod model;
 mod place;
+mod probes;
 mod replay;
 mod serve;
 mod serve_killed;

@@ -27,9 +27,9 @@ fn a_session_is_replayed() {
       recorded                 [BAR]      $0.38  peak    75,038  47 turns over the window
 
     totals
-      policy    sessions  turns  over  epochs  kept   input  cached  written  output  summaries  money  of never  re-fetches
-      never            1     51    47       0     –  1,887k    96 %      75k     21k         $0  $0.38     100 %      0 of 0
-      recorded         1     51    47       0     –  1,887k    96 %      75k     21k         $0  $0.38     100 %      0 of 0
+      policy    sessions  turns  over  epochs  kept   input  cached  written  output  summaries  money  of never  re-fetches   needed
+      never            1     51    47       0     –  1,887k    96 %      75k     21k         $0  $0.38     100 %      0 of 0  0 of 68
+      recorded         1     51    47       0     –  1,887k    96 %      75k     21k         $0  $0.38     100 %      0 of 0  0 of 68
       never: 47 turns over the window, which no provider would have taken, make up $0.37 of its $0.38
       recorded: 47 turns over the window, which no provider would have taken, make up $0.37 of its $0.38
     ");

@@ -2,23 +2,28 @@
 
 use std::fmt::Write as _;
 
-use super::words::{CACHE_LOSS, FAILED, INVALID, KEPT, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term};
+use super::words::{
+    CACHE_LOSS, FAILED, INVALID, KEPT, OUT_OF_PLACE, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term,
+};
 use super::{button, escaped};
+use crate::generations::generations_sheet;
 use crate::groups::Group;
-use crate::sheet::{Verdict, figure, measured};
+use crate::sheet::{Sheet, Verdict, figure, measured};
 use crate::summary::{Metric, Summary};
 
 /// A table of figures for each budget of a group.
 pub(super) fn figures(group: &Group) -> String {
     let metrics = measured(&group.summaries);
     let budgets = group.summaries.chunk_by(|left, right| left.budget == right.budget);
-    budgets.map(|rows| at_budget(rows, &metrics)).collect()
+    let mut out: String = budgets.map(|rows| at_budget(rows, &metrics)).collect();
+    out.extend(generations_sheet(&group.summaries).as_ref().map(table));
+    out
 }
 
 fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut terms: Vec<Term> = metrics.iter().copied().map(term).collect();
-    terms.extend([KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME]);
+    terms.extend([OUT_OF_PLACE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME]);
     let headings: String = terms.iter().map(|term| format!("<th>{}</th>", button(*term, term.short))).collect();
     let mut out = format!(
         "<div class='scroll'><table><caption>budget {}</caption><thead><tr><th class='left'>method</th>{headings}</tr>\
@@ -41,6 +46,8 @@ fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
                 ),
             };
         }
+        let bad = if row.misplaced.lines > 0 { " class='bad'" } else { "" };
+        let _ = write!(out, "<td{bad}>{}</td>", row.misplaced);
         let bad = if row.usable < row.cases { " class='bad'" } else { "" };
         let _ = write!(out, "<td>{}</td><td{bad}>{} of {}</td>", figure(Some(row.kept_share)), row.usable, row.cases);
         for count in [row.over_budget, row.invalid, row.system_changed, row.failed] {
@@ -61,30 +68,33 @@ fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
 
 /// The paired differences of a group, a table for each method that is held against others.
 pub(super) fn differences(group: &Group) -> String {
+    group.against().iter().map(table).collect()
+}
+
+/// A table as it is, its differences coloured.
+fn table(sheet: &Sheet) -> String {
     let mut out = String::new();
-    for sheet in group.against() {
-        out.push_str("<div class='scroll'><table><thead><tr>");
-        for (column, heading) in sheet.headings.iter().enumerate() {
-            let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
-            let said = metric.map_or_else(|| escaped(heading), |metric| button(term(*metric), heading));
-            let class = if column < 2 { " class='left'" } else { "" };
-            let _ = write!(out, "<th{class}>{said}</th>");
-        }
-        out.push_str("</tr></thead><tbody>");
-        for row in &sheet.rows {
-            out.push_str("<tr>");
-            for (column, cell) in row.iter().enumerate() {
-                let class = match (column, cell.verdict) {
-                    (0 | 1, _) => " class='left'",
-                    (_, Verdict::More) => " class='more'",
-                    (_, Verdict::Less) => " class='less'",
-                    (_, Verdict::Open) => "",
-                };
-                let _ = write!(out, "<td{class}>{}</td>", escaped(&cell.text));
-            }
-            out.push_str("</tr>");
-        }
-        out.push_str("</tbody></table></div>");
+    out.push_str("<div class='scroll'><table><thead><tr>");
+    for (column, heading) in sheet.headings.iter().enumerate() {
+        let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
+        let said = metric.map_or_else(|| escaped(heading), |metric| button(term(*metric), heading));
+        let class = if column < 2 { " class='left'" } else { "" };
+        let _ = write!(out, "<th{class}>{said}</th>");
     }
+    out.push_str("</tr></thead><tbody>");
+    for row in &sheet.rows {
+        out.push_str("<tr>");
+        for (column, cell) in row.iter().enumerate() {
+            let class = match (column, cell.verdict) {
+                (0 | 1, _) => " class='left'",
+                (_, Verdict::More) => " class='more'",
+                (_, Verdict::Less) => " class='less'",
+                (_, Verdict::Open) => "",
+            };
+            let _ = write!(out, "<td{class}>{}</td>", escaped(&cell.text));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
     out
 }

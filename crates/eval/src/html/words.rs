@@ -15,6 +15,13 @@ pub(super) struct Term {
     pub(super) definition: &'static str,
 }
 
+pub(super) const OUT_OF_PLACE: Term = Term {
+    id: "out-of-place",
+    short: crate::sheet::ORDER,
+    name: "Out of place",
+    definition: "Lines that were said only after the newest typed message and stand in front of it in the result: an agent \
+                 would do again what is done. There should be none.",
+};
 pub(super) const KEPT: Term = Term {
     id: "kept",
     short: "kept",
@@ -105,8 +112,21 @@ pub(super) const DIFFERENCE: Term = Term {
 };
 
 /// What is explained beside the metrics.
-pub(super) const OTHERS: [Term; 12] =
-    [AVERAGES, DIFFERENCE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, COST, TIME];
+pub(super) const OTHERS: [Term; 13] = [
+    AVERAGES,
+    DIFFERENCE,
+    OUT_OF_PLACE,
+    KEPT,
+    USABLE,
+    OVER,
+    INVALID,
+    SYSTEM,
+    FAILED,
+    UNCHANGED,
+    CACHE_LOSS,
+    COST,
+    TIME,
+];
 
 /// The words for a metric.
 pub(super) fn term(metric: Metric) -> Term {
@@ -142,6 +162,42 @@ pub(super) fn term(metric: Metric) -> Term {
         Metric::Answers => {
             ("Answers", "Answers that the chat holds word for word: the share that the result still holds.")
         }
+        Metric::Probes => (
+            "Probe recall",
+            "Questions that the continuation needed answered: the share whose facts the result shows, near each other. A \
+             result that is over its budget or invalid shows nothing.",
+        ),
+        Metric::Typed => (
+            "Typed messages",
+            "Messages of 10 to 400 characters that a person typed: the share that is still there, by any 30 of their \
+             characters in a row.",
+        ),
+        Metric::Finals => (
+            "Final answers",
+            "Sentences of 40 to 300 characters of the model's last message before each typed one: the share still verbatim.",
+        ),
+        Metric::Speakers => (
+            "Speakers",
+            "Lines of the session that the result holds: the share that stands under who said them, in their own message or \
+             under a label.",
+        ),
+        Metric::Sources => (
+            "Sources",
+            "Lines that tools printed and the result holds: the share that stands under a file or command that printed them.",
+        ),
+        Metric::OwnSummary => (
+            "Kept summary",
+            "Lines of the summary that the agent itself recorded: the share still verbatim, where the view with it was \
+             compacted again.",
+        ),
+        Metric::Fill => {
+            ("Fill", "Tokens of the result over those of its budget, where there was more than the budget.")
+        }
+        Metric::Exact => ("Exact probes", "Of the probes those about names, numbers and ids, to the letter."),
+        Metric::State => ("State probes", "Of the probes those about how something stands: a build, a branch, a plan."),
+        Metric::Why => ("Why probes", "Of the probes those about reasons and conclusions."),
+        Metric::User => ("User probes", "Of the probes those about what a person demanded or told."),
+        Metric::Content => ("Content probes", "Of the probes those about what a document or code that was read says."),
     };
     Term { id: metric.as_str(), short: metric.as_str(), name, definition }
 }

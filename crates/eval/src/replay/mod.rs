@@ -9,6 +9,7 @@ mod prices;
 mod prompt;
 mod reads;
 mod recording;
+mod references;
 mod session;
 mod total;
 

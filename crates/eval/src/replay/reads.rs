@@ -19,6 +19,12 @@ pub struct Refetches {
     pub refetches: u32,
     /// Tokens of the answers of those.
     pub refetched_tokens: u64,
+    /// Calls with an exact string in their arguments that stands in front of them in the context that was never compacted.
+    #[serde(default)]
+    pub references: u32,
+    /// Of these, the calls with one that the compacted view no longer shows: another agent would have had to fetch it.
+    #[serde(default)]
+    pub needed: u32,
 }
 
 /// A call by its tool and its arguments.

@@ -12,6 +12,7 @@ use super::prices::{Price, Spent};
 use super::prompt::Prompt;
 use super::reads::{Reads, Refetches};
 use super::recording::{Recording, is_empty, is_said};
+use super::references::{References, Referring};
 use crate::EvalError;
 use crate::cut::tokens_of;
 
@@ -88,6 +89,7 @@ struct Replay<'a> {
     numbers: Vec<usize>,
     prompt: Prompt,
     reads: Reads,
+    references: References,
     outcome: Outcome,
     last_request: Option<i64>,
     by_engine: Option<ByEngine<'a>>,
@@ -126,6 +128,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         numbers: Vec::new(),
         prompt: Prompt::default(),
         reads: Reads::default(),
+        references: References::default(),
         outcome: Outcome::default(),
         last_request: None,
         by_engine,
@@ -146,16 +149,18 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
-        replay.push(number, message, is_answer);
+        replay.push(number, message, is_answer)?;
     }
     let mut outcome = replay.outcome;
-    outcome.refetches = replay.reads.found;
+    let Referring { references, needed } = replay.references.found;
+    outcome.refetches = Refetches { references, needed, ..replay.reads.found };
     outcome.micros = started.elapsed().as_micros() as u64;
     Ok(outcome)
 }
 
 impl Replay<'_> {
-    fn push(&mut self, number: usize, message: &Message, is_answer: bool) {
+    fn push(&mut self, number: usize, message: &Message, is_answer: bool) -> Result<(), EvalError> {
+        self.references.push(message)?;
         let key = self.session.push(message.clone());
         self.numbers.push(number);
         if let Some(engine) = &mut self.by_engine {
@@ -177,6 +182,7 @@ impl Replay<'_> {
             turn.spent.output += tokens;
             turn.money = turn.spent.money(&self.model.price);
         }
+        Ok(())
     }
 
     /// Takes over a view that changed within; returns the tokens that the cache lost.
@@ -211,6 +217,7 @@ impl Replay<'_> {
         self.session.commit(epoch.clone());
         let cache_loss_tokens = self.changed();
         self.reads.compacted(self.session.view());
+        self.references.compacted(self.session.view());
         let summaries = epoch.synthetics.iter().filter(|it| it.message.origin == Origin::Summary);
         let written: u64 = summaries.map(|it| u64::from(tokens_of(&it.message))).sum();
         let tools = self.recording.tools;
@@ -261,6 +268,7 @@ impl Replay<'_> {
         if report.status.is_compaction() {
             cache_loss_tokens = self.changed();
             self.reads.compacted(self.session.view());
+            self.references.compacted(self.session.view());
         }
         let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
         let summary = Spent { input: read, uncached: read, output: written, ..Spent::default() };

@@ -90,6 +90,8 @@ impl Total {
                     total.failed_epochs += 1;
                 }
             }
+            total.refetches.references += row.refetches.references;
+            total.refetches.needed += row.refetches.needed;
             total.refetches.repeats += row.refetches.repeats;
             total.refetches.refetches += row.refetches.refetches;
             total.refetches.refetched_tokens += row.refetches.refetched_tokens;

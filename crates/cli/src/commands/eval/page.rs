@@ -1,6 +1,8 @@
 //! What `epitome eval` prints on a terminal.
 
-use epitome_eval::{Difference, Group, Metric, Sheet, Summary, Verdict, figure, measured};
+use epitome_eval::{
+    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet, measured,
+};
 
 use super::Printed;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -21,7 +23,20 @@ pub(super) fn page(printed: &Printed) -> String {
     );
     for rows in printed.summaries.chunk_by(|left, right| left.budget == right.budget) {
         let budget = rows.first().map_or("", |first| first.budget.as_str());
-        text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n{}", table(rows)));
+        text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n"));
+        let families = by_family(&measured(rows));
+        if families.is_empty() {
+            text.push_str(&table(rows, &[], true));
+        }
+        for (number, metrics) in families.iter().enumerate() {
+            text.push_str(&table(rows, metrics, number == 0));
+        }
+    }
+    if let Some(several) = generations_sheet(&printed.summaries) {
+        text.push_str(&format!(
+            "\n{STRONG}once and again{STRONG:#} {FAINT}after several compactions to the same budget, and over one{FAINT:#}\n{}",
+            sheet(&several)
+        ));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));
@@ -44,10 +59,11 @@ fn grouped(group: &Group) -> String {
         plural(group.cases() as usize, "case"),
         plural(group.sessions() as usize, "session"),
     );
-    text.push_str(&sheet(&group.figures()));
-    for against in group.against() {
-        text.push('\n');
-        text.push_str(&sheet(&against));
+    for (number, figures) in group.figures().iter().chain(&group.against()).enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        text.push_str(&sheet(figures));
     }
     text
 }
@@ -66,22 +82,37 @@ fn sheet(sheet: &Sheet) -> String {
     table.render(width().max(INTERVALS))
 }
 
-fn table(rows: &[Summary]) -> String {
-    let metrics = measured(rows);
+/// A table of `metrics`; the first one of a budget says too how many tokens were kept and what went wrong.
+fn table(rows: &[Summary], metrics: &[Metric], is_first: bool) -> String {
     let mut setting = vec![Column::Flexible];
-    setting.extend(vec![Column::Right; metrics.len() + 8]);
+    setting.extend(vec![Column::Right; metrics.len() + if is_first { 8 } else { 0 }]);
     let mut headings = vec!["method"];
     headings.extend(metrics.iter().map(|metric| metric.as_str()));
-    headings.extend(["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "ms"]);
+    let tells_order = metrics.iter().any(|metric| metric.family() == Family::Meaning);
+    if tells_order {
+        headings.push(ORDER);
+        setting.push(Column::Right);
+    }
+    if is_first {
+        headings.extend(["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "ms"]);
+    }
     let mut table = Table::new(&setting, &headings);
     for row in rows {
         let mut cells: Vec<Cell> = vec![row.method.clone().into()];
         cells.extend(metrics.iter().map(|metric| {
             let average = row.average(*metric);
-            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Evidence);
+            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Evidence | Metric::Probes);
             let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
             Cell::from(figure(average.macro_average) + &micro)
         }));
+        if tells_order {
+            let style = if row.misplaced.lines == 0 { GOOD } else { BAD };
+            cells.push(Cell::styled(row.misplaced.to_string(), style));
+        }
+        if !is_first {
+            table.row(cells);
+            continue;
+        }
         cells.push(figure(Some(row.kept_share)).into());
         let usable = f64::from(row.usable) / f64::from(row.cases.max(1));
         let style = if row.usable == row.cases { GOOD } else { BAD };

@@ -1,0 +1,79 @@
+//! What a line that is none of the session's own says about the lines below it: a speaker, a tool, a file, a command.
+
+use std::collections::HashSet;
+
+use super::origin::Speakers;
+use crate::EvalError;
+use crate::patterns::Patterns;
+
+/// Words that name a speaker, in lower case, whole words.
+const USER: &[&str] = &["user", "person", "human", "typed", "用户"];
+const MODEL: &[&str] = &["assistant", "model", "agent", "conclusion", "conclusions", "助手", "模型", "结论"];
+const TOOL: &[&str] = &["tool", "tools", "result", "results", "output", "printed", "command", "工具", "结果", "输出"];
+
+/// What can be named: calls by their files and commands, tools, speakers.
+#[derive(Debug)]
+pub(super) struct Vocabulary {
+    /// The names of all calls, each once, and for each name the calls that it may mean.
+    names: Patterns,
+    calls: Vec<HashSet<u32>>,
+    tools: HashSet<String>,
+}
+
+/// What a label names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Label {
+    pub(super) speakers: Speakers,
+    pub(super) calls: HashSet<u32>,
+}
+
+impl Label {
+    pub(super) fn is_empty(&self) -> bool {
+        self.speakers == Speakers::NONE && self.calls.is_empty()
+    }
+}
+
+impl Vocabulary {
+    pub(super) fn new(of_calls: &[Vec<String>], tools: &[String]) -> Result<Self, EvalError> {
+        let mut names: Vec<&str> = of_calls.iter().flatten().map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut calls = vec![HashSet::new(); names.len()];
+        for (call, of_call) in of_calls.iter().enumerate() {
+            for name in of_call {
+                if let Ok(place) = names.binary_search(&name.as_str()) {
+                    calls[place].insert(call as u32);
+                }
+            }
+        }
+        let tools = tools.iter().map(|tool| tool.to_lowercase()).collect();
+        Ok(Self { names: Patterns::new(&names, true)?, calls, tools })
+    }
+
+    /// What a line names. Linear in it and in the calls that it may mean.
+    pub(super) fn read(&self, line: &str) -> Label {
+        let mut label = Label::default();
+        self.names.each(line, |name, _, _| label.calls.extend(&self.calls[name]));
+        let lower = line.to_lowercase();
+        let mut name = |speaker: Speakers| label.speakers = label.speakers.with(speaker);
+        for word in lower.split(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | '-')) {
+            let is = |words: &[&str]| {
+                words.iter().any(|known| *known == word || (!known.is_ascii() && word.contains(known)))
+            };
+            if is(USER) {
+                name(Speakers::USER);
+            }
+            if is(MODEL) {
+                name(Speakers::MODEL);
+            }
+            if is(TOOL) || self.tools.contains(word) {
+                name(Speakers::TOOL);
+            }
+        }
+        // A file or a command stands for what was printed of it.
+        if !label.calls.is_empty() {
+            label.speakers = label.speakers.with(Speakers::TOOL);
+        }
+        label
+    }
+}

@@ -1,0 +1,98 @@
+//! Meaning, not strings: whether what was said is still there, in its order, under who said it.
+//!
+//! All of it is worked out from the session before the compaction and the result alone. The code shares nothing with what
+//! the strategies hold for said, labelled or ordered.
+
+mod label;
+mod names;
+mod order;
+mod origin;
+mod own_summary;
+mod place;
+mod said;
+
+use epitome::session::Entry;
+use serde::{Deserialize, Serialize};
+
+use crate::EvalError;
+use crate::score::Kept;
+use order::Order;
+use origin::Origins;
+use said::Said;
+
+pub(crate) use own_summary::{OWN_SUMMARY, OWN_SUMMARY_SHARE, last_own_view};
+
+/// Characters that a line has at least to be counted: shorter ones stand in many places by chance.
+const LEAST_LINE: usize = 20;
+
+/// What of a session's meaning a result holds. `docs/evaluation.md` defines each figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MeaningScores {
+    /// Typed messages of 10 to 400 characters.
+    pub typed: Kept,
+    /// Sentences of the model's last message before each typed one.
+    #[serde(rename = "final")]
+    pub finals: Kept,
+    /// Lines said only after the newest typed message that stand in front of it; `None` where the result does not show
+    /// that message, or nothing was said after it.
+    pub misplaced: Option<u32>,
+    /// Kept lines that stand under who said them.
+    pub speakers: Kept,
+    /// Kept lines that stand under the file or command that printed them.
+    pub sources: Kept,
+    /// Lines of a summary that the agent itself recorded.
+    pub summary: Kept,
+}
+
+impl MeaningScores {
+    pub(crate) fn is_none(&self) -> bool {
+        let figures = [self.typed, self.finals, self.speakers, self.sources, self.summary];
+        self.misplaced.is_none() && figures.iter().all(Kept::is_none)
+    }
+
+    /// The same with nothing kept of what there is. Shares of what was kept are none.
+    pub(crate) fn lost(self) -> Self {
+        let none = |kept: Kept| Kept { kept: 0, ..kept };
+        let (typed, finals, summary) = (none(self.typed), none(self.finals), none(self.summary));
+        Self { typed, finals, summary, ..Self::default() }
+    }
+}
+
+/// What a session meant, worked out once for all results.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    said: Said,
+    order: Order,
+    origins: Origins,
+}
+
+impl Meaning {
+    /// Linear in the view.
+    pub(crate) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+        Ok(Self { said: Said::of(before)?, order: Order::of(before)?, origins: Origins::of(before)? })
+    }
+
+    /// Measures a result, a view in order. Linear in it.
+    pub(crate) fn measure(&self, result: &[Entry]) -> MeaningScores {
+        let (typed, finals, summary) = self.said.kept(result);
+        let (speakers, sources) = self.origins.places(result);
+        MeaningScores { typed, finals, misplaced: self.order.misplaced(result), speakers, sources, summary }
+    }
+
+    /// Whether the view holds a summary that the agent recorded.
+    pub(crate) fn has_own_summary(&self) -> bool {
+        self.said.has_summary()
+    }
+}
+
+/// Each run of white space as one blank, none at the ends.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}

@@ -1,0 +1,144 @@
+//! Who said each line of a session, and which calls printed it.
+
+use std::collections::HashMap;
+
+use epitome::session::{CallId, Content, Entry, Message, Origin, Role};
+
+use super::label::Vocabulary;
+use super::names::calls_of;
+use super::plain;
+use crate::EvalError;
+
+/// Who may have said a line, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Speakers(u8);
+
+impl Speakers {
+    pub(super) const NONE: Self = Self(0);
+    /// The user's side.
+    pub(super) const USER: Self = Self(1);
+    /// The model in words.
+    pub(super) const MODEL: Self = Self(2);
+    /// A tool.
+    pub(super) const TOOL: Self = Self(4);
+    /// All of them: a summary tells what anybody said.
+    pub(super) const ANY: Self = Self(7);
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// Where a line comes from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Source {
+    /// Who said it.
+    pub(super) said: Speakers,
+    /// Whether the model wrote it into the arguments of a call: it may stand under the model and under the tool.
+    pub(super) in_call: bool,
+    /// The calls that printed it or wrote it, in order.
+    pub(super) calls: Vec<u32>,
+}
+
+impl Source {
+    /// Whether only tools printed it, so that it has a file or command to stand under.
+    pub(super) fn is_printed(&self) -> bool {
+        self.said == Speakers::TOOL
+    }
+
+    /// Whether it may stand under what names `speakers`.
+    pub(super) fn fits(&self, speakers: Speakers) -> bool {
+        let written = if self.in_call { Speakers::MODEL.with(Speakers::TOOL) } else { Speakers::NONE };
+        self.said.with(written).meets(speakers)
+    }
+}
+
+/// Every line of a session with where it comes from.
+#[derive(Debug)]
+pub(super) struct Origins {
+    lines: HashMap<String, Source>,
+    pub(super) vocabulary: Vocabulary,
+}
+
+impl Origins {
+    /// Linear in the view.
+    pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+        let mut reading = Reading::default();
+        for message in before.iter().map(|entry| &*entry.message).filter(|message| !message.is_system_prompt()) {
+            reading.take(message);
+        }
+        let vocabulary = Vocabulary::new(&reading.names, &reading.tools)?;
+        Ok(Self { lines: reading.lines, vocabulary })
+    }
+
+    /// Where a line comes from, white space as one blank; `None` where the session does not have it.
+    pub(super) fn source(&self, line: &str) -> Option<&Source> {
+        self.lines.get(line)
+    }
+}
+
+/// A session being read.
+#[derive(Debug, Default)]
+struct Reading {
+    lines: HashMap<String, Source>,
+    /// The names of each call.
+    names: Vec<Vec<String>>,
+    tools: Vec<String>,
+    by_id: HashMap<CallId, u32>,
+    /// The newest call in plain text, which what the user's side prints next answers.
+    in_text: Option<u32>,
+}
+
+impl Reading {
+    fn take(&mut self, message: &Message) {
+        let speaker = match (message.origin, message.role) {
+            (Origin::Summary, _) => Speakers::ANY,
+            (Origin::Tool | Origin::ToolOutput, _) | (_, Role::Tool) => Speakers::TOOL,
+            (Origin::Model, _) | (_, Role::Assistant) => Speakers::MODEL,
+            (_, _) => Speakers::USER,
+        };
+        let first = self.names.len() as u32;
+        for (id, names) in calls_of(message) {
+            let number = self.names.len() as u32;
+            match id {
+                Some(id) => drop(self.by_id.insert(id.into(), number)),
+                None => self.in_text = Some(number),
+            }
+            self.names.push(names);
+        }
+        let mut call = first;
+        for block in &message.blocks {
+            match &block.content {
+                Content::Text { text } => {
+                    let printed = self.in_text.filter(|_| message.origin == Origin::ToolOutput);
+                    self.add(text, speaker, false, printed);
+                }
+                Content::ToolResult(result) => {
+                    let printed = self.by_id.get(&result.call_id).copied();
+                    self.add(&result.text, Speakers::TOOL, false, printed);
+                }
+                Content::ToolCall(known) => {
+                    self.tools.push(known.name.to_string());
+                    let mut text = String::new();
+                    crate::text::append_arguments(&known.arguments, &mut text);
+                    self.add(&text, Speakers::NONE, true, Some(call));
+                    call += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, text: &str, said: Speakers, in_call: bool, call: Option<u32>) {
+        for line in text.lines().map(plain).filter(|line| !line.is_empty()) {
+            let source = self.lines.entry(line).or_default();
+            source.said = source.said.with(said);
+            source.in_call |= in_call;
+            source.calls.extend(call.filter(|call| source.calls.last() != Some(call)));
+        }
+    }
+}

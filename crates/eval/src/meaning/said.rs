@@ -1,0 +1,147 @@
+//! Whether typed messages, final answers and recorded summaries are still there.
+
+use epitome::session::{Content, Entry, Origin, Role};
+
+use super::{LEAST_LINE, plain};
+use crate::EvalError;
+use crate::patterns::Patterns;
+use crate::score::Kept;
+
+/// Characters of typed messages that are counted: shorter ones stand anywhere, longer ones may be cut.
+const TYPED: std::ops::RangeInclusive<usize> = 10..=400;
+/// Characters of a typed message that must stand in one piece.
+const PIECE: usize = 30;
+/// Characters between the beginnings of pieces that are looked for.
+const STEP: usize = 5;
+/// How a text begins that an agent puts in front of a session that goes on.
+const CONTINUED: &str = "This session is being continued";
+/// Characters of sentences that are counted: shorter ones say little, longer ones are lists and code.
+const SENTENCE: std::ops::RangeInclusive<usize> = 40..=300;
+
+/// What was said that should stay.
+#[derive(Debug)]
+pub(super) struct Said {
+    pieces: Patterns,
+    /// For each typed message the number of the first of its pieces, and of the first one behind them.
+    typed: Vec<std::ops::Range<usize>>,
+    finals: Patterns,
+    summary: Patterns,
+    sentences: usize,
+    lines: usize,
+}
+
+impl Said {
+    pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+        let (mut pieces, mut typed, mut finals, mut lines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut answer = None;
+        for message in before.iter().map(|entry| &*entry.message) {
+            // Where only the text is left, an agent's own summary is what a person seems to have typed.
+            let continues = || message.plain_text().trim_start().starts_with(CONTINUED);
+            match message.origin {
+                Origin::Typed if continues() => lines.extend(summary_lines(&message.plain_text())),
+                Origin::Summary => lines.extend(summary_lines(&message.plain_text())),
+                Origin::Typed if message.role == Role::User => {
+                    finals.extend(answer.take().iter().flat_map(|answer: &String| sentences(answer)));
+                    let text = plain(&message.plain_text());
+                    if is_counted(&text) {
+                        let first = pieces.len();
+                        add_pieces(&text, &mut pieces);
+                        typed.push(first..pieces.len());
+                    }
+                }
+                Origin::Model => {
+                    let text = plain(&message.plain_text());
+                    answer = Some(text).filter(|text| !text.is_empty()).or(answer);
+                }
+                _ => {}
+            }
+        }
+        let (finals, lines) = (crate::edits::unique(finals), crate::edits::unique(lines));
+        Ok(Self {
+            pieces: Patterns::new(&pieces, false)?,
+            typed,
+            sentences: finals.len(),
+            lines: lines.len(),
+            finals: Patterns::new(&finals, false)?,
+            summary: Patterns::new(&lines, false)?,
+        })
+    }
+
+    pub(super) fn has_summary(&self) -> bool {
+        self.lines > 0
+    }
+
+    /// Typed messages, sentences of final answers and lines of summaries that a result holds.
+    pub(super) fn kept(&self, result: &[Entry]) -> (Kept, Kept, Kept) {
+        let text = texts(result);
+        let pieces = self.pieces.present(&text);
+        let typed: Vec<bool> =
+            self.typed.iter().map(|range| pieces[range.clone()].iter().any(|present| *present)).collect();
+        let count = |patterns: &Patterns, of: usize| {
+            if of == 0 { Kept::default() } else { Kept::count(&patterns.present(&text)) }
+        };
+        (Kept::count(&typed), count(&self.finals, self.sentences), count(&self.summary, self.lines))
+    }
+}
+
+/// What a view says, its calls' arguments left out, white space as one blank.
+fn texts(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    let mut add = |text: &str| {
+        for word in text.split_whitespace() {
+            out.push_str(word);
+            out.push(' ');
+        }
+    };
+    for block in entries.iter().flat_map(|entry| &entry.message.blocks) {
+        match &block.content {
+            Content::Text { text } => add(text),
+            Content::ToolResult(result) => add(&result.text),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Whether a typed text is one that should stay: what agents put into a person's mouth begins with a tag or a bracket.
+fn is_counted(text: &str) -> bool {
+    TYPED.contains(&text.chars().count()) && !text.starts_with(['<', '['])
+}
+
+/// The pieces of a typed text, any of which shows that it is there: all of a short one.
+fn add_pieces(text: &str, pieces: &mut Vec<String>) {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= PIECE {
+        pieces.push(text.to_owned());
+        return;
+    }
+    pieces.extend(
+        (0..=chars.len() - PIECE).step_by(STEP).map(|from| chars[from..from + PIECE].iter().collect::<String>()),
+    );
+}
+
+/// The sentences of an answer that are counted: parted behind `. ! ? 。` and a blank.
+fn sentences(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    let mut add = |sentence: &str| {
+        if SENTENCE.contains(&sentence.chars().count()) {
+            found.push(sentence.to_owned());
+        }
+    };
+    while let Some((at, char)) = chars.next() {
+        if matches!(char, '.' | '!' | '?' | '。') && chars.peek().is_some_and(|(_, next)| *next == ' ') {
+            let end = at + char.len_utf8();
+            add(&text[start..end]);
+            start = end + 1;
+        }
+    }
+    add(text.get(start..).unwrap_or_default());
+    found
+}
+
+/// The lines of a recorded summary that are counted.
+fn summary_lines(text: &str) -> Vec<String> {
+    text.lines().map(plain).filter(|line| line.chars().count() >= LEAST_LINE).collect()
+}

@@ -1,0 +1,90 @@
+//! Where probes are found: folders with a session, its probes and perhaps a hand-off summary.
+
+use std::path::{Path, PathBuf};
+
+use super::probe::ProbeSet;
+use crate::EvalError;
+use crate::files::File;
+
+/// The file that makes a folder one of probes.
+const PROBES: &str = "probes.json";
+/// What the session up to the cut is called, the first one that is there.
+const PREFIXES: [&str; 2] = ["prefix.json.gz", "prefix.json"];
+/// What the hand-off summary is called.
+const HANDOFF: &str = "handoff.md";
+
+/// What stands beside a probed session.
+#[derive(Debug)]
+pub(crate) struct ProbeFolder {
+    /// The folder's name.
+    pub(crate) name: String,
+    pub(crate) set: ProbeSet,
+    pub(crate) handoff: Option<String>,
+    /// All bytes beside the session's, for a digest.
+    pub(crate) beside: Vec<u8>,
+}
+
+impl ProbeFolder {
+    /// Reads what stands beside `prefix`. Linear.
+    pub(crate) fn beside(prefix: &Path) -> Result<Self, EvalError> {
+        let folder = prefix.parent().unwrap_or(Path::new(""));
+        let read = |path: &Path| std::fs::read(path).map_err(|error| unreadable(path, error));
+        let path = folder.join(PROBES);
+        let mut beside = read(&path)?;
+        let set = ProbeSet::parse(&String::from_utf8_lossy(&beside), &path.display().to_string())?;
+        let path = folder.join(HANDOFF);
+        let mut handoff = None;
+        if path.is_file() {
+            let bytes = read(&path)?;
+            beside.extend(&bytes);
+            handoff = Some(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        Ok(Self { name: name_of(folder), set, handoff, beside })
+    }
+}
+
+/// The probed sessions in `paths`: each is a folder with `probes.json`, or one that holds such folders, at any depth.
+/// The files are those of the sessions, named `FOLDER/prefix.json`.
+pub(crate) fn folders(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
+    let mut found: Vec<File> = Vec::new();
+    for path in paths {
+        let before = found.len();
+        collect(path, &mut found)?;
+        if found.len() == before {
+            let problem = format!("holds no folder with a {PROBES}: name a folder of probes");
+            return Err(EvalError::Probes { file: path.display().to_string(), problem });
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn collect(folder: &Path, found: &mut Vec<File>) -> Result<(), EvalError> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    if folder.join(PROBES).is_file() {
+        let Some(file) = PREFIXES.into_iter().find(|name| folder.join(name).is_file()) else {
+            let problem =
+                format!("there is no {} beside it: put the session up to the cut there", PREFIXES.join(" or "));
+            return Err(EvalError::Probes { file: folder.join(PROBES).display().to_string(), problem });
+        };
+        found.push(File { name: format!("{}/{file}", name_of(folder)), path: folder.join(file) });
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
+        collect(&entry.map_err(|error| unreadable(folder, error))?.path(), found)?;
+    }
+    Ok(())
+}
+
+/// The folder's own name, also where it was named as `.`.
+fn name_of(folder: &Path) -> String {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    whole.file_name().map_or_else(|| whole.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> EvalError {
+    EvalError::Read { file: path.display().to_string(), error }
+}
