@@ -164,6 +164,11 @@ impl<'a> View<'a> {
         self
     }
 
+    /// Whether the texts that the engine writes name recall handles.
+    pub fn names_handles(&self) -> bool {
+        self.handles
+    }
+
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.entries.len()

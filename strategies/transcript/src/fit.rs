@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use epitome_strategy::session::{Heading, HeadingKind};
 use epitome_strategy::{BlockRef, Content, Goal, Tokens, View, speech};
 
 use crate::choose::Choice;
@@ -13,8 +14,8 @@ use crate::sections;
 use crate::source::{Kind, Source};
 use crate::worth::Worth;
 
-/// What a transcript costs beside its text: the message and the engine's heading.
-const RUN_TOKENS: Tokens = 24;
+/// What a message costs beside its text, and what the line feed behind a heading may add.
+const MESSAGE_TOKENS: Tokens = 6;
 /// How often lines are chosen again with what writing them showed: the last time fills a hundredth of the room.
 const ROUNDS: usize = 4;
 
@@ -94,6 +95,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
     let mut fitted = Fitted::default();
     let mut passages = source.passages.iter().enumerate().peekable();
     let mut is_first = true;
+    let heading_tokens = heading_tokens(view);
     for run in layout.runs() {
         while passages.next_if(|(_, passage)| passage.unit < run.start).is_some() {}
         let mut of_run = Vec::new();
@@ -113,7 +115,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         if is_first && !text.is_empty() {
             text = format!("{}\n{text}", digest::legend(goal.language));
         }
-        let tokens = if text.is_empty() { 0 } else { view.count(&text) + RUN_TOKENS };
+        let tokens = if text.is_empty() { 0 } else { view.count(&text) + heading_tokens };
         if tokens >= before {
             // What would be no shorter stays as it is.
             fitted.tokens += before;
@@ -125,6 +127,13 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
     }
     write_excerpts(view, source, layout, kept, &mut fitted);
     fitted
+}
+
+/// What a transcript costs beside its text.
+fn heading_tokens(view: &View<'_>) -> Tokens {
+    let (kind, language) = (HeadingKind::Summary, view.language());
+    let handle = view.names_handles().then_some("0a1b2c3d");
+    view.count(&Heading { kind, language, messages: 100, handle }.to_string()) + MESSAGE_TOKENS
 }
 
 /// Answers at the end of a run of which every line is kept stay as they are: what is left of the run, and their units.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_strategy::session::{CallId, Content};
+use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::{BlockRef, Message, Origin, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
@@ -377,10 +377,7 @@ fn behind_transcripts(view: &View<'_>) -> HashMap<usize, Behind> {
 /// The text of a message that is a transcript, without the engine's heading.
 pub(crate) fn transcript(message: &Message) -> Option<String> {
     let text = message.plain_text();
-    let body = match text.split_once('\n') {
-        Some((heading, body)) if heading.starts_with('[') => body,
-        _ => &text,
-    };
+    let body = Heading::body_of(&text);
     digest::is_transcript(body).then(|| body.to_owned())
 }
 

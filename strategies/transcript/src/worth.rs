@@ -73,6 +73,7 @@ impl Worth {
         let is_replaced = replaced(source);
         let mut later: HashMap<Kind, u32> = HashMap::new();
         let mut previous = None;
+        let mut newer_reads = 0.0_f32;
         for passage in source.passages.iter().rev() {
             let later = later.entry(passage.kind).or_default();
             if previous != Some(passage.message) {
@@ -88,7 +89,7 @@ impl Worth {
                 Kind::Answer => weight("answer", 3.0) * age,
                 Kind::Said => weight("said", 2.0) * age,
                 Kind::Call => weight("call", 1.5) * age,
-                Kind::Argument => weight("argument", 1.0) * age,
+                Kind::Argument => weight("argument", 1.0) * age.powf(weight("argage", 1.0)),
                 Kind::Injected => weight("injected", 1.0) * age,
                 Kind::Output => weight("output", 1.0) * age * (1.0 + (-(tokens as f32) / weight("short", 150.0)).exp()),
             };
@@ -105,6 +106,10 @@ impl Worth {
                     (true, true) => weight("state", 1.4),
                     (true, false) => 1.0,
                 };
+            }
+            if passage.kind == Kind::Output && action.is_some_and(|action| is_reading(source, action)) {
+                factor *= 1.0 + weight("read", 0.0) * (-newer_reads / weight("readage", 5.0)).exp();
+                newer_reads += 1.0;
             }
             for line in passage.lines.clone() {
                 let index = line as usize;
