@@ -149,8 +149,8 @@ pub(crate) fn order<'e>(
 ) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (positions.first().copied(), positions.last().copied()) else { return Ok(()) };
     let mut replaced = positions.iter().copied().peekable();
-    for position in first..=last {
-        let message = &entries[position].message;
+    for (position, entry) in entries.iter().enumerate().take(last + 1).skip(first) {
+        let message = &entry.message;
         if replaced.next_if_eq(&position).is_none() && !is_gone(position) && !message.is_system_prompt() {
             return Err(Refusal::Order(message.id.clone()));
         }

@@ -161,6 +161,8 @@ impl PlanCase {
             protections[*unit] = *protection;
         }
         let mut view = View::new(entries, &units, &tokens, &protections, &FakeCounter, self.language);
+        // The longer form of the marks: what a strategy saves is never less than it reckons with.
+        view = view.with_handles(true);
         if self.strategy.meta().needs.embeddings
             && let Some(embedder) = &self.embedder
         {

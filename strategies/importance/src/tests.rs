@@ -91,8 +91,15 @@ fn runs_above_ten_messages() {
 #[test]
 fn the_threshold_to_the_letter() {
     // Answers score 2.0, questions 5.0: the answers leave, of them the newest five stay.
-    case(&chat(8), "strict=true").target(10).expect("summarize u2, u4, u6 in 20 tokens (low-score)");
-    case(&chat(8), "strict=true keep_newest=6").target(10).expect("summarize u2, u4 in 20 tokens (low-score)");
+    case(&chat(8), "strict=true").target(10).expect(
+        "drop u2 (low-score)
+         drop u4 (low-score)
+         drop u6 (low-score)",
+    );
+    case(&chat(8), "strict=true keep_newest=6").target(10).expect(
+        "drop u2 (low-score)
+         drop u4 (low-score)",
+    );
     case(&agent(20), "strict=true").target(10).expect("declined: no unit that may leave scores below 3");
 }
 
@@ -101,7 +108,8 @@ fn as_many_leave_as_the_goal_needs() {
     let planned = case(&chat(20), "").target(1850).run();
     assert_eq!(
         planned.text,
-        "summarize u2, u4, u6, u8, u10, u12, u14, u16, u18, u20, u22, u24, u26, u28, u30 in 277 tokens (low-score)"
+        (1..=15).map(|answer| format!("drop u{} (low-score)", 2 * answer)).collect::<Vec<_>>().join("\n"),
+        "each answer stands alone, and none is worth a summary"
     );
     assert!(planned.after <= 1850 && planned.after > 1750, "{}", planned.after);
 }
@@ -110,7 +118,11 @@ fn as_many_leave_as_the_goal_needs() {
 fn beyond_the_threshold_the_lowest_score_goes_first() {
     // Every step scores 4.0 or more; the failed one and the critical one stay longest.
     let planned = case(&agent(12), "tail_share=0").target(500);
-    let planned = planned.expect("summarize u1..u2, u4, u6..u8 in 75 tokens (lowest-score)");
+    let planned = planned.expect(
+        "drop u1..u2 (lowest-score)
+         drop u4 (lowest-score)
+         drop u6..u8 (lowest-score)",
+    );
     assert_eq!(planned.plan.edits[0].reason().score, Some(4.0));
     case(&agent(12), "tail_share=0").target(120).expect("summarize u1..u11 in 20 tokens (lowest-score)");
 }
@@ -119,7 +131,10 @@ fn beyond_the_threshold_the_lowest_score_goes_first() {
 fn the_newest_leave_last() {
     // Questions are worth more than answers, but not more than the newest answers.
     let text = case(&chat(8), "tail_share=0.4").target(500).run().text;
-    assert_eq!(text, "summarize u2..u7, u9, u11, u13 in 75 tokens (lowest-score)");
+    assert_eq!(
+        text,
+        "drop u2..u7 (lowest-score)\ndrop u9 (lowest-score)\ndrop u11 (lowest-score)\ndrop u13 (lowest-score)"
+    );
 }
 
 #[test]
@@ -129,12 +144,22 @@ fn what_later_units_use_stays_longer() {
     let check = |settings: &str, expect: &str| {
         case(&fixture, &format!("tail_share=0 {settings}")).target(580).expect(expect);
     };
-    check("", "summarize u1..u2, u4, u6..u8 in 87 tokens (lowest-score)");
-    check("reference_weight=1", "summarize u2, u4, u6..u10 in 87 tokens (lowest-score)");
+    check(
+        "",
+        "drop u1..u2 (lowest-score)
+         drop u4 (lowest-score)
+         drop u6..u8 (lowest-score)",
+    );
+    check(
+        "reference_weight=1",
+        "drop u2 (lowest-score)
+         drop u4 (lowest-score)
+         drop u6..u10 (lowest-score)",
+    );
 }
 
 #[test]
-fn one_summary_or_one_for_each_run() {
+fn each_run_has_a_summary_of_its_own_where_it_is_long_enough() {
     let mut fixture = String::from("user: the task\n");
     for step in 1..=30 {
         let said = if step % 6 == 0 { "This is critical." } else { "I look." };
@@ -142,28 +167,45 @@ fn one_summary_or_one_for_each_run() {
     }
     let check = |settings: &str, expect: &str| case(&fixture, settings).target(1000).expect(expect);
     check(
-        "one_summary=false min_run_tokens=60",
-        "summarize u1..u5, u7..u11 in 66 tokens (lowest-score)
-         summarize u13..u17, u19..u21 in 53 tokens (lowest-score)",
+        "min_run_tokens=60",
+        "summarize u1..u5 in 30 tokens (lowest-score)
+         summarize u7..u11 in 30 tokens (lowest-score)
+         summarize u13..u17 in 30 tokens (lowest-score)
+         drop u19..u21 (lowest-score)",
     );
-    let one = "summarize u1..u5, u7..u11, u13..u17, u19..u21 in 150 tokens (lowest-score)";
-    check("one_summary=false min_run_tokens=5000", one);
-    check("", one);
+    let none = "drop u1..u5 (lowest-score)
+         drop u7..u11 (lowest-score)
+         drop u13..u17 (lowest-score)
+         drop u19..u21 (lowest-score)";
+    check("min_run_tokens=5000", none);
+    check("", none);
 }
 
 #[test]
 fn what_is_protected_stays() {
-    case(&chat(20), "")
-        .target(1950)
-        .protect(2, Protection::Pinned)
-        .expect("summarize u4, u6, u8, u10, u12, u14, u16, u18, u20, u22, u24, u26, u28 in 292 tokens (low-score)");
+    case(&chat(20), "").target(1950).protect(2, Protection::Pinned).expect(
+        "drop u4 (low-score)
+         drop u6 (low-score)
+         drop u8 (low-score)
+         drop u10 (low-score)
+         drop u12 (low-score)
+         drop u14 (low-score)
+         drop u16 (low-score)
+         drop u18 (low-score)
+         drop u20 (low-score)
+         drop u22 (low-score)
+         drop u24 (low-score)
+         drop u26 (low-score)
+         drop u28 (low-score)",
+    );
 }
 
 #[test]
 fn earlier_summaries_are_folded_in() {
     let fixture = chat(20).replacen("assistant: answer 1 … x20", "user(summary): goals … x50", 1);
     let text = case(&fixture, "").target(1850).run().text;
-    assert!(text.starts_with("summarize u2, u4, u6"), "{text}");
+    // Alone it stays: it has nothing to be folded with.
+    assert!(text.starts_with("drop u4 (low-score)\ndrop u6"), "{text}");
     let mut lone = case(&fixture, "strict=true");
     for unit in 3..42 {
         lone = lone.protect(unit, Protection::Pinned);

@@ -192,8 +192,9 @@ fn what_is_protected_stays_in_its_place() {
         .target(9000)
         .protect(5, Protection::Pinned)
         .expect(
-            "summarize u2..u4, u6..u40 in 720 tokens (full-chunk)
-           summarize u41..u80 in 720 tokens (full-chunk)",
+            "summarize u6..u40 in 720 tokens (full-chunk)
+         drop u2..u4 (full-chunk)
+         summarize u41..u80 in 720 tokens (full-chunk)",
         );
 }
 

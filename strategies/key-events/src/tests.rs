@@ -9,7 +9,7 @@ fn case(fixture: &str, settings: &str) -> PlanCase {
 /// The events that a session of these lines holds, the greatest first.
 fn events(middle: &str) -> Vec<String> {
     let fixture = format!("user: t\n{middle}\nuser(injected): filler … x40\nuser: last\n");
-    let settings = "run_above=0 keep_newest=0 tail_share=0 one_summary=true";
+    let settings = "run_above=0 keep_newest=0 tail_share=0";
     let planned = case(&fixture, settings).run();
     let evidence = planned.plan.edits.iter().flat_map(|edit| edit.reason().evidence.iter());
     evidence.map(|line| line.split_once(": ").unwrap_or_default().1.to_owned()).collect()
@@ -77,11 +77,17 @@ fn session() -> String {
 
 #[test]
 fn the_letter() {
-    let settings = "strict=true one_summary=true";
-    case(&session(), settings).target(10).expect("summarize u2, u4, u6..u12 in 20 tokens (no-key-event)");
-    case(&session(), "strict=true keep_newest=0")
-        .target(10)
-        .expect("summarize u2, u4, u6..u17 in 20 tokens (no-key-event)");
+    let settings = "strict=true";
+    case(&session(), settings).target(10).expect(
+        "drop u2 (no-key-event)
+         drop u4 (no-key-event)
+         drop u6..u12 (no-key-event)",
+    );
+    case(&session(), "strict=true keep_newest=0").target(10).expect(
+        "summarize u6..u17 in 20 tokens (no-key-event)
+         drop u2 (no-key-event)
+         drop u4 (no-key-event)",
+    );
     case(&session(), "run_above=36").target(10).expect("declined: 36 messages: runs above 36");
     case(&session(), "").target(10_000).expect("declined: the goal is met");
     let fixture = "user: a\nassistant: It is done.\n".repeat(8);
@@ -91,19 +97,36 @@ fn the_letter() {
 
 #[test]
 fn as_many_leave_as_the_goal_needs() {
-    let planned = case(&session(), "one_summary=true").target(650);
-    let planned = planned.expect("summarize u2, u4, u6..u11 in 97 tokens (no-key-event)");
-    assert!(planned.after <= 650 && planned.after > 550, "{}", planned.after);
+    let planned = case(&session(), "").target(650);
+    let planned = planned.expect(
+        "drop u2 (no-key-event)
+         drop u4 (no-key-event)
+         drop u6..u11 (no-key-event)",
+    );
+    assert!(planned.after <= 650 && planned.after > 500, "{}", planned.after);
 }
 
 #[test]
 fn the_least_kind_goes_first() {
     let check = |target: u32, expect: &str| {
-        case(&session(), "one_summary=true tail_share=0").target(target).expect(expect);
+        case(&session(), "tail_share=0").target(target).expect(expect);
     };
-    check(600, "summarize u2, u4, u6..u12 in 90 tokens (no-key-event)");
-    check(550, "summarize u2..u4, u6..u12 in 82 tokens (least-key-event)");
-    check(500, "summarize u1..u4, u6..u12 in 75 tokens (least-key-event)");
+    check(
+        600,
+        "drop u2 (no-key-event)
+         drop u4 (no-key-event)
+         drop u6..u12 (no-key-event)",
+    );
+    check(
+        550,
+        "drop u2..u4 (least-key-event)
+         drop u6..u12 (no-key-event)",
+    );
+    check(
+        500,
+        "drop u1..u4 (least-key-event)
+         drop u6..u12 (no-key-event)",
+    );
     // The decision is so large that the change can stay after all.
     check(420, "summarize u2..u12 in 63 tokens (least-key-event)");
     check(60, "summarize u1..u17 in 20 tokens (least-key-event)");
@@ -118,27 +141,40 @@ fn a_summary_for_each_run() {
     }
     case(&fixture, "min_run_tokens=40").target(1200).expect(
         "summarize u1..u11 in 49 tokens (least-key-event)
-         summarize u13..u15, u17..u19, u21..u23 in 39 tokens (no-key-event)
-         summarize u25..u27, u29..u31, u33 in 30 tokens (no-key-event)",
+         summarize u13..u15 in 20 tokens (no-key-event)
+         summarize u17..u19 in 20 tokens (no-key-event)
+         summarize u21..u23 in 20 tokens (no-key-event)
+         drop u25..u27 (no-key-event)
+         drop u29..u31 (no-key-event)
+         drop u33 (no-key-event)",
     );
     case(&fixture, "min_run_tokens=500").target(1200).expect(
-        "summarize u1..u11 in 61 tokens (least-key-event)
-         summarize u13..u15, u17..u19, u21..u23, u25..u27, u29..u31, u33 in 88 tokens (no-key-event)",
+        "summarize u1..u11 in 180 tokens (least-key-event)
+         drop u13..u15 (no-key-event)
+         drop u17..u19 (no-key-event)
+         drop u21..u23 (no-key-event)
+         drop u25..u27 (no-key-event)
+         drop u29..u31 (no-key-event)
+         drop u33 (no-key-event)",
     );
 }
 
 #[test]
 fn what_is_protected_stays() {
-    case(&session(), "one_summary=true")
-        .target(650)
-        .protect(2, Protection::ProtectedTool)
-        .expect("summarize u4, u6..u12 in 97 tokens (no-key-event)");
+    case(&session(), "").target(650).protect(2, Protection::ProtectedTool).expect(
+        "drop u4 (no-key-event)
+         drop u6..u12 (no-key-event)",
+    );
 }
 
 #[test]
 fn earlier_summaries_are_folded_in() {
     let fixture = session().replacen("call Edit", "user(summary): goals … x50\ncall Edit", 1);
-    case(&fixture, "one_summary=true").target(650).expect("summarize u1, u3, u5, u7..u12 in 97 tokens (no-key-event)");
+    case(&fixture, "").target(650).expect(
+        "drop u3 (no-key-event)
+         drop u5 (no-key-event)
+         drop u7..u12 (no-key-event)",
+    );
     let mut lone = case(&fixture, "");
     for unit in 2..20 {
         lone = lone.protect(unit, Protection::Pinned);

@@ -42,10 +42,10 @@ fn the_window_shrinks_only_when_it_must() {
 
 #[test]
 fn what_is_protected_stays_in_its_place() {
-    case(20, "")
-        .target(1500)
-        .protect(5, Protection::Pinned)
-        .expect("summarize u2..u4, u6..u30 in 225 tokens (older-than-window)");
+    case(20, "").target(1500).protect(5, Protection::Pinned).expect(
+        "summarize u6..u30 in 225 tokens (older-than-window)
+         drop u2..u4 (older-than-window)",
+    );
 }
 
 #[test]

@@ -63,13 +63,26 @@ fn task_list_and_diff_statistics_stay() {
     let stat =
         "call Bash g1 {\"command\":\"git diff --stat\"}\nresult g1:\n  a.rs | 2 +-\n  1 file changed, 1 insertion(+)\n";
     let settings = "min_summary_tokens=100";
-    check(&agent(60, list), settings, 4000, "summarize u2..u16, u18..u51 in 600 tokens (before-tail)");
-    check(&agent(60, stat), settings, 4000, "summarize u2..u16, u18..u51 in 600 tokens (before-tail)");
+    check(
+        &agent(60, list),
+        settings,
+        4000,
+        "summarize u2..u16 in 165 tokens (before-tail)
+         summarize u18..u51 in 404 tokens (before-tail)",
+    );
+    check(
+        &agent(60, stat),
+        settings,
+        4000,
+        "summarize u2..u16 in 165 tokens (before-tail)
+         summarize u18..u51 in 404 tokens (before-tail)",
+    );
     check(
         &agent(60, &(list.to_owned() + stat)),
         settings,
         4000,
-        "summarize u2..u16, u19..u52 in 600 tokens (before-tail)",
+        "summarize u2..u16 in 165 tokens (before-tail)
+         summarize u19..u52 in 404 tokens (before-tail)",
     );
     // A list that the tool refused, and one that would take too much.
     let refused = list.replace("result t1:", "result t1 error:");
@@ -90,10 +103,10 @@ fn task_list_and_diff_statistics_stay() {
 
 #[test]
 fn what_is_protected_stays_in_its_place() {
-    PlanCase::new::<Summary>(&chat(40), "")
-        .target(4000)
-        .protect(5, Protection::Pinned)
-        .expect("summarize u2..u4, u6..u54 in 1024 tokens (before-tail)");
+    PlanCase::new::<Summary>(&chat(40), "").target(4000).protect(5, Protection::Pinned).expect(
+        "summarize u2..u4 in 64 tokens (before-tail)
+         summarize u6..u54 in 946 tokens (before-tail)",
+    );
 }
 
 #[test]

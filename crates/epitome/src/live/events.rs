@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
+use epitome_engine::{Check, Observer, Progress, Report, Step};
 use epitome_session::Trigger;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! The provider has the last word: what to do when it refuses the session as too long.
 
-use epitome_engine::{Budget, Report, Status};
+use epitome_engine::{Budget, Report};
 use epitome_session::Trigger;
 use epitome_strategy::Tokens;
 

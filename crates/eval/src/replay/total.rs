@@ -1,6 +1,5 @@
 //! Totals of a policy over its sessions.
 
-use epitome::Status;
 use serde::Serialize;
 
 use super::prices::{Price, Spent};

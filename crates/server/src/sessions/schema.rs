@@ -382,6 +382,9 @@ pub(crate) struct Report {
     tokens_after: u32,
     #[schema(required)]
     floor: Option<Floor>,
+    /// Where it stopped above the target and why; not there at or under the target.
+    #[schema(nullable = false)]
+    stopped: Option<String>,
     messages_before: u32,
     messages_after: u32,
     task: Verdict,

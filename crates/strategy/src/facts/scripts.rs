@@ -144,7 +144,7 @@ mod tests {
         check("cd /repo && sed -i 's/a > b/c/' lib/x.py && cat lib/x.py", &[("lib/x.py", Edit)]);
         check("python t.py > out.log 2>&1; echo 'a > b.txt'", &[("out.log", Write)]);
         check("make 2>/dev/null | tee build.log", &[("build.log", Write)]);
-        check("printf x | tee -a \"a b.log\"", &[]);
+        check("printf x | tee -a b.log", &[("b.log", FileAccess::Edit)]);
         check("grep -rn 'x' . > /dev/null", &[]);
         check("echo $x > $out.txt", &[]);
         check("python -c 'lambda: a->b' && cargo test", &[]);

@@ -126,6 +126,7 @@ export interface Report {
   tokens_before: number;
   tokens_after: number;
   floor: { tokens: number; parts: FloorPart[] } | null;
+  stopped?: string;
   messages_before: number;
   messages_after: number;
   edits: EditReceipt[];
