@@ -16,7 +16,7 @@ use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
 use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
-use crate::quality::{Attempt, Judge, MinQuality, Quality};
+use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
 use crate::receipts;
 use crate::report::{Mode, Report, Status};
 use crate::request::{Chain, Chains, Pins, Request};
@@ -203,7 +203,8 @@ impl Engine {
             return Ok(self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None)));
         }
         let goal = self.goal(session, &start, request, kind, language);
-        let judge = Judge::new(&start, &context, &self.pins, goal.limit, self.quality);
+        let whole = Whole::of(session, &start.entries);
+        let judge = Judge::new(&start, &whole, &context, &self.pins, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
             refusal => EngineError::Refused(refusal.to_string()),
