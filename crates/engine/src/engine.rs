@@ -273,7 +273,7 @@ impl Engine {
 
     fn goal(&self, session: &Session, start: &Working, request: &Request, task: TaskKind, language: Language) -> Goal {
         let newest = crate::focus::newest(&start.entries);
-        let is_open = newest.as_ref().is_some_and(|newest| !newest.is_answered);
+        let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
         let limit = request.limit.max(request.target);
         Goal {
             current: start.total,

@@ -1,7 +1,7 @@
 //! What a session is about now: the newest thing that a person typed.
 
 use epitome_session::{Entry, Origin, Role};
-use epitome_strategy::speech::typed_texts;
+use epitome_strategy::speech::{asks, typed_texts};
 
 /// Bytes of a typed message that say what it is about.
 const FOCUS_BYTES: usize = 2_000;
@@ -11,8 +11,8 @@ const FOCUS_BYTES: usize = 2_000;
 pub(crate) struct Newest {
     /// What was typed in it, without what a harness put beside it; its first bytes.
     pub text: String,
-    /// Whether the model did or said anything behind it. Until then it is the question: what comes next is about it.
-    pub is_answered: bool,
+    /// Whether it asks something that the model has neither said nor done anything about yet: what comes next is about it.
+    pub is_open: bool,
 }
 
 /// The newest message in which a person typed something. Linear in the messages behind it and in its text.
@@ -27,7 +27,8 @@ pub(crate) fn newest(entries: &[Entry]) -> Option<Newest> {
         let text = texts.collect::<Vec<_>>().join("\n");
         if !text.is_empty() {
             let text = text[..text.floor_char_boundary(FOCUS_BYTES)].to_owned();
-            return Some(Newest { text, is_answered });
+            let is_open = !is_answered && asks(&text);
+            return Some(Newest { text, is_open });
         }
     }
     None
@@ -43,14 +44,15 @@ mod tests {
     fn the_newest_question() {
         let check = |fixture: &str, expect: Option<(&str, bool)>| {
             let found = newest(session(fixture).view());
-            assert_eq!(found.as_ref().map(|it| (it.text.as_str(), it.is_answered)), expect, "{fixture}");
+            assert_eq!(found.as_ref().map(|it| (it.text.as_str(), it.is_open)), expect, "{fixture}");
         };
-        check("user: one\nassistant: yes\nuser: two\nassistant: done\n", Some(("two", true)));
-        check("user: one\nassistant: yes\nuser: two\n", Some(("two", false)));
-        check("user: one\ncall Read c {}\nresult c: text\n", Some(("one", true)));
-        check("user: one\nuser(injected): a reminder\n", Some(("one", false)));
-        check("user: one\nassistant: yes\nuser: <system-reminder>be brief</system-reminder>\n", Some(("one", true)));
-        check("user: two <b>\n", Some(("two <b>", false)));
-        check("assistant: hello\n", None);
+        check("user: one\nassistant: yes\nuser: two?\nassistant: done\n", Some(("two?", false)));
+        check("user: one\nassistant: yes\nuser: two?\n", Some(("two?", true)));
+        check("user: one\nassistant: yes\nuser: two it is.\n", Some(("two it is.", false)));
+        check("user: one?\ncall Read c {}\nresult c: text\n", Some(("one?", false)));
+        check("user: one?\nuser(injected): a reminder\n", Some(("one?", true)));
+        check("user: one?\nassistant: yes\nuser: <system-reminder>why?</system-reminder>\n", Some(("one?", false)));
+        check("user: 第二个是什么？\n", Some(("第二个是什么？", true)));
+        check("assistant: hello?\n", None);
     }
 }
