@@ -121,8 +121,11 @@ impl Config {
                 later_from: self.select.later_from,
             },
             quality: MinQuality {
-                strings: self.quality.min_strings,
+                typed: self.quality.min_typed,
                 instructions: self.quality.min_instructions,
+                conclusions: self.quality.min_conclusions,
+                summaries: self.quality.min_summaries,
+                strings: self.quality.min_strings,
                 files: self.quality.min_files,
                 on_loss: self.quality.on_loss.0,
             },

@@ -87,11 +87,18 @@ settings! {
 settings! {
     /// `[quality]`: the least that a compaction must keep, and what follows where it does not.
     pub struct QualityTable {
-        /// The least share of the exact strings that somebody asked for (in typed messages and in what calls name; later
-        /// ones weigh more); 0 asks for nothing.
-        min_strings: f64 = 0.0, in 0..=1;
-        /// The least share of the sentences of typed messages that say what must, must not or always be done.
+        /// The least share of the short messages that people typed (of 10 to 400 characters), word for word; 0 asks for
+        /// nothing.
+        min_typed: f64 = 0.0, in 0..=1;
+        /// The least share of the sentences of people that demand something or tell a fact to be kept.
         min_instructions: f64 = 0.0, in 0..=1;
+        /// The least share of the sentences of what the model said last before each typed message.
+        min_conclusions: f64 = 0.0, in 0..=1;
+        /// The least share of the lines of a summary that an agent or a model wrote.
+        min_summaries: f64 = 0.0, in 0..=1;
+        /// The least share of the exact strings that somebody asked for (in typed messages and in what calls name; later
+        /// ones weigh more).
+        min_strings: f64 = 0.0, in 0..=1;
         /// The least share of the files that calls wrote or edited (which weigh twice) or read.
         min_files: f64 = 0.0, in 0..=1;
         /// `retry` tries the chains of the other kinds of task and takes the first result that keeps enough, or the best;

@@ -17,17 +17,14 @@ use crate::language::language;
 use crate::least::{floor_of, stopped};
 use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
-use crate::quality::{Attempt, Judge, MinQuality, Quality};
+use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
 use crate::receipts;
 use crate::report::{Mode, Report, Status, Timings};
 use crate::request::{Chain, Chains, Pins, Request};
 use crate::run::{Run, Written};
-use crate::select::{Select, Selected};
+use crate::select::{Select, Selected, routed};
 use crate::stages::Before;
 use crate::working::{Context, Working};
-
-/// Bytes of the newest user message that serve as focus where none is given.
-const FOCUS_BYTES: usize = 2_000;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
 #[derive(Debug, Clone)]
@@ -212,7 +209,8 @@ impl Engine {
             return Ok(draft.timed(started, timings));
         }
         let goal = self.goal(session, &start, request, kind, language);
-        let judge = Judge::new(&start, &context, &self.pins, goal.limit, self.quality);
+        let whole = Whole::of(session, &start.entries);
+        let judge = Judge::new(&start, &whole, &context, &self.pins, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
             refusal => EngineError::Refused(refusal.to_string()),
@@ -243,7 +241,7 @@ impl Engine {
                 let verdict = Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] };
                 self.select.choose(&[], verdict)
             }
-            None => self.select.choose(session.journal(), detect()),
+            None => self.select.choose(session.journal(), routed(detect(), session.log())),
         };
         let cycle = session.cycle() + 1;
         if request.chain.is_none() && self.chains.at(selected.kind, cycle, &self.select).1 {
@@ -285,11 +283,8 @@ impl Engine {
     }
 
     fn goal(&self, session: &Session, start: &Working, request: &Request, task: TaskKind, language: Language) -> Goal {
-        let newest = || {
-            let message = start.entries.iter().rev().map(|entry| &entry.message).find(|message| message.is_typed())?;
-            let text = message.plain_text();
-            Some(text[..text.floor_char_boundary(FOCUS_BYTES)].to_owned())
-        };
+        let newest = crate::focus::newest(&start.entries);
+        let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
         let limit = request.limit.max(request.target);
         Goal {
             current: start.total,
@@ -298,8 +293,8 @@ impl Engine {
             window: request.window.unwrap_or(limit),
             task,
             cycle: session.cycle() + 1,
-            focus: request.focus.clone().or_else(newest),
-            focus_given: request.focus.is_some(),
+            focus: request.focus.clone().or_else(|| newest.map(|newest| newest.text)),
+            focus_given: request.focus.is_some() || is_open,
             first_unsent_unit: None, // set for each plan: its position changes with the view
             language,
         }

@@ -11,6 +11,7 @@ mod detector;
 mod draft;
 mod engine;
 mod floor;
+mod focus;
 mod freed;
 pub mod guard;
 mod language;

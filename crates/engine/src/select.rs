@@ -3,7 +3,10 @@
 //! Verdicts waver where a session is of several kinds, and each change of the chain changes what the context looks like.
 //! So the kind of the last compaction stays until several verdicts in a row agree on another.
 
-use epitome_session::{Choice, Epoch};
+use std::sync::Arc;
+
+use epitome_session::{Choice, Epoch, Message};
+use epitome_strategy::text::counted;
 use epitome_strategy::{TaskKind, Verdict};
 
 use crate::request::{Chain, Chains};
@@ -24,6 +27,29 @@ impl Default for Select {
     fn default() -> Self {
         Self { agreeing_verdicts: 2, min_confidence: 0.5, later_from: 3 }
     }
+}
+
+/// Calls from which on, where every third typed message or more has one, a conversation is had through tools.
+const LEAST_CALLS: usize = 3;
+const TYPED_PER_CALL: usize = 3;
+
+/// The verdict to choose a chain by. Who talks to an agent that looks up and books things has a conversation; but later
+/// calls need what earlier ones gave (ids, dates, amounts), word for word, which the chains of plain chats do not keep: it
+/// counts as mixed work. The log tells, so that a compaction of the calls does not change it. Linear in the log, without
+/// its texts.
+pub(crate) fn routed(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
+    if verdict.kind != TaskKind::Conversation {
+        return verdict;
+    }
+    let calls: usize = log.iter().map(|message| message.calls().count() + message.text_calls.len()).sum();
+    let typed = log.iter().filter(|message| message.is_typed()).count();
+    if calls < LEAST_CALLS || calls * TYPED_PER_CALL < typed {
+        return verdict;
+    }
+    let mut evidence = verdict.evidence;
+    let calls = counted(calls, "tool call");
+    evidence.insert(0, format!("a conversation with {calls} in {}", counted(typed, "typed message")));
+    Verdict { kind: TaskKind::Mixed, evidence, ..verdict }
 }
 
 /// The kind that a chain is chosen by.
@@ -173,6 +199,28 @@ mod tests {
         // What was undone does not count.
         check("code.9 ~analysis.9 analysis.9", "code code code");
         check("~code.9 analysis.9", "code analysis");
+    }
+
+    #[test]
+    fn conversations_through_tools_count_as_mixed_work() {
+        let check = |kind: TaskKind, fixture: &str, expect: TaskKind| {
+            let session = epitome_testkit::session(fixture);
+            let verdict = Verdict { kind, confidence: 0.9, evidence: vec!["talk".to_owned()] };
+            let routed = routed(verdict.clone(), session.log());
+            assert_eq!(routed.kind, expect, "{fixture}");
+            assert_eq!(routed == verdict, kind == expect, "{routed:?}");
+        };
+        let times = |part: &str, count: usize| -> String {
+            (0..count).map(|number| part.replace("{n}", &number.to_string())).collect()
+        };
+        let chat = times("user: and then?\nassistant: Then we went.\n", 12);
+        let booked = times("user: on Friday\ncall book c{n} {}\nresult c{n}: ok\nassistant: Done.\n", 4);
+        check(TaskKind::Conversation, &chat, TaskKind::Conversation);
+        check(TaskKind::Conversation, &booked, TaskKind::Mixed);
+        check(TaskKind::Conversation, &format!("{booked}{}", times(&chat, 2)), TaskKind::Conversation);
+        check(TaskKind::Code, &booked, TaskKind::Code);
+        // A picture or two in a long chat make no work of it.
+        check(TaskKind::Conversation, &format!("{chat}call draw c {{}}\nresult c: ok\n"), TaskKind::Conversation);
     }
 
     #[test]

@@ -124,7 +124,11 @@ fn min_quality(dice: &mut Dice) -> MinQuality {
     let least = |dice: &mut Dice| dice.pick(&[0.0, 0.0, 0.3, 0.8, 1.0]);
     let (strings, instructions, files) = (least(dice), least(dice), least(dice));
     let on_loss = dice.pick(&[OnLoss::Retry, OnLoss::RollBack, OnLoss::Report]);
-    if dice.once_in(2) { MinQuality::default() } else { MinQuality { strings, instructions, files, on_loss } }
+    if dice.once_in(2) {
+        MinQuality::default()
+    } else {
+        MinQuality { strings, instructions, files, on_loss, ..MinQuality::default() }
+    }
 }
 
 /// Panics of strategies are part of the game: they are caught, and not printed.

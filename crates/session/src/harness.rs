@@ -292,24 +292,32 @@ mod tests {
              <command-args>only the parser </command-args>",
             &["only the parser"],
         );
-        check("<command-name>/compact</command-name>\n  <command-args>keep the plan</command-args>", &["keep the plan"]);
+        check(
+            "<command-name>/compact</command-name>\n  <command-args>keep the plan</command-args>",
+            &["keep the plan"],
+        );
         check("<command-name>/model</command-name>\n  <command-args>large</command-args>", &[]);
         check("<command-name>/exit</command-name>\n   <command-args></command-args>", &[]);
         check("<user-memory-input>tabs, not spaces</user-memory-input>", &["tabs, not spaces"]);
         // templates and what is added to them
         check("Base directory for this skill: /s\n\n# Review\nAlways ask.", &[]);
         check("# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nrules\n</INSTRUCTIONS>", &[]);
-        check("\n# Files mentioned by the user:\n\n## a.png\n\n## My request for Codex:\nmake it blue\n", &["make it blue"]);
+        check(
+            "\n# Files mentioned by the user:\n\n## a.png\n\n## My request for Codex:\nmake it blue\n",
+            &["make it blue"],
+        );
         check("see @a.rs\n--- Content from referenced files ---\nfn a() {}\n--- End of content ---", &["see @a.rs"]);
         check("<skill>\n<name>tree</name>\nbody\n</skill>", &[]);
         check("Stop hook feedback:\n- tests fail", &[]);
         // what a person shows is typed
-        check("why does it print <system-reminder>x</system-reminder>?", &[
+        check(
             "why does it print <system-reminder>x</system-reminder>?",
-        ]);
-        check("log:\n```\n<system-reminder>x</system-reminder>\n```\nwhy?", &[
+            &["why does it print <system-reminder>x</system-reminder>?"],
+        );
+        check(
             "log:\n```\n<system-reminder>x</system-reminder>\n```\nwhy?",
-        ]);
+            &["log:\n```\n<system-reminder>x</system-reminder>\n```\nwhy?"],
+        );
         check("<div>\n<p>a</p>\n</div>\nis not centred", &["<div>\n<p>a</p>\n</div>\nis not centred"]);
         check("ERROR at line 3\n  in main", &["ERROR at line 3\n  in main"]);
         check("看一下\n<system-reminder>提醒</system-reminder>", &["看一下"]);

@@ -24,8 +24,8 @@ pub struct Goal {
     pub cycle: u32,
     /// The current question, or what the user asked to keep in focus.
     pub focus: Option<String>,
-    /// Whether the host gave the focus; otherwise it is the newest thing that a person typed, and what comes next may be
-    /// about something else.
+    /// Whether what comes next is about the focus: the host gave it, or it asks what nothing has answered yet.
+    /// Otherwise it is the newest thing that a person typed, and what comes next may be about something else.
     pub focus_given: bool,
     /// The first unit that was never sent to the model: edits from here on cost no prompt cache.
     pub first_unsent_unit: Option<u32>,

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use epitome_session::{Content, Message, harness};
 
+pub use clauses::asks;
 pub use demands::demands;
 pub use sentences::sentences;
 pub use spoken::spoken_through_tool;

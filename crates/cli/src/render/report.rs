@@ -392,8 +392,7 @@ fn way_out(part: &str) -> &'static str {
 
 /// The parts of the figures that the session has something of.
 fn parts(quality: &Quality) -> impl Iterator<Item = (Part, &Kept)> {
-    let parts = [Part::Strings, Part::Instructions, Part::Files].map(|part| (part, quality.of(part)));
-    parts.into_iter().filter(|(_, kept)| kept.held > 0)
+    Part::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
 }
 
 fn kept(out: &mut String, quality: &Quality, width: usize) {

@@ -1,29 +1,33 @@
-//! What the view before held that matters, and what of it still stands.
+//! What the session held that matters, and what of it still stands.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_session::{Arguments, Content, Entry, Origin};
-use epitome_strategy::{Atoms, FileAccess, Lexicon, Occurrence, View};
+use epitome_session::{Arguments, Content, Entry, Origin, units};
+use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, View};
 
 use super::find::Finder;
-use super::sentences::instructions;
-use super::{Kept, MinQuality, Quality};
+use super::said::{Texts, Whole, conclusions, people, summary_lines};
+use super::{Kept, MinQuality, PARTS, Part, Quality};
+use crate::working::Context;
 
 /// How many examples of what was lost are told.
 const EXAMPLES: usize = 5;
 /// Characters of an example.
 const EXAMPLE_CHARS: usize = 200;
 
-/// What the view before held: read once, compared with each view after.
+/// What the session held: read once, compared with each view after.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
-    /// Strings, instructions and files, one part behind the other.
+    /// Of all parts, one behind the other.
     texts: Vec<Cow<'a, str>>,
     items: Vec<Item>,
-    parts: [Range<usize>; 3],
+    /// The bounds of each part, in the order of [`Part::ALL`].
+    parts: [Range<usize>; PARTS],
     finder: Finder,
+    /// Which of them stood in the view before.
+    stood: Vec<bool>,
 }
 
 /// What one of them is worth.
@@ -45,18 +49,41 @@ fn is_compound(text: &str) -> bool {
 }
 
 impl<'a> Held<'a> {
-    /// Reads what was typed and called in a view of `entries`. Linear in that.
-    pub(crate) fn of(entries: &'a [Entry], view: &View<'_>, lexicon: &Lexicon) -> Self {
-        let mut held =
-            Self { texts: Vec::new(), items: Vec::new(), parts: Default::default(), finder: Finder::default() };
-        held.read_strings(entries);
-        held.parts[0] = 0..held.texts.len();
-        held.read_instructions(entries, lexicon);
-        held.parts[1] = held.parts[0].end..held.texts.len();
-        held.read_files(view);
-        held.parts[2] = held.parts[1].end..held.texts.len();
+    /// Reads what was said and called in a session, and what of it stood in the entries of the view `before`. Linear in what was typed,
+    /// called and concluded; in a session that was compacted before, also in the view.
+    pub(crate) fn of(context: &Context<'_>, whole: &'a Whole<'_>, before: &'a [Entry], view: &View<'_>) -> Self {
+        let mut held = Self {
+            texts: Vec::new(),
+            items: Vec::new(),
+            parts: Default::default(),
+            finder: Finder::default(),
+            stood: Vec::new(),
+        };
+        let (typed, demanded) = people(whole.entries(), context.lexicon);
+        let mut said = [
+            (Part::Typed, typed),
+            (Part::Instructions, demanded),
+            (Part::Conclusions, conclusions(whole.entries())),
+            (Part::Summaries, summary_lines(before, context.session)),
+        ];
+        for part in Part::ALL {
+            let start = held.texts.len();
+            match said.iter_mut().find(|(of, _)| *of == part) {
+                Some((_, texts)) => held.add_all(std::mem::take(texts)),
+                None if part == Part::Strings => held.read_strings(whole.entries()),
+                None => held.read_files(context, whole, view),
+            }
+            held.parts[part as usize] = start..held.texts.len();
+        }
         held.finder = Finder::new(held.texts.iter().map(AsRef::as_ref));
+        held.stood = if whole.is_view() { vec![true; held.texts.len()] } else { held.found_in(before) };
         held
+    }
+
+    fn add_all(&mut self, texts: Texts<'a>) {
+        for (text, last) in texts.all {
+            self.add(text, 1.0, last);
+        }
     }
 
     fn add(&mut self, text: Cow<'a, str>, weight: f64, last: u32) {
@@ -83,25 +110,20 @@ impl<'a> Held<'a> {
         }
     }
 
-    fn read_instructions(&mut self, entries: &'a [Entry], lexicon: &Lexicon) {
-        let mut known: HashMap<Cow<'a, str>, usize> = HashMap::new();
-        for (message, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.message.is_typed()) {
-            for block in &entry.message.blocks {
-                let Content::Text { text } = &block.content else { continue };
-                for sentence in instructions(text, lexicon) {
-                    match known.get(&sentence) {
-                        Some(index) => self.items[*index].last = message as u32,
-                        None => {
-                            known.insert(sentence.clone(), self.texts.len());
-                            self.add(sentence, 1.0, message as u32);
-                        }
-                    }
-                }
-            }
+    fn read_files(&mut self, context: &Context<'_>, whole: &Whole<'_>, view: &View<'_>) {
+        if whole.is_view() {
+            return self.read_files_of(view);
         }
+        let entries = whole.entries();
+        let units = units(entries);
+        // Nobody counts or edits this view: it is there for the calls in it.
+        let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+        let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
+        let protections = vec![Protection::Free; units.len()];
+        self.read_files_of(&View::new(entries, &units, &tokens, &protections, context.counter, context.language));
     }
 
-    fn read_files(&mut self, view: &View<'_>) {
+    fn read_files_of(&mut self, view: &View<'_>) {
         let facts = view.facts();
         let mut known: HashMap<&str, usize> = HashMap::new();
         for event in facts.file_events() {
@@ -126,8 +148,14 @@ impl<'a> Held<'a> {
 
     /// What of it stands in a view after. Linear in that view.
     pub(crate) fn kept_in(&self, after: &[Entry], least: &MinQuality) -> Quality {
+        let found = self.found_in(after);
+        Quality::new(Part::ALL.map(|part| self.kept(self.parts[part as usize].clone(), &found)), least)
+    }
+
+    /// Which of it stands in a view, outside the system prompt. Linear in that view.
+    fn found_in(&self, view: &[Entry]) -> Vec<bool> {
         let mut found = vec![false; self.texts.len()];
-        let read = after
+        let read = view
             .iter()
             .map(|entry| &entry.message)
             .filter(|message| !message.is_system_prompt() && message.origin != Origin::Instructions);
@@ -140,7 +168,7 @@ impl<'a> Held<'a> {
             };
             self.finder.mark(text, is_json, &self.texts, &mut found);
         }
-        Quality::new(self.parts.clone().map(|part| self.kept(part, &found)), least)
+        found
     }
 
     fn kept(&self, part: Range<usize>, found: &[bool]) -> Kept {
@@ -150,11 +178,12 @@ impl<'a> Held<'a> {
         let all = weight(&mut part.clone());
         let share = if lost.is_empty() { 1.0 } else { super::rounded(1.0 - weight(&mut lost.iter().copied()) / all) };
         let (held, kept) = (part.len() as u32, (part.len() - lost.len()) as u32);
+        let lost_now = lost.iter().filter(|index| self.stood[**index]).count() as u32;
         lost.sort_by(|one, other| {
-            let value = |index: usize| (self.items[index].weight, self.items[index].last);
+            let value = |index: usize| (self.stood[index], self.items[index].weight, self.items[index].last);
             value(*other).partial_cmp(&value(*one)).unwrap_or(std::cmp::Ordering::Equal).then(one.cmp(other))
         });
-        Kept { held, kept, share, lost: self.examples(&lost) }
+        Kept { held, kept, lost_now, share, lost: self.examples(&lost) }
     }
 
     /// The first few, without those that are parts of others among them: a path and its file name are one loss.

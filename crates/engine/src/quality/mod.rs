@@ -2,27 +2,39 @@
 
 mod find;
 mod held;
-mod sentences;
+mod said;
 mod tries;
 
 use epitome_strategy::Tokens;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use said::Whole;
 pub(crate) use tries::{Attempt, Judge};
 
-/// What a compaction lost: how much of what the view before held still stands in the view after, outside the system
-/// prompt. Cheap figures, worked out without a model. Those of a draft are of the summaries as they were written, not as
-/// a person edits them.
+/// What a compaction lost: how much of what the session held still stands in the view after, outside the system prompt.
+/// The session is its log, so that what earlier compactions lost is missing here too. Cheap figures, worked out without a
+/// model. Those of a draft are of the summaries as they were written, not as a person edits them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// All of it, from 0 to 1: the mean of the shares of strings (weight 3), instructions (2) and files (1); a part of
-    /// which the view before held nothing is left out, and it is 1 where all are.
+    /// All of it, from 0 to 1: the mean of the shares of the parts, each with its weight ([`Part::weight`]); a part of
+    /// which the session held nothing is left out, and it is 1 where all are.
     pub share: f64,
+    /// Short messages that people typed, or said through a tool, of 10 to 400 characters; kept is what stands word for
+    /// word, white space aside.
+    #[serde(default)]
+    pub typed: Kept,
+    /// Sentences of people that demand something or tell a fact to be kept, with the sentence that they refer to
+    /// ([`epitome_strategy::speech::demands`]); kept as typed messages are.
+    pub instructions: Kept,
+    /// Sentences of what the model said last before each typed message and last of all, of 40 to 300 characters.
+    #[serde(default)]
+    pub conclusions: Kept,
+    /// Lines of summaries in the view before that an agent or a model wrote, not this engine.
+    #[serde(default)]
+    pub summaries: Kept,
     /// Exact strings that somebody asked for: those in typed messages and in what calls name. Each weighs more the later
     /// it was last asked for, from 1 to 2; kept is what stands on token boundaries.
     pub strings: Kept,
-    /// Sentences of typed messages with a word of instruction; kept is what stands word for word, white space aside.
-    pub instructions: Kept,
     /// Files that calls wrote or edited, which weigh 2, and files that they only read, which weigh 1; kept is what is
     /// named.
     pub files: Kept,
@@ -35,21 +47,25 @@ pub struct Quality {
 /// What was kept of one part.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Kept {
-    /// How many the view before held.
+    /// How many the session held.
     pub held: u32,
-    /// How many of them still stand.
+    /// How many of them stand in the view after.
     pub kept: u32,
+    /// How many stood in the view before and do not any more: what this compaction lost. The rest of what is missing
+    /// was lost by earlier ones.
+    #[serde(default)]
+    pub lost_now: u32,
     /// The share of their weight that still stands, from 0 to 1 in steps of 1/10,000, rounded down; 1 where there was
     /// nothing to keep.
     pub share: f64,
-    /// Some of what was lost, the most valuable first; at most five.
+    /// Some of what was lost, what this compaction lost and what is worth most first; at most five.
     pub lost: Vec<String>,
 }
 
 /// A part of which less was kept than the configuration asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shortfall {
-    /// `strings`, `instructions` or `files`.
+    /// Which.
     pub part: Part,
     /// The share that was kept.
     pub share: f64,
@@ -73,29 +89,51 @@ pub struct Try {
     pub problem: Option<String>,
 }
 
-/// What the guard looks at.
+/// What the guard looks at, in the order in which it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
+    /// Short typed messages.
+    Typed,
+    /// Demands.
+    Instructions,
+    /// What the model concluded.
+    Conclusions,
+    /// An agent's own summary.
+    Summaries,
     /// Exact strings.
     Strings,
-    /// Instructions.
-    Instructions,
     /// Files.
     Files,
 }
 
+/// How many parts there are.
+const PARTS: usize = 6;
+
 impl Part {
-    /// Every part with its weight in [`Quality::share`]. What later steps miss most often are exact strings; a lost
-    /// instruction does more harm, but there are few, and one more threshold guards them; a file can be found again.
-    const WEIGHTS: [(Self, f64); 3] = [(Self::Strings, 3.0), (Self::Instructions, 2.0), (Self::Files, 1.0)];
+    /// Every part.
+    pub const ALL: [Self; PARTS] =
+        [Self::Typed, Self::Instructions, Self::Conclusions, Self::Summaries, Self::Strings, Self::Files];
 
     /// Its name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Strings => "strings",
+            Self::Typed => "typed",
             Self::Instructions => "instructions",
+            Self::Conclusions => "conclusions",
+            Self::Summaries => "summaries",
+            Self::Strings => "strings",
             Self::Files => "files",
+        }
+    }
+
+    /// Its weight in [`Quality::share`]: what people said carries most of the meaning in the fewest words; what the model
+    /// made of it, and strings that no other text has, come next; a file can be found again.
+    pub fn weight(self) -> f64 {
+        match self {
+            Self::Typed => 3.0,
+            Self::Instructions | Self::Conclusions | Self::Summaries | Self::Strings => 2.0,
+            Self::Files => 1.0,
         }
     }
 }
@@ -106,10 +144,16 @@ pub(crate) const HOLLOW_FROM: u32 = 5;
 /// The least that a compaction must keep, and what follows where it does not. The default asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MinQuality {
-    /// The least share of the exact strings, from 0 to 1; 0 asks for nothing.
-    pub strings: f64,
-    /// The least share of the instructions.
+    /// The least share of the short typed messages, from 0 to 1; 0 asks for nothing.
+    pub typed: f64,
+    /// The least share of the demands.
     pub instructions: f64,
+    /// The least share of the model's conclusions.
+    pub conclusions: f64,
+    /// The least share of the lines of an agent's own summary.
+    pub summaries: f64,
+    /// The least share of the exact strings.
+    pub strings: f64,
     /// The least share of the files.
     pub files: f64,
     /// What follows.
@@ -135,15 +179,18 @@ impl MinQuality {
     /// The least share of a part.
     pub fn of(&self, part: Part) -> f64 {
         match part {
-            Part::Strings => self.strings,
+            Part::Typed => self.typed,
             Part::Instructions => self.instructions,
+            Part::Conclusions => self.conclusions,
+            Part::Summaries => self.summaries,
+            Part::Strings => self.strings,
             Part::Files => self.files,
         }
     }
 
     /// Whether anything is asked for at all.
     pub fn is_on(&self) -> bool {
-        Part::WEIGHTS.iter().any(|(part, _)| self.of(*part) > 0.0)
+        Part::ALL.iter().any(|part| self.of(*part) > 0.0)
     }
 
     /// Whether other chains are to be tried where one keeps too little.
@@ -153,15 +200,17 @@ impl MinQuality {
 }
 
 impl Quality {
-    fn new([strings, instructions, files]: [Kept; 3], least: &MinQuality) -> Self {
-        let mut quality = Self { share: 1.0, strings, instructions, files, below: Vec::new(), tried: Vec::new() };
-        let held = Part::WEIGHTS.iter().filter(|(part, _)| quality.of(*part).held > 0);
-        let (sum, weights) = held.clone().fold((0.0, 0.0), |(sum, weights), (part, weight)| {
-            (sum + weight * quality.of(*part).share, weights + weight)
+    fn new(kept: [Kept; PARTS], least: &MinQuality) -> Self {
+        let [typed, instructions, conclusions, summaries, strings, files] = kept;
+        let (below, tried) = (Vec::new(), Vec::new());
+        let mut quality =
+            Self { share: 1.0, typed, instructions, conclusions, summaries, strings, files, below, tried };
+        let held = Part::ALL.into_iter().filter(|part| quality.of(*part).held > 0);
+        let (sum, weights) = held.clone().fold((0.0, 0.0), |(sum, weights), part| {
+            (sum + part.weight() * quality.of(part).share, weights + part.weight())
         });
-        let below = held.filter(|(part, _)| quality.of(*part).share < least.of(*part));
-        let below =
-            below.map(|(part, _)| Shortfall { part: *part, share: quality.of(*part).share, least: least.of(*part) });
+        let below = held.filter(|part| quality.misses(*part, least));
+        let below = below.map(|part| Shortfall { part, share: quality.of(part).share, least: least.of(part) });
         quality.below = below.collect();
         if weights > 0.0 {
             quality.share = rounded(sum / weights);
@@ -169,11 +218,21 @@ impl Quality {
         quality
     }
 
+    /// Whether less of a part is kept than is asked for, and this compaction took some of it. What was gone before is
+    /// no reason to do without a compaction.
+    fn misses(&self, part: Part, least: &MinQuality) -> bool {
+        let kept = self.of(part);
+        kept.share < least.of(part) && kept.lost_now > 0
+    }
+
     /// What was kept of a part.
     pub fn of(&self, part: Part) -> &Kept {
         match part {
-            Part::Strings => &self.strings,
+            Part::Typed => &self.typed,
             Part::Instructions => &self.instructions,
+            Part::Conclusions => &self.conclusions,
+            Part::Summaries => &self.summaries,
+            Part::Strings => &self.strings,
             Part::Files => &self.files,
         }
     }

@@ -7,7 +7,7 @@ use epitome_session::Trigger;
 use epitome_strategy::{Archive, ArchiveError, Tokens};
 
 use super::held::Held;
-use super::{MinQuality, OnLoss, Quality, Try};
+use super::{MinQuality, OnLoss, Quality, Try, Whole};
 use crate::archive::MemoryArchive;
 use crate::engine::microseconds;
 use crate::guard::{self, Guard, Refusal};
@@ -71,6 +71,7 @@ impl Attempt {
 /// Judges the attempts of one compaction.
 pub(crate) struct Judge<'a> {
     pub start: &'a Working,
+    pub whole: &'a Whole<'a>,
     pub context: &'a Context<'a>,
     pub pins: &'a Pins,
     pub limit: Tokens,
@@ -82,16 +83,17 @@ pub(crate) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(crate) fn new(
         start: &'a Working,
+        whole: &'a Whole<'a>,
         context: &'a Context<'a>,
         pins: &'a Pins,
         limit: Tokens,
         least: MinQuality,
     ) -> Self {
-        Self { start, context, pins, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
+        Self { start, whole, context, pins, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
     }
 
     /// What a run came to and what it kept. Linear in the view after; the first time also in what was typed and called
-    /// in the view before.
+    /// in the session.
     pub(crate) fn attempt(&self, chain: Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
         let status = match guard::budget(run.working.total, self.limit) {
             Status::Infeasible if !self.context.guards.on(Guard::Budget) => Status::Compacted,
@@ -109,7 +111,7 @@ impl<'a> Judge<'a> {
     fn held(&self) -> &Held<'a> {
         self.held.get_or_init(|| {
             let layout = self.layout.get_or_init(|| self.start.layout(self.pins));
-            Held::of(&self.start.entries, &self.start.view(layout, self.context), self.context.lexicon)
+            Held::of(self.context, self.whole, &self.start.entries, &self.start.view(layout, self.context))
         })
     }
 

@@ -14,7 +14,8 @@ use super::support::{Script, Spy, compact, engine, reason};
 
 /// Ten messages in eight units. Asked for, each with the weight 1 + (newest message that asks) / 10: `parse_config` 1.1,
 /// `src/conf.rs` and `conf.rs` 1.2, `main.rs` 1.1, `src/lib.rs` and `lib.rs` 1.4, `build_id_77` 1.6; 9.0 in all. What a
-/// tool printed, and the names of arguments, nobody asked for. Two instructions. Two files: one read, one edited.
+/// tool printed, and the names of arguments, nobody asked for. Two short typed messages, each with an instruction. Two
+/// files: one read, one edited. No sentence of the model is one that concludes.
 const WORK: &str = "
 system: Never mind file_path.
 user: Fix parse_config in src/conf.rs. Never touch main.rs!
@@ -29,9 +30,9 @@ assistant: done
 ";
 
 /// Loses `src/lib.rs`, `lib.rs`, `build_id_77`, an instruction and the edited file: strings 4.6 of 9.0, instructions 1 of
-/// 2, files 1 of 3; all (3 x .5111 + 2 x .5 + .3333) / 6.
+/// 2, typed 1 of 2, files 1 of 3; all (2 x .5111 + 2 x .5 + 3 x .5 + .3333) / 8.
 const WORST: &[u32] = &[2, 3, 4];
-/// Loses `src/lib.rs`, `lib.rs` and the edited file: strings 6.2 of 9.0, files 1 of 3; all (3 x .6888 + 2 + .3333) / 6.
+/// Loses `src/lib.rs`, `lib.rs` and the edited file: strings 6.2 of 9.0, files 1 of 3; all (2 x .6888 + 2 + 3 + .3333) / 8.
 const BETTER: &[u32] = &[2, 3];
 /// Loses nothing that was asked for.
 const PRINTED: Keep = Keep::Names;
@@ -78,8 +79,13 @@ fn figures(kept: &Kept) -> String {
 fn told(report: &Report) -> String {
     let mut text = format!("{:?} by {}", report.status, report.chain.join(" "));
     let Some(quality) = &report.quality else { return text };
-    let Quality { share, strings, instructions, files, below, tried } = quality;
+    let Quality { share, typed, instructions, conclusions, summaries, strings, files, below, tried } = quality;
     let _ = write!(text, ": {share} of {}, {}, {}", figures(strings), figures(instructions), figures(files));
+    for (name, kept) in [("typed", typed), ("conclusions", conclusions), ("summaries", summaries)] {
+        if kept.held > 0 {
+            let _ = write!(text, ", {name} {}", figures(kept));
+        }
+    }
     for below in below {
         let _ = write!(text, "\nbelow: {} {} < {}", below.part.as_str(), below.share, below.least);
     }
@@ -107,19 +113,28 @@ fn check(engine: &Engine, request: &Request, expect: &str) -> (Report, Session) 
     (report, session)
 }
 
-const OFF: MinQuality = MinQuality { strings: 0.0, instructions: 0.0, files: 0.0, on_loss: OnLoss::Retry };
+const OFF: MinQuality = MinQuality {
+    typed: 0.0,
+    instructions: 0.0,
+    conclusions: 0.0,
+    summaries: 0.0,
+    strings: 0.0,
+    files: 0.0,
+    on_loss: OnLoss::Retry,
+};
 
 #[test]
 fn the_figures_are_those_worked_out_by_hand() {
     let check = |code: &Keep, expect: &str| check(&with(code, &PRINTED, OFF), &asked(Trigger::Hard, 900), expect).0;
-    let worst = check(&Keep::Units(WORST), "Compacted by script: 0.4777 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333");
+    let worst =
+        check(&Keep::Units(WORST), "Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5");
     let quality = worst.quality.unwrap();
     // The most valuable first; `lib.rs` goes without saying.
     assert_eq!(quality.strings.lost, ["build_id_77", "src/lib.rs"]);
     assert_eq!(quality.instructions.lost, ["Always run the tests."]);
     assert_eq!(quality.files.lost, ["src/lib.rs"]);
-    check(&Keep::Units(BETTER), "Compacted by script: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333");
-    check(&PRINTED, "Compacted by script: 1 of 7/7 1, 2/2 1, 2/2 1");
+    check(&Keep::Units(BETTER), "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1");
+    check(&PRINTED, "Compacted by script: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1");
 }
 
 #[test]
@@ -132,10 +147,12 @@ fn where_nothing_changes_there_is_no_figure() {
 #[test]
 fn a_result_that_keeps_enough_is_taken_at_once() {
     let spy = Arc::new(Spy::default());
-    for quality in [OFF, MinQuality { strings: 0.5111, instructions: 0.5, files: 0.3333, on_loss: OnLoss::RollBack }] {
+    for quality in
+        [OFF, MinQuality { strings: 0.5111, instructions: 0.5, files: 0.3333, on_loss: OnLoss::RollBack, ..OFF }]
+    {
         let mut engine = with(&Keep::Units(WORST), &PRINTED, quality);
         engine.chains.analysis = Chain(vec![Arc::clone(&spy) as _]);
-        let expect = "Compacted by script: 0.4777 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333";
+        let expect = "Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5";
         check(&engine, &asked(Trigger::Hard, 900), expect);
     }
     assert!(spy.0.lock().unwrap().is_empty(), "no other chain was asked");
@@ -146,9 +163,9 @@ fn a_retry_finds_a_better_chain() {
     for on_loss in [OnLoss::Retry, OnLoss::RollBack] {
         let quality = MinQuality { instructions: 0.6, on_loss, ..OFF };
         let expect = "
-            Compacted by other: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333
-            tried: script 0.4777 below
-            tried: other 0.7332
+            Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
+            tried: script 0.4819 below
+            tried: other 0.8388
         ";
         let engine = with(&Keep::Units(WORST), &Keep::Units(BETTER), quality);
         let (report, session) = check(&engine, &asked(Trigger::Hard, 900), expect);
@@ -157,7 +174,11 @@ fn a_retry_finds_a_better_chain() {
     }
     // The first that keeps enough is taken, not the best of all.
     let engine = with(&Keep::Units(BETTER), &PRINTED, MinQuality { strings: 0.6, ..OFF });
-    check(&engine, &asked(Trigger::Hard, 900), "Compacted by script: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333");
+    check(
+        &engine,
+        &asked(Trigger::Hard, 900),
+        "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1",
+    );
 }
 
 #[test]
@@ -169,24 +190,24 @@ fn a_named_chain_is_the_first_that_is_tried() {
         ..asked(Trigger::Hard, 900)
     };
     let expect = "
-        Compacted by other: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
         below: files 0.3333 < 0.5
-        tried: other 0.7332 below
-        tried: script 0.4777 below
+        tried: other 0.8388 below
+        tried: script 0.4819 below
     ";
     check(&engine, &request, expect);
 }
 
 /// Every part below, or only one: none passes, and the best is taken.
-const NONE_PASSES: MinQuality = MinQuality { strings: 0.9, instructions: 1.0, files: 0.0, on_loss: OnLoss::Retry };
+const NONE_PASSES: MinQuality = MinQuality { strings: 0.9, instructions: 1.0, ..OFF };
 
 #[test]
 fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
     let expect = "
-        Compacted by other: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
         below: strings 0.6888 < 0.9
-        tried: script 0.4777 below
-        tried: other 0.7332 below
+        tried: script 0.4819 below
+        tried: other 0.8388 below
     ";
     let engine = with(&Keep::Units(WORST), &Keep::Units(BETTER), NONE_PASSES);
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
@@ -194,9 +215,9 @@ fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
     // With `report` nothing else is tried.
     let engine = with(&Keep::Units(WORST), &PRINTED, MinQuality { on_loss: OnLoss::Report, ..NONE_PASSES });
     let expect = "
-        Compacted by script: 0.4777 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333
-        below: strings 0.5111 < 0.9
+        Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5
         below: instructions 0.5 < 1
+        below: strings 0.5111 < 0.9
     ";
     check(&engine, &asked(Trigger::Hard, 900), expect);
 }
@@ -205,10 +226,10 @@ fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
 fn a_session_that_can_go_on_is_rolled_back() {
     let expect = |status: &str| {
         format!(
-            "{status} by other: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333
+            "{status} by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
              below: strings 0.6888 < 0.9
-             tried: script 0.4777 below
-             tried: other 0.7332 below"
+             tried: script 0.4819 below
+             tried: other 0.8388 below"
         )
     };
     let quality = MinQuality { on_loss: OnLoss::RollBack, ..NONE_PASSES };
@@ -226,9 +247,9 @@ fn a_session_that_can_go_on_is_rolled_back() {
 fn a_tournament_takes_what_keeps_most() {
     let request = Request { mode: Mode::Tournament, ..asked(Trigger::Hard, 900) };
     let expect = "
-        Compacted by other: 0.7332 of 5/7 0.6888, 2/2 1, 1/2 0.3333
-        tried: script 0.4777
-        tried: other 0.7332
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
+        tried: script 0.4819
+        tried: other 0.8388
     ";
     check(&with(&Keep::Units(WORST), &Keep::Units(BETTER), OFF), &request, expect);
     // What keeps too little is named there too.
@@ -236,8 +257,8 @@ fn a_tournament_takes_what_keeps_most() {
     check(
         &with(&Keep::Units(BETTER), &PRINTED, strings),
         &request,
-        "Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1
-         tried: script 0.7332 below
+        "Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1
+         tried: script 0.8388 below
          tried: other 1",
     );
 }
@@ -267,8 +288,8 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     let code = Chain(vec![Arc::new(Script("script", vec![summary(WORST)]))]);
     engine.chains = Chains { analysis: scripted("other", &PRINTED), code, ..Chains::default() };
     let expect = "
-        Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1
-        tried: script 0.5666 below
+        Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1
+        tried: script 0.5263 below
         tried: other 1
     ";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
@@ -276,7 +297,7 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     assert_eq!(report.summary, None, "its summary is not shown");
     // The summary names one of the strings that the dropped messages asked for: 6.2 of 9.0.
     engine.quality = OFF;
-    let expect = "Compacted by script: 0.5666 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333";
+    let expect = "Compacted by script: 0.5263 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
     assert_eq!(report.quality.unwrap().of(Part::Strings).lost, ["src/lib.rs"]);
 }
@@ -298,4 +319,37 @@ fn a_result_of_which_nothing_is_left_is_hollow() {
     check(5, Status::Hollow);
     // Of a file and its string, the loss of both says little.
     check(1, Status::Compacted);
+}
+
+const SAID: &str = "
+user: Please look at the parser first of all.
+assistant: The parser reads each line twice because the cache is keyed by its length. Fixed.
+user: Never touch the lexer, it is generated.
+assistant: many words … x150
+user: newest
+assistant: done
+";
+
+/// The figures of a compaction after `first`, and those of the first.
+fn after_two(first: &'static [u32], then: &'static [u32], quality: MinQuality) -> (Quality, Quality) {
+    let mut session = session(SAID);
+    let mut compacted = |units: &'static [u32]| {
+        let engine = with(&Keep::Units(units), &PRINTED, quality);
+        let tokens = engine.ledger(&session).total();
+        let request = Request { limit: tokens - 1, target: tokens - 1, ..asked(Trigger::Hard, tokens) };
+        compact(&engine, &mut session, &request).0.quality.unwrap()
+    };
+    (compacted(first), compacted(then))
+}
+
+#[test]
+fn what_earlier_compactions_lost_is_missing_too() {
+    let (first, second) = after_two(&[1], &[3], MinQuality { conclusions: 0.5, on_loss: OnLoss::Report, ..OFF });
+    // The conclusion goes first: one sentence of 40 characters and more.
+    assert_eq!((first.conclusions.held, first.conclusions.kept, first.conclusions.lost_now), (1, 0, 1));
+    assert_eq!(first.below.iter().map(|below| below.part).collect::<Vec<_>>(), [Part::Conclusions]);
+    // It is missing after the second as well, which did not lose it and does not miss the threshold for it.
+    assert_eq!((second.conclusions.held, second.conclusions.kept, second.conclusions.lost_now), (1, 0, 0));
+    assert!(second.passes(), "{second:?}");
+    assert_eq!((second.typed.held, second.typed.kept), (2, 2));
 }

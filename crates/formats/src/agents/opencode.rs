@@ -80,23 +80,30 @@ impl Reading {
     }
 
     fn user(&mut self, message: &Value, created: Option<i64>) {
-        let (mut blocks, mut typed) = (Vec::new(), false);
+        // What OpenCode adds to a typed message (the files that it names, notices) is a message of its own behind it.
+        let (mut typed, mut added, mut files) = (Vec::new(), Vec::new(), Vec::new());
         for part in items(&message["parts"]) {
             match part["type"].as_str() {
                 Some("text") if part["ignored"] != Value::Bool(true) => {
+                    let is_added = part["synthetic"] == Value::Bool(true);
+                    let blocks = if is_added { &mut added } else { &mut typed };
                     blocks.extend(text(part["text"].as_str().unwrap_or("")));
-                    typed |= part["synthetic"] != Value::Bool(true);
                 }
-                Some("file") => blocks.extend(file(part).map(|media| Block::new(Content::Media(media)))),
-                Some("subtask") => blocks.push(Block::text(SUBTASK)),
+                Some("file") => files.extend(file(part).map(|media| Block::new(Content::Media(media)))),
+                Some("subtask") => added.push(Block::text(SUBTASK)),
                 // A `compaction` part only asks for the summary that follows.
                 _ => {}
             }
         }
-        let origin = if typed { Origin::Typed } else { Origin::Injected };
-        let mut user = Message::new(message["info"]["id"].as_str().unwrap_or(""), Role::User, origin, blocks);
-        user.timestamp = created;
-        self.log.push(user);
+        if typed.is_empty() { &mut added } else { &mut typed }.append(&mut files);
+        for (origin, blocks) in [(Origin::Typed, typed), (Origin::Injected, added)] {
+            if !blocks.is_empty() {
+                let id = message["info"]["id"].as_str().unwrap_or("");
+                let mut user = Message::new(id, Role::User, origin, blocks);
+                user.timestamp = created;
+                self.log.push(user);
+            }
+        }
     }
 
     /// A summary takes the place of everything before it, but for the tail that the request for it asked to keep.

@@ -26,10 +26,11 @@ fn turns_calls_and_results() {
             {"info": {"id": "u3", "role": "user"}, "parts": [{"type": "text", "text": "go on", "synthetic": true}]}]}"#,
         "opencode
         = ses_1
-        u1 user/typed @1000: fix it ⏐ <file> ⏐ <image/png base64 AAAA>
+        u1 user/typed @1000: fix it ⏐ <image/png base64 AAAA>
+        u1#2 user/injected @1000: <file>
         a1 assistant/model @1001: (think hm signed SIG) ⏐ reading ⏐ read#c1 {\"path\":\"a\"} ⏐ bash#c2 {} ⏐ bash#c3 {} [150/50/0→40]
         p1 tool/tool @1002: read#c1 → one
-        m3 tool/tool: bash#c2 error → no
+        m4 tool/tool: bash#c2 error → no
         a1#2 assistant/model @1001: second request [150/50/0→40]
         u2 user/injected: The following tool was executed by the user
         u3 user/injected: go on",

@@ -207,6 +207,28 @@ fn claude_code() {
 }
 
 #[test]
+fn claude_code_says_who_wrote_a_message() {
+    let input = [
+        claude("user", "u1", r#","origin":{"kind":"human"}"#, &said("fix it")),
+        claude("user", "u2", r#","origin":{"kind":"task-notification"}"#, &said("a task has ended")),
+        claude("user", "u3", "", &said("<command-name>/review</command-name><command-args></command-args>")),
+        claude(
+            "user",
+            "u4",
+            "",
+            &said("<command-name>/review</command-name>\\n<command-args>the parser</command-args>"),
+        ),
+    ];
+    let log = [
+        "user/Typed: fix it",
+        "user/Injected: a task has ended",
+        "user/Injected: <command-name>/review</command-name><command-args></command-args>",
+        "user/Typed: <command-name>/review</command-name>\n<command-args>the parser</command-args>",
+    ];
+    check(Format::ClaudeCode, &input.concat(), &log, &log);
+}
+
+#[test]
 fn claude_code_compactions() {
     let boundary = |data: &str| {
         format!(

@@ -269,6 +269,22 @@ pub(super) fn is_question(words: &str) -> bool {
         || ASKING_CHINESE[3..].iter().any(|mark| words.contains(mark))
 }
 
+/// What a sentence asks with where it goes without a mark.
+const ASKING: &[&str] = &[
+    "who", "whose", "what", "what's", "whats", "when", "where", "which", "how", "why", "did", "do", "does", "is",
+    "are", "was", "were", "can", "could", "would", "will", "should", "tell", "remind", "recall", "show", "list",
+    "explain",
+];
+
+/// Whether something is asked in a text: one of its sentences ends with a question mark, or starts with a word that asks,
+/// in English or Chinese. Linear.
+pub fn asks(text: &str) -> bool {
+    super::sentences(text).into_iter().map(|range| &text[range]).any(|sentence| {
+        let first = sentence.split(|char: char| !(char.is_alphanumeric() || char == '\'')).next().unwrap_or_default();
+        is_question(sentence) || ASKING.iter().any(|word| first.eq_ignore_ascii_case(word))
+    })
+}
+
 /// Whether a question asks somebody to do something: "can you make sure that …?"
 pub(super) fn is_request(words: &str) -> bool {
     let lower = words.get(..words.floor_char_boundary(24)).unwrap_or_default().to_lowercase();

@@ -132,6 +132,19 @@ fn demands_and_what_they_refer_to() {
 }
 
 #[test]
+fn what_asks() {
+    let check = |text: &str, expect: bool| assert_eq!(asks(text), expect, "{text}");
+    check("Where did I leave it?", true);
+    check("what was the name of my dentist", true);
+    check("I see. Tell me the address again.", true);
+    check("我上次说的是哪家？", true);
+    check("你还记得吗", true);
+    check("Thanks, that was all.", false);
+    check("We went home and slept.", false);
+    check("好的，继续。", false);
+}
+
+#[test]
 fn added_words_demand_too() {
     let more = BTreeMap::from([(Cue::Instruction, vec!["bitte".to_owned(), "^nur".to_owned()])]);
     let lexicon = Lexicon::extended(&more).unwrap();

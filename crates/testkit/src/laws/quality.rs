@@ -6,8 +6,6 @@ use epitome_strategy::TaskKind;
 
 use super::Laws;
 
-const PARTS: [Part; 3] = [Part::Strings, Part::Instructions, Part::Files];
-
 impl Laws<'_> {
     /// There are figures where something changed; every part below its threshold is named; what is told to be lost is;
     /// and a result below a threshold was taken only after the other chains were tried, where that is asked for.
@@ -18,10 +16,10 @@ impl Laws<'_> {
         self.law("quality", report.quality.is_some() == expected, told);
         let Some(quality) = &report.quality else { return };
         let least = self.engine.quality;
-        for part in PARTS {
+        for part in Part::ALL {
             let kept = quality.of(part);
             self.law("quality", is_sound(kept), || format!("{}: {kept:?}", part.as_str()));
-            let missed = kept.held > 0 && kept.share < least.of(part);
+            let missed = kept.lost_now > 0 && kept.share < least.of(part);
             let named = quality.below.iter().any(|below| below.part == part);
             self.law("quality", missed == named, || {
                 format!("{} of {:?} were kept, and below are {:?}", part.as_str(), kept.share, quality.below)
@@ -36,7 +34,7 @@ impl Laws<'_> {
         self.law("quality", (report.status == Status::Hollow) == is_hollow, told);
         if report.status.is_compaction() {
             for (part, lost) in
-                PARTS.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
+                Part::ALL.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
             {
                 let stands = self.after.view().iter().any(|entry| has_word(entry, lost));
                 self.law("quality", !stands, || format!("{} are told to be lost, and stand: {lost}", part.as_str()));
@@ -63,6 +61,7 @@ impl Laws<'_> {
 fn is_sound(kept: &Kept) -> bool {
     let whole = kept.kept == kept.held;
     kept.kept <= kept.held
+        && kept.lost_now <= kept.held - kept.kept
         && (0.0..=1.0).contains(&kept.share)
         && (kept.share == 1.0) == whole
         && kept.lost.is_empty() == whole

@@ -132,6 +132,8 @@ impl<'a> Reader<'a> {
         let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
         let usage = message.object("usage").map(|usage| read_usage(&usage));
         let api_id = message.text("id").filter(|_| is_assistant);
+        let from = record.object("origin").and_then(|origin| origin.text("kind"));
+        let is_injected = record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
         for mut read in anthropic::messages(role, message.get("content").unwrap_or_default()) {
             if let Some(index) = api_id.as_ref().and_then(|id| self.by_message_id.get(id)) {
                 let first = &mut self.pending[*index];
@@ -144,7 +146,7 @@ impl<'a> Reader<'a> {
             read.timestamp = timestamp;
             read.usage = usage;
             read.records = vec![number];
-            if record.is_true("isMeta") && read.role == Role::User {
+            if is_injected && read.role == Role::User {
                 read.origin = Origin::Injected;
             }
             if let Some(id) = &api_id {

@@ -1,0 +1,166 @@
+//! What was said in a session that is to be kept word for word: short typed messages, demands, the model's conclusions,
+//! and the lines of a summary that an agent wrote.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use epitome_session::{Content, Entry, EntryKey, EpochOrigin, Message, Origin, Position, Role, Session};
+use epitome_strategy::Lexicon;
+use epitome_strategy::speech::{demands, sentences, spoken_through_tool, typed_texts};
+use epitome_strategy::text::lines;
+
+/// Characters of a typed message that is short: what is shorter says yes or no, what is longer is a document, of which
+/// the demands are kept.
+const SHORT: RangeInclusive<usize> = 10..=400;
+/// Characters of a sentence that concludes something by itself.
+const CONCLUSION: RangeInclusive<usize> = 40..=300;
+/// Characters of a line of a summary that tells something by itself.
+const SUMMARY_LINE: RangeInclusive<usize> = 12..=2_000;
+/// What a line may start with that is no part of it.
+const BULLETS: [char; 6] = ['-', '*', '#', '>', '•', ' '];
+
+/// The messages of a session as they were said, whatever compactions took from the view.
+#[derive(Debug)]
+pub(crate) struct Whole<'a> {
+    entries: Cow<'a, [Entry]>,
+}
+
+impl<'a> Whole<'a> {
+    /// The log of a session that was compacted before, else its view. Linear in the messages, without their texts.
+    pub(crate) fn of(session: &Session, view: &'a [Entry]) -> Self {
+        if session.journal().iter().all(|epoch| epoch.undone) {
+            return Self { entries: Cow::Borrowed(view) };
+        }
+        let entry = |(message, index): (&Arc<Message>, u32)| {
+            Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
+        };
+        Self { entries: session.log().iter().zip(0..).map(entry).collect() }
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether the view is all of it.
+    pub(super) fn is_view(&self) -> bool {
+        matches!(self.entries, Cow::Borrowed(_))
+    }
+}
+
+/// Texts with the newest message that has each; every text once.
+#[derive(Debug, Default)]
+pub(super) struct Texts<'a> {
+    by_text: HashMap<Cow<'a, str>, usize>,
+    pub(super) all: Vec<(Cow<'a, str>, u32)>,
+}
+
+impl<'a> Texts<'a> {
+    fn add(&mut self, text: &'a str, message: usize) {
+        let text = single_spaces(text.trim());
+        if !text.contains(char::is_alphanumeric) {
+            return;
+        }
+        match self.by_text.get(&text) {
+            Some(index) => self.all[*index].1 = message as u32,
+            None => {
+                self.by_text.insert(text.clone(), self.all.len());
+                self.all.push((text, message as u32));
+            }
+        }
+    }
+
+    fn add_within(&mut self, chars: &RangeInclusive<usize>, text: &'a str, message: usize) {
+        // The bytes rule out most of it before anything is counted.
+        if text.len() >= *chars.start() && text.len() <= 4 * chars.end() && chars.contains(&text.chars().count()) {
+            self.add(text, message);
+        }
+    }
+}
+
+/// What people said: short messages, and demands of all messages. Linear in what was typed and in the calls' names.
+pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (Texts<'a>, Texts<'a>) {
+    let (mut short, mut demanded) = (Texts::default(), Texts::default());
+    let mut tools: HashMap<&str, &str> = HashMap::new();
+    let mut say = |text: &'a str, message: usize| {
+        short.add_within(&SHORT, text, message);
+        for range in demands(lexicon, text) {
+            demanded.add(&text[range], message);
+        }
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        let message = &entry.message;
+        for (_, text, ranges) in typed_texts(message) {
+            ranges.into_iter().for_each(|range| say(&text[range], index));
+        }
+        tools.extend(message.calls().map(|(_, call)| (&*call.id, &*call.name)));
+        for result in message.blocks.iter().filter_map(|block| block.as_result()) {
+            let named = result.name.as_deref().or_else(|| tools.get(&*result.call_id).copied());
+            if let Some(range) = spoken_through_tool(named.unwrap_or_default(), &result.text) {
+                say(&result.text[range], index);
+            }
+        }
+    }
+    (short, demanded)
+}
+
+/// The sentences of what the model said last before each typed message, and last of all: where it tells what came out.
+/// Linear in these.
+pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
+    let mut found = Texts::default();
+    let mut last: Option<usize> = None;
+    for (index, entry) in entries.iter().enumerate() {
+        if entry.message.is_typed() {
+            conclude(&mut found, entries, last.take());
+        } else if entry.message.role == Role::Assistant && entry.message.origin == Origin::Model && says(&entry.message)
+        {
+            last = Some(index);
+        }
+    }
+    conclude(&mut found, entries, last);
+    found
+}
+
+fn says(message: &Message) -> bool {
+    message.blocks.iter().any(|block| matches!(&block.content, Content::Text { text } if !text.trim().is_empty()))
+}
+
+fn conclude<'a>(found: &mut Texts<'a>, entries: &'a [Entry], message: Option<usize>) {
+    let Some(index) = message else { return };
+    for block in &entries[index].message.blocks {
+        let Content::Text { text } = &block.content else { continue };
+        for range in sentences(text) {
+            found.add_within(&CONCLUSION, &text[range], index);
+        }
+    }
+}
+
+/// The lines of the summaries in a view that this engine did not write: an agent's own, and those of a foreign file.
+/// Linear in these.
+pub(super) fn summary_lines<'a>(view: &'a [Entry], session: &Session) -> Texts<'a> {
+    let ours = |key: EntryKey| match key {
+        EntryKey::Synthetic { epoch, .. } => {
+            session.journal().get(epoch as usize).is_some_and(|epoch| epoch.origin == EpochOrigin::Engine)
+        }
+        EntryKey::Log(_) => false,
+    };
+    let mut found = Texts::default();
+    for (index, entry) in view.iter().enumerate() {
+        if entry.message.origin != Origin::Summary || ours(entry.key) {
+            continue;
+        }
+        for block in &entry.message.blocks {
+            let Content::Text { text } = &block.content else { continue };
+            for line in lines(text) {
+                found.add_within(&SUMMARY_LINE, text[line].trim_start_matches(BULLETS).trim(), index);
+            }
+        }
+    }
+    found
+}
+
+fn single_spaces(words: &str) -> Cow<'_, str> {
+    let plain = !words.contains("  ") && !words.contains(|char: char| char.is_whitespace() && char != ' ');
+    if plain { Cow::Borrowed(words) } else { Cow::Owned(words.split_whitespace().collect::<Vec<_>>().join(" ")) }
+}
