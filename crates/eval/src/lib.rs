@@ -4,6 +4,8 @@
 //! each budget; what the agent really did behind the cut shows what it needed. `docs/evaluation.md` defines every figure.
 //! A survival figure is an upper bound on what a model will remember, never an accuracy.
 //!
+//! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
+//!
 //! The metrics have their own notion of an exact string ([`atoms`]) and share no code with the strategies'.
 
 mod atoms;

@@ -112,9 +112,11 @@ impl Group {
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
+        // Grades are read back without the results that they are of.
+        let has_results = self.summaries.iter().any(|summary| summary.tokens > 0.0);
         let of_families = families.into_iter().enumerate();
         let mut sheets: Vec<Sheet> =
-            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
+            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0 && has_results)).collect();
         sheets.extend(generations_sheet(&self.summaries));
         sheets
     }

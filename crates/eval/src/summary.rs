@@ -27,6 +27,8 @@ pub enum Metric {
     Evidence,
     /// Answers of questions.
     Answers,
+    /// Grades of readers' answers.
+    Blind,
     /// Probes whose facts are shown.
     Probes,
     /// Of these, names and numbers to the letter.
@@ -66,7 +68,7 @@ pub enum Family {
 
 impl Metric {
     /// Every metric, the first one that tables show first.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::BoundFrr,
         Self::Frr,
         Self::Quotes,
@@ -74,6 +76,7 @@ impl Metric {
         Self::Rules,
         Self::Evidence,
         Self::Answers,
+        Self::Blind,
         Self::Probes,
         Self::Exact,
         Self::State,
@@ -94,7 +97,9 @@ impl Metric {
             Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules | Self::Evidence | Self::Answers => {
                 Family::Strings
             }
-            Self::Probes | Self::Exact | Self::State | Self::Why | Self::User | Self::Content => Family::Probes,
+            Self::Blind | Self::Probes | Self::Exact | Self::State | Self::Why | Self::User | Self::Content => {
+                Family::Probes
+            }
             Self::Typed | Self::Finals | Self::Speakers | Self::Sources | Self::OwnSummary | Self::Fill => {
                 Family::Meaning
             }
@@ -111,6 +116,7 @@ impl Metric {
             Self::Rules => "rules",
             Self::Evidence => "evidence",
             Self::Answers => "answers",
+            Self::Blind => "blind",
             Self::Probes => "probes",
             Self::Exact => "exact",
             Self::State => "state",
@@ -136,6 +142,7 @@ impl Metric {
             Self::Rules => row.scores.rules,
             Self::Evidence => row.scores.evidence,
             Self::Answers => row.scores.answers,
+            Self::Blind => row.scores.blind,
             Self::Probes => row.scores.probes.all,
             Self::Exact => row.scores.probes.of(ProbeKind::Exact),
             Self::State => row.scores.probes.of(ProbeKind::State),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use epitome_eval::probes::Agreement;
 use epitome_eval::{
     Baseline, BudgetSpec, CaseOptions, Difference, EvalError, Filter, Generation, Generations, Group, Grouping,
     HANDOFF, Labels, MethodOptions, Plan, Resumed, Row, Steps, Subject, Summary, groups, markdown, methods, report,
@@ -16,6 +17,7 @@ use crate::output::Target;
 use crate::render::text::plural;
 use crate::{Outcome, output};
 
+mod blind;
 mod page;
 mod rows;
 
@@ -41,12 +43,18 @@ struct Printed {
     /// The same for each kind of task or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<Group>,
+    /// How far graders agree, where answers were graded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agreement: Option<Agreement>,
     /// What became of the rows of an earlier run, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<Resumed>,
 }
 
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
+    if blind::is_asked(args) {
+        return blind::run(args, || plan(args, quiet), quiet);
+    }
     let target = |path: &Option<PathBuf>| path.as_deref().map(|path| Target::new(Some(path), None)).transpose();
     let (jsonl, html) = (target(&args.jsonl)?, target(&args.html)?);
     let plan = plan(args, quiet)?;
@@ -105,6 +113,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         differences: all.differences,
         generations: all.generations,
         groups,
+        agreement: None,
         resumed,
     };
     if args.json {
