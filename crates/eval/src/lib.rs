@@ -26,6 +26,7 @@ mod markdown;
 mod meaning;
 mod measure;
 mod method;
+mod metric;
 mod needed;
 mod outside;
 mod paired;
@@ -56,6 +57,7 @@ pub use markdown::markdown;
 pub use meaning::MeaningScores;
 pub use measure::HANDOFF;
 pub use method::{Method, MethodOptions, Outcome, methods};
+pub use metric::{Family, Metric};
 pub use needed::NeededAtom;
 pub use paired::{Difference, RESAMPLES, differences};
 pub use plan::{Plan, Progress, Run, Subject};
@@ -64,7 +66,7 @@ pub use row::Row;
 pub use score::{Kept, Scores};
 pub use select::Filter;
 pub use sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured, signed};
-pub use summary::{Average, Family, Metric, Misplaced, Summary, summaries};
+pub use summary::{Average, Misplaced, Summary, summaries};
 
 use thiserror::Error;
 

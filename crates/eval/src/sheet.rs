@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::generations::generations_sheet;
 use crate::groups::Group;
+use crate::metric::{Family, Metric};
 use crate::paired::Difference;
-use crate::summary::{Family, Metric, Misplaced, Summary};
+use crate::summary::{Misplaced, Summary};
 
 /// Sessions from which on an interval says something: fewer have too few resamples that differ.
 pub(crate) const ENOUGH: u32 = 5;

@@ -55,7 +55,9 @@ fn found(place: &Place, method: &str, session: &str, budget: &str) -> (u64, u64)
     let text = String::from_utf8(place.read("cases.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let is_it = |row: &&Value| row["method"] == method && row["session"] == session && row["budget"] == budget;
-    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("{method} {session} {budget}: {text}"));
+    let row = rows.iter().find(is_it);
+    assert!(row.is_some(), "{method} {session} {budget}: {text}");
+    let row = row.unwrap();
     let count = |key: &str| row.pointer(&format!("/probes/all/{key}")).unwrap().as_u64().unwrap();
     (count("kept"), count("of"))
 }

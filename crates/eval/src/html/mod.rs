@@ -8,8 +8,9 @@ mod words;
 use std::fmt::Write as _;
 
 use crate::groups::{Group, Grouping, groups};
+use crate::metric::Metric;
 use crate::plan::Run;
-use crate::summary::{Metric, Summary};
+use crate::summary::Summary;
 use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
 
 /// The page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the first of which

@@ -1,6 +1,6 @@
 //! What figures are called and what they mean.
 
-use crate::summary::Metric;
+use crate::metric::Metric;
 
 /// A figure that the page explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
