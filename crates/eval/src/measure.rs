@@ -135,11 +135,11 @@ impl Measure<'_> {
         self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
     }
 
-    /// A method at a budget: once, and as often as the plan says.
+    /// A method at a budget: once, and as often as the plan says. Baselines would only take time again.
     fn of_method(&self, method: &Method, way: &Way<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
         let once = self.which(way.budget, way.tokens, method);
         let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
-        for generations in &self.job.plan.generations {
+        for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
             let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
             let name = generations.name(method.name());
             let digest = format!("{} {budgets:?}{}", method.digest(), if generations.piped { " piped" } else { "" });

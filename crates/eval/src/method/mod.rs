@@ -164,6 +164,11 @@ impl Method {
         outcome.entries.ok_or_else(|| outcome.problem.unwrap_or_default())
     }
 
+    /// Whether it is a free baseline, which keeps the same however often it is asked.
+    pub fn is_baseline(&self) -> bool {
+        matches!(self.how, How::Baseline(_))
+    }
+
     /// Whether it can be told what to keep in focus.
     pub fn takes_focus(&self) -> bool {
         matches!(self.how, How::Engine(_))

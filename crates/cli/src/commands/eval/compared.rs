@@ -16,6 +16,7 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     let several: Pairs = plan
         .methods
         .iter()
+        .filter(|method| !method.is_baseline())
         .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
         .collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
