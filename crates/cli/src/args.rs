@@ -349,6 +349,26 @@ pub(crate) struct EvalArgs {
     /// Leave recorded reasoning in the sessions
     #[arg(long)]
     pub(crate) reasoning: bool,
+    /// With --what probes: write every method's contexts, shuffled and without names, with their questions into a new
+    /// folder for readers; the graders' sheet and the key go beside it
+    #[arg(long, value_name = "DIR", conflicts_with = "grades")]
+    pub(crate) export: Option<PathBuf>,
+    /// With --what probes: a sheet of grades for an export (columns context, question, grade, grader); can be given several
+    /// times
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) grades: Vec<PathBuf>,
+    /// The key that --export wrote
+    #[arg(long, value_name = "FILE", requires = "grades")]
+    pub(crate) key: Option<PathBuf>,
+    /// With --what probes: let the model of this channel of --config answer from each context, and grade the answers
+    #[arg(long, value_name = "CHANNEL", requires = "config", conflicts_with = "grades")]
+    pub(crate) judge: Option<String>,
+    /// The judging model, where the channel has several
+    #[arg(long, value_name = "NAME", requires = "judge")]
+    pub(crate) judge_model: Option<String>,
+    /// The configuration file with the channel of --judge
+    #[arg(long, value_name = "FILE", requires = "judge")]
+    pub(crate) config: Option<PathBuf>,
     /// Where every case goes as JSON lines, each as soon as it is measured
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,

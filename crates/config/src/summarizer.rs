@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome_providers::RuleSummarizer;
-use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, KeySource};
+use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, ChatModel, KeySource};
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::http::RetryPolicy;
@@ -16,7 +16,7 @@ use epitome_strategy::{Summarizer, Tokens};
 
 use crate::channels::{ChannelTable, Chosen};
 use crate::config::Config;
-use crate::error::Problem;
+use crate::error::{ConfigErrors, Problem};
 use crate::values::{ChannelKindName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
@@ -112,13 +112,31 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
             .map(|error| Problem::new(config.place("summary.prompts"), format!("`prompts`: {}", told(error))))
             .collect::<Vec<_>>()
     })?;
-    let about = SummaryModel {
+    let about = about(&chosen, settings);
+    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules })
+}
+
+impl Config {
+    /// The model that `[summary]` names, for other questions than summaries, and what it is. Reads the key, asks nobody.
+    ///
+    /// # Errors
+    ///
+    /// No channel is named, or the one that is cannot be opened; the error names the key to mend.
+    pub fn chat_model(&self) -> Result<(Arc<dyn ChatModel>, SummaryModel), ConfigErrors> {
+        let chosen = self.chosen().map_err(|problem| ConfigErrors::of(vec![problem]))?;
+        let settings = channel_settings(self, &chosen);
+        let model = settings.open().map_err(|error| ConfigErrors::of(vec![not_opened(self, &chosen, &error)]))?;
+        Ok((model, about(&chosen, settings)))
+    }
+}
+
+fn about(chosen: &Chosen<'_>, settings: ChannelSettings) -> SummaryModel {
+    SummaryModel {
         channel: chosen.name.to_owned(),
         model: settings.model,
         base_url: settings.base_url,
         window: settings.window,
-    };
-    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules })
+    }
 }
 
 fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {

@@ -8,8 +8,9 @@ use epitome::session::{Entry, Message};
 use serde::Serialize;
 
 use crate::budget::BudgetSpec;
+use crate::metric::Metric;
 use crate::sheet::{Sheet, SheetCell, figure, measured};
-use crate::summary::{Metric, Summary};
+use crate::summary::Summary;
 
 /// What a row's method is called behind its own name where it was compacted several times.
 const TIMES: char = '×';

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use epitome::Session;
-use epitome::formats::{Format, ReadOptions, read};
+use epitome::formats::{ReadOptions, read};
 use epitome::session::Entry;
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::files::File;
 use crate::meaning::{OWN_SUMMARY, last_own_view};
 use crate::measure::Measure;
 use crate::plan::{Plan, Progress, Subject};
-use crate::probes::{ProbeFolder, repository};
+use crate::probes::ProbedCase;
 use crate::recorded::{self, RecordedCase};
 use crate::resume::{Known, digest};
 use crate::row::Row;
@@ -54,11 +54,11 @@ impl<'a> Job<'a> {
 
     /// The cases of one file; without `measure` one empty row for each.
     pub(crate) fn of_file(&self, file: &File, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
+        if self.plan.subject == Subject::Probes {
+            return self.of_probes(file, wanted, measure);
+        }
         let bytes = std::fs::read(&file.path)
             .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
-        if self.plan.subject == Subject::Probes {
-            return self.of_probes(file, bytes, wanted, measure);
-        }
         let digest = digest(&bytes);
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
@@ -99,34 +99,17 @@ impl<'a> Job<'a> {
     }
 
     /// The probed session of a folder: one case, its prefix as it stands.
-    fn of_probes(&self, file: &File, bytes: Vec<u8>, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
-        let folder = ProbeFolder::beside(&file.path)?;
-        let digest = digest(&[&bytes[..], &folder.beside].concat());
-        let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
-        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
-        let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
+    fn of_probes(&self, file: &File, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
         let mut found = OfFile { sessions: 1, ..OfFile::default() };
-        let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
-        if !self.plan.filter.admits_format(loaded.format.as_str())
-            || !self.plan.filter.admits_session(&id)
-            || !wanted(&id)
-        {
+        let Some(probed) = ProbedCase::read(file, self.plan)?.filter(|probed| wanted(&probed.case.id)) else {
             return Ok(found);
-        }
-        let format = loaded.format;
-        let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
-        let mut case = Case::of(id, format.as_str(), session, &[])?;
-        case.task = self.plan.labels.of(&folder.name).map(str::to_owned);
-        let told = self.plan.repositories.of(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
-        case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
-        if self.plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
-            return Ok(found);
-        }
+        };
         found.cases = 1;
+        let case = &probed.case;
         found.rows = if measure {
-            Measure { job: self, case: &case, file: &digest, how: "probes" }.probes(&folder)?
+            Measure { job: self, case, file: &probed.digest, how: "probes" }.probes(&probed)
         } else {
-            vec![Row::empty(&case)]
+            vec![Row::empty(case)]
         };
         Ok(found)
     }

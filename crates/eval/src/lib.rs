@@ -4,6 +4,8 @@
 //! each budget; what the agent really did behind the cut shows what it needed. `docs/evaluation.md` defines every figure.
 //! A survival figure is an upper bound on what a model will remember, never an accuracy.
 //!
+//! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
+//!
 //! The metrics have their own notion of an exact string ([`atoms`]) and share no code with the strategies'.
 
 mod atoms;
@@ -24,6 +26,7 @@ mod markdown;
 mod meaning;
 mod measure;
 mod method;
+mod metric;
 mod needed;
 mod outside;
 mod paired;
@@ -54,6 +57,7 @@ pub use markdown::markdown;
 pub use meaning::MeaningScores;
 pub use measure::HANDOFF;
 pub use method::{Method, MethodOptions, Outcome, methods};
+pub use metric::{Family, Metric};
 pub use needed::NeededAtom;
 pub use paired::{Difference, RESAMPLES, differences};
 pub use plan::{Plan, Progress, Run, Subject};
@@ -62,7 +66,7 @@ pub use row::Row;
 pub use score::{Kept, Scores};
 pub use select::Filter;
 pub use sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured, signed};
-pub use summary::{Average, Family, Metric, Misplaced, Summary, summaries};
+pub use summary::{Average, Misplaced, Summary, summaries};
 
 use thiserror::Error;
 

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use epitome::session::{Entry, Session};
 use rayon::prelude::*;
 
-use crate::EvalError;
 use crate::budget::BudgetSpec;
 use crate::case::{Case, CaseId};
 use crate::cut::tokens_of;
@@ -13,9 +12,7 @@ use crate::evidence::{Chat, Question};
 use crate::job::Job;
 use crate::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
 use crate::method::{Method, Outcome};
-use crate::probes::{
-    ProbeFolder, ProbeScores, budget_floor, context_text, context_tokens, message_of, messages_of, recall,
-};
+use crate::probes::{ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::random::hash;
 use crate::resume::Basis;
 use crate::row::Row;
@@ -79,12 +76,9 @@ impl Measure<'_> {
 
     /// A probed session: the hand-off summary alone, where there is one, and every method, at every budget. What is over
     /// its budget or invalid shows nothing.
-    pub(crate) fn probes(&self, folder: &ProbeFolder) -> Result<Vec<Row>, EvalError> {
-        let (case, plan) = (self.case, self.job.plan);
+    pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
+        let (case, plan, folder) = (self.case, self.job.plan, &probed.folder);
         let tools = case.prefix.tools.as_deref();
-        let messages = messages_of(case.prefix.view(), tools)
-            .map_err(|problem| EvalError::Probes { file: case.id.file.clone(), problem })?;
-        let (all, floor) = (context_tokens(&messages), budget_floor(&messages));
         let probes = &folder.set.probes;
         let answered = |entries: &[Entry]| match messages_of(entries, tools) {
             Ok(messages) => ProbeScores::count(probes, &recall(probes, &context_text(&messages))),
@@ -93,7 +87,7 @@ impl Measure<'_> {
         };
         let mut rows = Vec::new();
         for budget in &plan.budgets {
-            let (name, tokens) = (budget.to_string(), budget.of(all).max(floor));
+            let (name, tokens) = (budget.to_string(), probed.budget(*budget));
             if let Some(text) = &folder.handoff {
                 let mut handoff = Session::new();
                 handoff.push(message_of(text));
@@ -118,12 +112,12 @@ impl Measure<'_> {
                     }
                     scores
                 };
-                let way = Way { prefix: all, floor, budget: &name, tokens };
+                let way = Way { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
                 rows.extend(self.of_method(method, &way, &score));
             }
         }
         rows.extend(self.own_summary());
-        Ok(rows)
+        rows
     }
 
     /// A view that holds a summary which the agent recorded, compacted by every method; nothing where it holds none.
@@ -141,11 +135,11 @@ impl Measure<'_> {
         self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
     }
 
-    /// A method at a budget: once, and as often as the plan says.
+    /// A method at a budget: once, and as often as the plan says. Baselines would only take time again.
     fn of_method(&self, method: &Method, way: &Way<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
         let once = self.which(way.budget, way.tokens, method);
         let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
-        for generations in &self.job.plan.generations {
+        for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
             let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
             let name = generations.name(method.name());
             let digest = format!("{} {budgets:?}{}", method.digest(), if generations.piped { " piped" } else { "" });

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::metric::Metric;
 use crate::random::Random;
 use crate::row::Row;
-use crate::summary::Metric;
 
 /// A paired difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -53,6 +53,9 @@ pub struct Scores {
     /// Answers of questions, verbatim.
     #[serde(default, skip_serializing_if = "Kept::is_none")]
     pub answers: Kept,
+    /// Points that graders gave the answers of readers who saw only the result, in thousandths.
+    #[serde(default, skip_serializing_if = "Kept::is_none")]
+    pub blind: Kept,
     /// Questions whose facts the result shows.
     #[serde(default, skip_serializing_if = "ProbeScores::is_none")]
     pub probes: ProbeScores,
@@ -93,6 +96,7 @@ impl Scores {
             rules: none(self.rules),
             evidence: none(self.evidence),
             answers: none(self.answers),
+            blind: none(self.blind),
             probes: self.probes.lost(),
             meaning: self.meaning.lost(),
             fill: none(self.fill),
@@ -118,6 +122,7 @@ impl Case {
             rules: Kept::count(&self.truth.instructions.present(&text)),
             evidence: Kept::default(),
             answers: Kept::default(),
+            blind: Kept::default(),
             probes: ProbeScores::default(),
             meaning: self.truth.meaning.measure(result),
             fill: if self.prefix_tokens > budget { Kept { kept: tokens, of: budget } } else { Kept::default() },

@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::generations::generations_sheet;
 use crate::groups::Group;
+use crate::metric::{Family, Metric};
 use crate::paired::Difference;
-use crate::summary::{Family, Metric, Misplaced, Summary};
+use crate::summary::{Misplaced, Summary};
 
 /// Sessions from which on an interval says something: fewer have too few resamples that differ.
 pub(crate) const ENOUGH: u32 = 5;
@@ -112,9 +113,11 @@ impl Group {
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
+        // Grades are read back without the results that they are of.
+        let has_results = self.summaries.iter().any(|summary| summary.tokens > 0.0);
         let of_families = families.into_iter().enumerate();
         let mut sheets: Vec<Sheet> =
-            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
+            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0 && has_results)).collect();
         sheets.extend(generations_sheet(&self.summaries));
         sheets
     }

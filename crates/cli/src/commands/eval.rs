@@ -1,12 +1,12 @@
 //! `epitome eval`: methods against each other on recorded sessions.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use epitome_eval::probes::Agreement;
 use epitome_eval::{
-    Baseline, BudgetSpec, CaseOptions, Difference, EvalError, Filter, Generation, Generations, Group, Grouping,
-    HANDOFF, Labels, MethodOptions, Plan, Resumed, Row, Steps, Subject, Summary, groups, markdown, methods, report,
+    Difference, EvalError, Generation, Group, Grouping, Resumed, Row, Summary, groups, markdown, report,
 };
 use serde::Serialize;
 
@@ -16,15 +16,15 @@ use crate::output::Target;
 use crate::render::text::plural;
 use crate::{Outcome, output};
 
+mod blind;
+mod compared;
 mod page;
+mod plan;
 mod rows;
 
-/// What the differences are held against where nothing else is asked for.
-const REFERENCE: &str = "baseline:identifiers";
-/// The budgets where none are named.
-const BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.4), BudgetSpec::Share(0.2), BudgetSpec::Share(0.1)];
-/// The same for probes.
-const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Share(0.15), BudgetSpec::Share(0.08)];
+use compared::{Pairs, compared, pair};
+use plan::plan;
+
 /// The kind of task of a session without a label.
 const UNLABELLED: &str = "unlabelled";
 
@@ -41,12 +41,18 @@ struct Printed {
     /// The same for each kind of task or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<Group>,
+    /// How far graders agree, where answers were graded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agreement: Option<Agreement>,
     /// What became of the rows of an earlier run, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<Resumed>,
 }
 
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
+    if blind::is_asked(args) {
+        return blind::run(args, || plan(args, quiet), quiet);
+    }
     let target = |path: &Option<PathBuf>| path.as_deref().map(|path| Target::new(Some(path), None)).transpose();
     let (jsonl, html) = (target(&args.jsonl)?, target(&args.html)?);
     let plan = plan(args, quiet)?;
@@ -105,6 +111,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         differences: all.differences,
         generations: all.generations,
         groups,
+        agreement: None,
         resumed,
     };
     if args.json {
@@ -155,185 +162,6 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
         EvalError::Patterns(_) => Failure::other(error),
     }
-}
-
-fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
-    let default = if args.what == WhatArg::Probes { PROBE_BUDGETS } else { BUDGETS };
-    let last = args.through.last().copied();
-    let default = last.map_or(default.to_vec(), |last| vec![last]);
-    let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
-    let budgets = each_once(asked, ToString::to_string);
-    if args.what == WhatArg::Recorded && !args.budgets.is_empty() {
-        let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
-        return Err(failure.with_help("leave it out"));
-    }
-    let registry = epitome::registry();
-    let commands = args.command.iter().map(|command| format!("command:{command}"));
-    let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
-    let options = MethodOptions { command_timeout: args.command_timeout };
-    // Before anything is measured, and rows are written of it.
-    if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
-        let missing = format!("cannot read {}: there is no such file or folder", missing.display());
-        return Err(Failure::usage_text(missing).with_help("check the path"));
-    }
-    Ok(Plan {
-        paths: args.paths.clone(),
-        methods: methods(&named, &options, &registry).map_err(failure)?,
-        budgets,
-        generations: several(args)?,
-        cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
-            .iter()
-            .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
-            .collect(),
-        filter: Filter {
-            min_tokens: args.min_tokens,
-            min_calls: args.min_calls,
-            min_needed: args.min_needed,
-            task: args.task.map(|kind| kind.as_str().to_owned()),
-            format: args.format.map(|format| format.as_str().to_owned()),
-            only: args.only.clone(),
-        },
-        labels: labels(args, Labels::parse)?,
-        // A kind of task is no repository: only a column of its own counts.
-        repositories: match args.what {
-            WhatArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
-            _ => Labels::default(),
-        },
-        sample: args.sample,
-        seed: args.seed,
-        known: rows::known(args, quiet)?,
-        subject: match args.what {
-            WhatArg::Future => Subject::Future,
-            WhatArg::Probes => Subject::Probes,
-            WhatArg::Recorded => Subject::Recorded,
-            WhatArg::Evidence => Subject::Evidence { questions: args.questions },
-        },
-    })
-}
-
-/// How often budgets are come to besides once.
-fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
-    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
-    if args.piped && !is_asked {
-        let failure = Failure::usage_text("--piped: there is only one compaction");
-        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
-    }
-    if is_asked && matches!(args.what, WhatArg::Recorded | WhatArg::Evidence) {
-        let failure =
-            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
-        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
-    }
-    if args.through.len() == 1 {
-        let failure = Failure::usage_text("--through: one budget is one compaction");
-        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
-    }
-    let piped = args.piped;
-    if !args.through.is_empty() {
-        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
-    }
-    let counts = each_once(&args.generations, |count| *count);
-    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
-}
-
-/// The labels asked for, or those of the first manifest in the folders or any above them.
-fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-        })
-    };
-    if let Some(path) = &args.labels {
-        return Ok(parse(&read(path)?));
-    }
-    // A manifest without labels is about something else.
-    for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
-        for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
-            let labels = parse(&read(&manifest)?);
-            if !labels.is_empty() {
-                return Ok(labels);
-            }
-        }
-    }
-    Ok(Labels::default())
-}
-
-/// Pairs of methods.
-type Pairs = Vec<(String, String)>;
-
-/// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
-fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
-    let several: Pairs = plan
-        .methods
-        .iter()
-        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
-        .collect();
-    let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
-    match args.what {
-        WhatArg::Recorded => known.push("recorded"),
-        WhatArg::Probes => known.push(HANDOFF),
-        WhatArg::Future | WhatArg::Evidence => {}
-    }
-    let ours = |name: &&str| {
-        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
-    };
-    let asked: Vec<String> = match args.what {
-        WhatArg::Evidence if args.questions > 0 => {
-            let focused = plan.methods.iter().filter(|method| method.takes_focus());
-            focused.map(|method| format!("{} +question", method.name())).collect()
-        }
-        _ => Vec::new(),
-    };
-    known.extend(asked.iter().map(String::as_str));
-    let once = known.len();
-    known.extend(several.iter().map(|(name, _)| name.as_str()));
-    if let Some(asked) = &args.compare {
-        if known.contains(&asked.as_str()) {
-            let others = known.into_iter().filter(|name| *name != asked);
-            let pairs: Pairs = others.map(|other| (other.to_owned(), asked.clone())).collect();
-            return Ok((pairs.clone(), pairs));
-        }
-        let pair = pair(asked, &known)?;
-        return Ok((vec![pair.clone()], vec![pair]));
-    }
-    let reference = match args.what {
-        WhatArg::Future => REFERENCE,
-        WhatArg::Probes => "baseline:newest",
-        WhatArg::Recorded => "recorded",
-        WhatArg::Evidence => "baseline:tail",
-    };
-    let mut against = vec![reference.to_owned()];
-    if args.what == WhatArg::Probes {
-        against.push(HANDOFF.to_owned());
-    }
-    let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
-    against.extend(baselines.filter(|name| name != reference));
-    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
-    let pairs = |against: &[String]| -> Pairs {
-        let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
-        ours.iter().flat_map(|ours| of(ours)).collect()
-    };
-    // What several compactions lose beside one is part of what is asked.
-    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
-    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
-    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
-}
-
-/// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured
-/// counts.
-fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
-    let splits: Vec<(&str, &str)> =
-        asked.match_indices(',').map(|(at, comma)| (asked[..at].trim(), asked[at + comma.len()..].trim())).collect();
-    let is_known = |name: &str| known.contains(&name);
-    if let Some((first, second)) = splits.iter().find(|(first, second)| is_known(first) && is_known(second)) {
-        return Ok(((*first).to_owned(), (*second).to_owned()));
-    }
-    let Some((first, second)) = splits.first() else {
-        let failure = Failure::usage_text(format!("--compare: `{asked}` is not measured"));
-        return Err(failure.with_help("name one method, or two such as default,baseline:newest"));
-    };
-    let unknown = if is_known(first) { second } else { first };
-    let failure = Failure::usage_text(format!("--compare: `{unknown}` is not measured"));
-    Err(failure.with_help(format!("measured are {}", known.join(", "))))
 }
 
 /// The values in their order, each once.

@@ -1,5 +1,6 @@
 //! `epitome eval --what probes`: folders of probes from the file to the tables.
 
+use epitome_testkit::{Scripted, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -54,7 +55,9 @@ fn found(place: &Place, method: &str, session: &str, budget: &str) -> (u64, u64)
     let text = String::from_utf8(place.read("cases.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let is_it = |row: &&Value| row["method"] == method && row["session"] == session && row["budget"] == budget;
-    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("{method} {session} {budget}: {text}"));
+    let row = rows.iter().find(is_it);
+    assert!(row.is_some(), "{method} {session} {budget}: {text}");
+    let row = row.unwrap();
     let count = |key: &str| row.pointer(&format!("/probes/all/{key}")).unwrap().as_u64().unwrap();
     (count("kept"), count("of"))
 }
@@ -133,4 +136,82 @@ fn what_is_wrong_with_probes_is_told() {
     std::fs::create_dir(place.path("empty")).unwrap();
     let told = place.run("eval empty --what probes -q");
     assert!(told.stderr.contains("holds no folder with a probes.json"), "{}", told.all());
+}
+
+#[test]
+fn a_blind_reading_goes_out_and_comes_back() {
+    let place = place(&probes());
+    let export = "eval probes --what probes --methods default --budgets 100k --export reading";
+    let told = place.run(export);
+    assert_eq!(told.code, 0, "{}", told.all());
+    // Five methods of two sessions, and one hand-off.
+    let contexts = std::fs::read_dir(place.path("reading/contexts")).unwrap().count();
+    assert_eq!(contexts, 11);
+    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
+    assert!(!text("reading/answers.tsv").contains("default") && text("reading/answers.tsv").contains("001\tq1\tWhat?"));
+    assert!(
+        text("reading/contexts/001.txt").contains("Unit 61") || text("reading/contexts/001.txt").contains("unit 61")
+    );
+    let key: Value = serde_json::from_slice(&place.read("reading.key.json")).unwrap();
+    let methods: Vec<&Value> = key.as_array().unwrap().iter().map(|context| &context["method"]).collect();
+    assert_eq!(methods.iter().filter(|method| **method == "default").count(), 2);
+    assert_ne!(methods[..5], methods[5..10], "shuffled");
+    assert!(place.run(export).stderr.contains("is there already"));
+    // A grader finds all right, but for one question.
+    let graded: String = text("reading.grading.tsv")
+        .lines()
+        .enumerate()
+        .map(|(number, line)| match (number, line.contains("\tq4\t")) {
+            (0, _) => format!("{line}\n"),
+            (_, is_wrong) => format!("{}\t{}\tAnn\n", line.trim_end_matches('\t'), if is_wrong { "0" } else { "1" }),
+        })
+        .collect();
+    place.file("grades.tsv", graded);
+    let read = "eval probes --what probes --grades grades.tsv --key reading.key.json";
+    let ran = place.run(read);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let words = ran.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(" default .750 (.750) "), "{}", ran.text());
+    assert!(ran.text().contains("44 graded answers; no answer has two graders"), "{}", ran.text());
+    assert_eq!(place.run(&format!("{read} --json")).json()["agreement"]["answers"], 44);
+    let future = place.run("eval probes --export other");
+    assert!(future.stderr.contains("only probes are read blind"), "{}", future.stderr);
+}
+
+#[test]
+fn a_model_reads_and_grades() {
+    let place = place(&probes());
+    let said = |text: &str| {
+        let message = json!({"role": "assistant", "content": text});
+        let body = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                          "usage": {"prompt_tokens": 100, "completion_tokens": 7}});
+        Scripted::json(200, body)
+    };
+    let server = ScriptedServer::start_with(move |_, request| {
+        let is_grading = request.json().to_string().contains("right answer: That.");
+        said(if is_grading { "q1: 1\nq2: 0.5\nq3: 0\nq4: 1" } else { "q1: the symbol\nq2: never\nq4: make" })
+    });
+    let url = server.url();
+    place.file("c.toml", format!("[channels.local]\nbase_url = \"{url}/v1\"\nmodels = [\"tiny\"]\ntries = 1\n"));
+    let line =
+        "eval probes --what probes --methods default --only agent-ledger* --budgets 100k --config c.toml --judge";
+    let ran = place.run(&format!("{line} local --export out --json"));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ours = ran.json()["summaries"].as_array().unwrap().iter().find(|it| it["method"] == "default").unwrap().clone();
+    let means: Vec<&Value> = ours["averages"].as_array().unwrap().iter().map(|average| &average["macro"]).collect();
+    assert!(means.contains(&&0.625.into()), "{ours}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 10, "a reader and a grader for each of five methods");
+    assert_eq!(requests[0].json()["model"], "tiny");
+    let readers: Vec<String> =
+        requests.iter().map(|it| it.json().to_string()).filter(|it| it.contains("<context>")).collect();
+    assert_eq!(readers.len(), 5);
+    assert!(readers.iter().all(|it| it.contains("did not link") && !it.contains("That.")), "{readers:?}");
+    // Who does not answer does not know; the sheets are there to be read.
+    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
+    assert!(text("out.answers.tsv").contains("001\tq3\tunknown\n"), "{}", text("out.answers.tsv"));
+    assert!(text("out.grades.tsv").contains("001\tq2\t0.5\ttiny\n"), "{}", text("out.grades.tsv"));
+    let missing = place.run(&format!("{line} other"));
+    assert!(missing.code == 2 && missing.stderr.contains("there is no channel `other`"), "{}", missing.stderr);
+    assert!(place.run("eval probes --what probes --judge local").stderr.contains("--config"));
 }

@@ -240,9 +240,9 @@ impl Quality {
     /// Whether nothing is left of what the view before held: no exact string, no instruction, no file, of
     /// five or more together.
     pub fn is_hollow(&self) -> bool {
-        let (held, kept) = Part::WEIGHTS
+        let (held, kept) = Part::ALL
             .iter()
-            .map(|(part, _)| self.of(*part))
+            .map(|part| self.of(*part))
             .fold((0, 0), |(held, kept), part| (held + part.held, kept + part.kept));
         held >= HOLLOW_FROM && kept == 0
     }

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use super::escaped;
 use crate::case::CaseId;
 use crate::groups::Group;
+use crate::metric::Metric;
 use crate::row::Row;
-use crate::summary::{Metric, Summary};
+use crate::summary::Summary;
 
 /// Marks in charts: shapes tell methods apart where colours do not.
 const SHAPES: [&str; 6] = ["circle", "square", "diamond", "triangle", "cross", "ring"];

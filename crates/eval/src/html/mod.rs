@@ -8,8 +8,9 @@ mod words;
 use std::fmt::Write as _;
 
 use crate::groups::{Group, Grouping, groups};
+use crate::metric::Metric;
 use crate::plan::Run;
-use crate::summary::{Metric, Summary};
+use crate::summary::Summary;
 use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
 
 /// The page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the first of which
@@ -109,11 +110,11 @@ fn named(term: Term) -> String {
     }
 }
 
-/// The first metric that there is anything of.
+/// The first metric that there is anything of; what questions are answered by comes before strings.
 fn main_metric(summaries: &[Summary]) -> Metric {
     let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
-    let evidence = Some(Metric::Evidence).filter(has);
-    evidence.or_else(|| Metric::ALL.into_iter().find(has)).unwrap_or(Metric::BoundFrr)
+    let asked = [Metric::Evidence, Metric::Probes];
+    asked.into_iter().chain(Metric::ALL).find(has).unwrap_or(Metric::BoundFrr)
 }
 
 /// A heading; `title` is HTML.

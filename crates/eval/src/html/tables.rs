@@ -8,8 +8,9 @@ use super::words::{
 use super::{button, escaped};
 use crate::generations::generations_sheet;
 use crate::groups::Group;
+use crate::metric::Metric;
 use crate::sheet::{Sheet, Verdict, figure, measured};
-use crate::summary::{Metric, Summary};
+use crate::summary::Summary;
 
 /// A table of figures for each budget of a group.
 pub(super) fn figures(group: &Group) -> String {

@@ -1,6 +1,6 @@
 //! What figures are called and what they mean.
 
-use crate::summary::Metric;
+use crate::metric::Metric;
 
 /// A figure that the page explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,6 +162,11 @@ pub(super) fn term(metric: Metric) -> Term {
         Metric::Answers => {
             ("Answers", "Answers that the chat holds word for word: the share that the result still holds.")
         }
+        Metric::Blind => (
+            "Blind answers",
+            "Questions that readers answered from the result alone, without knowing what made it: the mean of the points \
+             that graders gave, 0, half or 1.",
+        ),
         Metric::Probes => (
             "Probe recall",
             "Questions that the continuation needed answered: the share whose facts the result shows, near each other. A \

@@ -18,6 +18,8 @@ pub(super) struct Vocabulary {
     names: Patterns,
     calls: Vec<HashSet<u32>>,
     tools: HashSet<String>,
+    /// The calls that have a name.
+    named: HashSet<u32>,
 }
 
 /// What a label names.
@@ -46,8 +48,14 @@ impl Vocabulary {
                 }
             }
         }
+        let named = calls.iter().flatten().copied().collect();
         let tools = tools.iter().map(|tool| tool.to_lowercase()).collect();
-        Ok(Self { names: Patterns::new(&names, true)?, calls, tools })
+        Ok(Self { names: Patterns::new(&names, true)?, calls, tools, named })
+    }
+
+    /// Whether a call can be named at all: one without a file, a command or another word in its arguments cannot.
+    pub(super) fn can_name(&self, call: u32) -> bool {
+        self.named.contains(&call)
     }
 
     /// What a line names. Linear in it and in the calls that it may mean.

@@ -21,7 +21,7 @@ impl Speakers {
     pub(super) const MODEL: Self = Self(2);
     /// A tool.
     pub(super) const TOOL: Self = Self(4);
-    /// All of them: a summary tells what anybody said.
+    /// All of them: a summary tells what anybody said, so its lines have no speaker to stand under.
     pub(super) const ANY: Self = Self(7);
 
     pub(super) fn with(self, other: Self) -> Self {

@@ -109,10 +109,10 @@ impl Origins {
         if bare(line).chars().count() < LEAST_LINE {
             return;
         }
-        let Some(source) = self.kept(line) else { return };
+        let Some(source) = self.kept(line).filter(|source| source.said != Speakers::ANY) else { return };
         tally.speakers.of += 1;
         tally.speakers.kept += u32::from(source.fits(label.speakers));
-        if source.is_printed() && !source.calls.is_empty() {
+        if source.is_printed() && source.calls.iter().any(|call| self.vocabulary.can_name(*call)) {
             tally.sources.of += 1;
             tally.sources.kept += u32::from(source.calls.iter().any(|call| label.calls.contains(call)));
         }

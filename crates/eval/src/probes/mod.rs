@@ -3,16 +3,23 @@
 //! A folder holds a session up to a cut, questions with mechanical facts, and where there is one a hand-off summary to
 //! compare with. `docs/evaluation.md` says how users write probes for sessions of their own.
 
+mod blind;
+mod case;
 mod folder;
 mod probe;
 mod repository;
 mod shown;
 mod wire;
 
+pub use blind::{
+    Agreement, BlindContext, BlindQuestion, BlindSheets, Grade, Judged, contexts, grade_rows, judge, read_grades,
+    read_key, sheets,
+};
 pub use probe::{Probe, ProbeKind, ProbeSet};
 pub use shown::{ProbeScores, recall};
 pub use wire::{context_text, context_tokens};
 
+pub(crate) use case::ProbedCase;
 pub(crate) use folder::{ProbeFolder, folders};
 pub(crate) use repository::repository;
 pub(crate) use wire::{budget_floor, message_of, messages_of};

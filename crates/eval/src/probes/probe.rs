@@ -143,6 +143,7 @@ fn parse_probe(value: &Value) -> Result<Probe, String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Which repository a probed session worked in.
 
-/// The repository in the name of a probed session such as `claude_code-oh-my-posh-11-6e27a41b09-0`: without the agent in
+/// The repository in the name of a probed session such as `claude_code-my-stamp-shop-11-0a1b2c3d4e-0`: without the agent in
 /// front of the first `-` and without the parts at the end that are hexadecimal numbers. The whole name where nothing
 /// else is in it.
 pub(crate) fn repository(name: &str) -> String {
@@ -23,10 +23,10 @@ mod tests {
         fn check(name: &str, expect: &str) {
             assert_eq!(repository(name), expect);
         }
-        check("claude_code-oh-my-posh-11-6e27a41b09-0", "oh-my-posh");
-        check("codex_rollout-session-bridge-af-8e1ffd64b6-8", "session-bridge");
-        check("mini_swe_agent-django__django-11138", "django__django");
-        check("langgraph_thread-deerflow-d3e5adaf", "deerflow");
+        check("claude_code-my-stamp-shop-11-0a1b2c3d4e-0", "my-stamp-shop");
+        check("codex_rollout-ledger-tool-af-00ff00ff00-8", "ledger-tool");
+        check("mini_swe_agent-owner__name-11111", "owner__name");
+        check("langgraph_thread-garden-d0d0adaf", "garden");
         check("mine", "mine");
         check("mine-12", "mine-12");
     }

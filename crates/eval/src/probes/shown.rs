@@ -36,12 +36,17 @@ impl ProbeScores {
     pub(crate) fn count(probes: &[Probe], shown: &[bool]) -> Self {
         let mut scores = Self::default();
         for (probe, shown) in probes.iter().zip(shown) {
-            for place in [&mut scores.all, &mut scores.by_kind[probe.kind as usize]] {
-                place.of += 1;
-                place.kept += u32::from(*shown);
-            }
+            scores.add(probe.kind, *shown);
         }
         scores
+    }
+
+    /// Counts one probe.
+    pub(crate) fn add(&mut self, kind: ProbeKind, is_shown: bool) {
+        for place in [&mut self.all, &mut self.by_kind[kind as usize]] {
+            place.of += 1;
+            place.kept += u32::from(is_shown);
+        }
     }
 }
 

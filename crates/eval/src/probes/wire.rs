@@ -93,6 +93,20 @@ pub fn context_text(messages: &[Value]) -> String {
     lines.join("\n")
 }
 
+/// Messages as an agent reads them: who speaks, what it says, its calls with their arguments as they are. Linear.
+pub(crate) fn read_text(messages: &[Value]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for message in messages {
+        lines.push(format!("=== {}", role_of(message)));
+        let text = content_of(message);
+        if !text.is_empty() {
+            lines.push(text);
+        }
+        lines.extend(calls_of(message).map(|[_, name, arguments]| format!("--> {name} {arguments}")));
+    }
+    lines.join("\n")
+}
+
 /// A value as words: `name: value` for the fields of objects, blanks between.
 fn decoded(value: &Value) -> String {
     let joined = |words: Vec<String>| words.join(" ");
@@ -108,6 +122,7 @@ fn decoded(value: &Value) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -1,5 +1,7 @@
 //! Needed re-fetches: calls that refer to strings which a compaction took out of the view.
 
+use std::collections::HashMap;
+
 use epitome::session::{Entry, Message};
 
 use crate::EvalError;
@@ -16,44 +18,51 @@ pub(crate) struct Referring {
     pub(crate) needed: u32,
 }
 
-/// Both contexts of a replay as texts: the one that was never compacted and the one that the policy left.
-#[derive(Debug, Default)]
+/// The exact strings of a recording's calls, and which of them stand in both contexts of a replay: the one that was never
+/// compacted and the one that the policy left.
+#[derive(Debug)]
 pub(crate) struct References {
-    all: String,
-    /// `None` as long as nothing was compacted.
-    shown: Option<String>,
+    numbers: HashMap<String, usize>,
+    patterns: Patterns,
+    known: Vec<bool>,
+    shown: Vec<bool>,
     pub(crate) found: Referring,
 }
 
 impl References {
+    /// Linear in the messages.
+    pub(crate) fn new<'a>(messages: impl Iterator<Item = &'a Message>) -> Result<Self, EvalError> {
+        let mut strings: Vec<String> = Vec::new();
+        let mut numbers = HashMap::new();
+        for atom in messages.flat_map(call_atoms).flatten() {
+            numbers.entry(atom).or_insert_with_key(|atom| {
+                strings.push(atom.clone());
+                strings.len() - 1
+            });
+        }
+        let patterns = Patterns::new(&strings, true)?;
+        let none = vec![false; strings.len()];
+        Ok(Self { numbers, patterns, known: none.clone(), shown: none, found: Referring::default() })
+    }
+
     /// Takes a message that is added to both contexts; its calls refer to what stands in front of it. Linear in the
-    /// contexts where it makes calls, else in the message.
-    pub(crate) fn push(&mut self, message: &Message) -> Result<(), EvalError> {
-        let of_calls = call_atoms(message);
-        let atoms: Vec<&str> = of_calls.iter().flatten().map(String::as_str).collect();
-        if !atoms.is_empty() {
-            let patterns = Patterns::new(&atoms, true)?;
-            let known = patterns.present(&self.all);
-            let shown = self.shown.as_ref().map_or_else(|| known.clone(), |shown| patterns.present(shown));
-            let mut first = 0;
-            for of_call in &of_calls {
-                let places = first..first + of_call.len();
-                self.found.references += u32::from(places.clone().any(|place| known[place]));
-                self.found.needed += u32::from(places.clone().any(|place| known[place] && !shown[place]));
-                first = places.end;
-            }
+    /// message.
+    pub(crate) fn push(&mut self, message: &Message) {
+        for atoms in call_atoms(message) {
+            let numbers: Vec<usize> = atoms.iter().filter_map(|atom| self.numbers.get(atom)).copied().collect();
+            self.found.references += u32::from(numbers.iter().any(|number| self.known[*number]));
+            self.found.needed += u32::from(numbers.iter().any(|number| self.known[*number] && !self.shown[*number]));
         }
-        append(message, &mut self.all);
-        if let Some(shown) = &mut self.shown {
-            append(message, shown);
-        }
-        Ok(())
+        let mut text = String::new();
+        append(message, &mut text);
+        let (known, shown) = (&mut self.known, &mut self.shown);
+        self.patterns.each(&text, |number, _, _| (known[number], shown[number]) = (true, true));
     }
 
     /// Takes over what a compaction left. Linear in the view.
     pub(crate) fn compacted(&mut self, view: &[Entry]) {
-        let mut shown = String::new();
-        view.iter().for_each(|entry| append(&entry.message, &mut shown));
-        self.shown = Some(shown);
+        let mut text = String::new();
+        view.iter().for_each(|entry| append(&entry.message, &mut text));
+        self.shown = self.patterns.present(&text);
     }
 }

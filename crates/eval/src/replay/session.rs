@@ -128,7 +128,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         numbers: Vec::new(),
         prompt: Prompt::default(),
         reads: Reads::default(),
-        references: References::default(),
+        references: References::new(recording.messages.iter())?,
         outcome: Outcome::default(),
         last_request: None,
         by_engine,
@@ -149,7 +149,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
-        replay.push(number, message, is_answer)?;
+        replay.push(number, message, is_answer);
     }
     let mut outcome = replay.outcome;
     let Referring { references, needed } = replay.references.found;
@@ -159,8 +159,8 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
 }
 
 impl Replay<'_> {
-    fn push(&mut self, number: usize, message: &Message, is_answer: bool) -> Result<(), EvalError> {
-        self.references.push(message)?;
+    fn push(&mut self, number: usize, message: &Message, is_answer: bool) {
+        self.references.push(message);
         let key = self.session.push(message.clone());
         self.numbers.push(number);
         if let Some(engine) = &mut self.by_engine {
@@ -182,7 +182,6 @@ impl Replay<'_> {
             turn.spent.output += tokens;
             turn.money = turn.spent.money(&self.model.price);
         }
-        Ok(())
     }
 
     /// Takes over a view that changed within; returns the tokens that the cache lost.

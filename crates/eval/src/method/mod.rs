@@ -1,18 +1,25 @@
 //! What is measured: chains, presets and configurations of this engine, and baselines.
 
+mod engine;
+mod spec;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use epitome::config::Preset;
-use epitome::engine::{Chain, Engine, Ledger, Mode, block_on};
+use epitome::engine::Mode;
 use epitome::session::Entry;
-use epitome::{Config, MemoryArchive, Registry, Request, Runtime, Session, Status};
+use epitome::{Config, Registry};
 
 use crate::EvalError;
 use crate::baselines::Baseline;
 use crate::case::Case;
 use crate::generations::{piped, session_of};
 use crate::resume::digest;
+use engine::EngineMethod;
+use spec::{bare, fixed_chain, named_chain, of_config, parse_config, read_text, settled, with_settings};
+
+pub(crate) use spec::{build, read_config};
 
 /// What methods are held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,15 +48,6 @@ enum How {
     Baseline(Baseline),
     Outside { command: String, timeout: Duration },
 }
-
-/// This engine under a configuration.
-#[derive(Debug)]
-struct EngineMethod {
-    engine: Engine,
-    mode: Mode,
-    chain: Option<Chain>,
-}
-
 /// What a method made of a case.
 #[derive(Debug)]
 pub struct Outcome {
@@ -166,6 +164,11 @@ impl Method {
         outcome.entries.ok_or_else(|| outcome.problem.unwrap_or_default())
     }
 
+    /// Whether it is a free baseline, which keeps the same however often it is asked.
+    pub fn is_baseline(&self) -> bool {
+        matches!(self.how, How::Baseline(_))
+    }
+
     /// Whether it can be told what to keep in focus.
     pub fn takes_focus(&self) -> bool {
         matches!(self.how, How::Engine(_))
@@ -183,131 +186,6 @@ impl Method {
         match result {
             Ok(entries) => Outcome { entries: Some(entries), problem: None, micros },
             Err(problem) => Outcome { entries: None, problem: Some(problem), micros },
-        }
-    }
-}
-
-fn bare(spec: &str, registry: &Registry) -> Result<How, EvalError> {
-    if spec == "default" {
-        return of_config(&Config::default(), registry);
-    }
-    if spec == "tournament" || spec == "adaptive" {
-        let How::Engine(mut method) = of_config(&Config::default(), registry)? else {
-            return Err(EvalError::Method(spec.to_owned()));
-        };
-        method.mode = if spec == "adaptive" { Mode::Adaptive } else { Mode::Tournament };
-        return Ok(How::Engine(method));
-    }
-    match Preset::by_name(spec) {
-        Some(preset) => of_config(&Config::with_preset(preset), registry),
-        None => named_chain(&[spec], registry),
-    }
-}
-
-pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
-    parse_config(&read_text(file)?, file, registry)
-}
-
-fn read_text(file: &str) -> Result<String, EvalError> {
-    std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })
-}
-
-fn parse_config(text: &str, file: &str, registry: &Registry) -> Result<Config, EvalError> {
-    Config::parse(text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
-}
-
-/// The default configuration with settings such as `structured-extraction.tail_share=0.2` or `select.mode=tournament`.
-fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
-    let mut config = Config::default();
-    for setting in settings.split('+') {
-        let wrong = |problem: String| EvalError::Method(format!("set: `{setting}` {problem}"));
-        let (key, value) = setting.split_once('=').ok_or_else(|| wrong("is not KEY=VALUE".to_owned()))?;
-        let (key, value) = (key.trim(), value.trim());
-        // `summary` is a strategy and a section: it is the strategy where that has the setting.
-        let is_strategy = key.split_once('.').is_some_and(|(strategy, name)| {
-            registry.get(strategy).is_ok_and(|known| known.fields.iter().any(|field| field.name == name))
-        });
-        let key = if is_strategy { format!("strategies.{key}") } else { key.to_owned() };
-        // What is no number, flag or list is a text.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-        config.set(&key, &value).map_err(wrong)?;
-    }
-    Ok(config)
-}
-
-/// Every key of a configuration with the value that it comes to, defaults included: these change between builds.
-fn settled(config: &Config, registry: &Registry) -> String {
-    let effective = config.effective(registry);
-    effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()
-}
-
-pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
-    config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
-}
-
-fn of_config(config: &Config, registry: &Registry) -> Result<How, EvalError> {
-    let runtime = build(config, registry)?;
-    let engine = epitome::engine_of(&runtime);
-    Ok(How::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
-}
-
-fn fixed_chain(runtime: &Runtime, names: &[String], registry: &Registry) -> Result<Chain, EvalError> {
-    runtime.chain(names, registry).map_err(EvalError::Method)
-}
-
-fn named_chain(names: &[&str], registry: &Registry) -> Result<How, EvalError> {
-    let runtime = build(&Config::default(), registry)?;
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let chain = fixed_chain(&runtime, &names, registry)?;
-    let engine = epitome::engine_of(&runtime);
-    Ok(How::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
-}
-
-impl EngineMethod {
-    fn compact(&self, case: &Case, budget: u32, focus: Option<&str>) -> Result<Vec<Entry>, String> {
-        let mut session = case.prefix.clone();
-        let mut ledger = self.engine.ledger(&session);
-        self.once(&mut session, &mut ledger, &mut MemoryArchive::new(), budget, focus)?;
-        Ok(session.view().to_vec())
-    }
-
-    fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
-        let mut session = case.prefix.clone();
-        let mut ledger = self.engine.ledger(&session);
-        let mut archive = MemoryArchive::new();
-        let mut last = Ok(());
-        for (number, budget) in budgets.iter().enumerate() {
-            if is_piped && number > 0 {
-                session = piped(session.view(), case.prefix.tools.as_deref())?;
-                ledger = self.engine.ledger(&session);
-            }
-            last = self.once(&mut session, &mut ledger, &mut archive, *budget, None);
-        }
-        last.map(|()| session.view().to_vec())
-    }
-
-    /// One compaction of `session`; the error says why there was none.
-    fn once(
-        &self,
-        session: &mut Session,
-        ledger: &mut Ledger,
-        archive: &mut MemoryArchive,
-        budget: u32,
-        focus: Option<&str>,
-    ) -> Result<(), String> {
-        let mut request = Request::to_budget(budget);
-        request.mode = self.mode;
-        request.focus = focus.map(str::to_owned);
-        request.chain.clone_from(&self.chain);
-        let compacted = block_on(self.engine.compact(session, ledger, archive, &request));
-        let report = compacted.map_err(|error| error.to_string())?;
-        match report.status {
-            Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
-            Status::RolledBack => Err("rolled back: no chain kept what the configuration asks for".to_owned()),
-            Status::Infeasible => {
-                let floor = report.floor.map_or(0, |floor| floor.tokens);
-                Err(format!("infeasible: {floor} tokens must stay, the budget is {budget}"))
-            }
         }
     }
 }

@@ -1,0 +1,89 @@
+//! Which methods are held against which.
+
+use epitome_eval::{Baseline, HANDOFF, Plan};
+
+use crate::args::{EvalArgs, WhatArg};
+use crate::failure::Failure;
+
+/// What the differences are held against where nothing else is asked for.
+const REFERENCE: &str = "baseline:identifiers";
+
+/// Pairs of methods.
+pub(super) type Pairs = Vec<(String, String)>;
+
+/// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
+pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
+    let several: Pairs = plan
+        .methods
+        .iter()
+        .filter(|method| !method.is_baseline())
+        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
+        .collect();
+    let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
+    match args.what {
+        WhatArg::Recorded => known.push("recorded"),
+        WhatArg::Probes => known.push(HANDOFF),
+        WhatArg::Future | WhatArg::Evidence => {}
+    }
+    let ours = |name: &&str| {
+        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
+    };
+    let asked: Vec<String> = match args.what {
+        WhatArg::Evidence if args.questions > 0 => {
+            let focused = plan.methods.iter().filter(|method| method.takes_focus());
+            focused.map(|method| format!("{} +question", method.name())).collect()
+        }
+        _ => Vec::new(),
+    };
+    known.extend(asked.iter().map(String::as_str));
+    let once = known.len();
+    known.extend(several.iter().map(|(name, _)| name.as_str()));
+    if let Some(asked) = &args.compare {
+        if known.contains(&asked.as_str()) {
+            let others = known.into_iter().filter(|name| *name != asked);
+            let pairs: Pairs = others.map(|other| (other.to_owned(), asked.clone())).collect();
+            return Ok((pairs.clone(), pairs));
+        }
+        let pair = pair(asked, &known)?;
+        return Ok((vec![pair.clone()], vec![pair]));
+    }
+    let reference = match args.what {
+        WhatArg::Future => REFERENCE,
+        WhatArg::Probes => "baseline:newest",
+        WhatArg::Recorded => "recorded",
+        WhatArg::Evidence => "baseline:tail",
+    };
+    let mut against = vec![reference.to_owned()];
+    if args.what == WhatArg::Probes {
+        against.push(HANDOFF.to_owned());
+    }
+    let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
+    against.extend(baselines.filter(|name| name != reference));
+    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
+    let pairs = |against: &[String]| -> Pairs {
+        let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
+        ours.iter().flat_map(|ours| of(ours)).collect()
+    };
+    // What several compactions lose beside one is part of what is asked.
+    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
+    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
+    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
+}
+
+/// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured
+/// counts.
+pub(super) fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
+    let splits: Vec<(&str, &str)> =
+        asked.match_indices(',').map(|(at, comma)| (asked[..at].trim(), asked[at + comma.len()..].trim())).collect();
+    let is_known = |name: &str| known.contains(&name);
+    if let Some((first, second)) = splits.iter().find(|(first, second)| is_known(first) && is_known(second)) {
+        return Ok(((*first).to_owned(), (*second).to_owned()));
+    }
+    let Some((first, second)) = splits.first() else {
+        let failure = Failure::usage_text(format!("--compare: `{asked}` is not measured"));
+        return Err(failure.with_help("name one method, or two such as default,baseline:newest"));
+    };
+    let unknown = if is_known(first) { second } else { first };
+    let failure = Failure::usage_text(format!("--compare: `{unknown}` is not measured"));
+    Err(failure.with_help(format!("measured are {}", known.join(", "))))
+}

@@ -1,0 +1,117 @@
+//! What a run measures, out of the arguments.
+
+use std::path::Path;
+
+use epitome_eval::{
+    BudgetSpec, CaseOptions, Filter, Generations, Labels, MethodOptions, Plan, Steps, Subject, methods,
+};
+
+use super::{each_once, failure, rows};
+use crate::args::{EvalArgs, WhatArg};
+use crate::failure::Failure;
+
+/// The budgets where none are named.
+const BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.4), BudgetSpec::Share(0.2), BudgetSpec::Share(0.1)];
+/// The same for probes.
+const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Share(0.15), BudgetSpec::Share(0.08)];
+
+/// The plan that the arguments ask for; everything that can be wrong is told before anything is measured.
+pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
+    let default = if args.what == WhatArg::Probes { PROBE_BUDGETS } else { BUDGETS };
+    let last = args.through.last().copied();
+    let default = last.map_or(default.to_vec(), |last| vec![last]);
+    let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
+    let budgets = each_once(asked, ToString::to_string);
+    if args.what == WhatArg::Recorded && !args.budgets.is_empty() {
+        let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
+        return Err(failure.with_help("leave it out"));
+    }
+    let registry = epitome::registry();
+    let commands = args.command.iter().map(|command| format!("command:{command}"));
+    let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
+    let options = MethodOptions { command_timeout: args.command_timeout };
+    // Before anything is measured, and rows are written of it.
+    if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
+        let missing = format!("cannot read {}: there is no such file or folder", missing.display());
+        return Err(Failure::usage_text(missing).with_help("check the path"));
+    }
+    Ok(Plan {
+        paths: args.paths.clone(),
+        methods: methods(&named, &options, &registry).map_err(failure)?,
+        budgets,
+        generations: several(args)?,
+        cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
+            .iter()
+            .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
+            .collect(),
+        filter: Filter {
+            min_tokens: args.min_tokens,
+            min_calls: args.min_calls,
+            min_needed: args.min_needed,
+            task: args.task.map(|kind| kind.as_str().to_owned()),
+            format: args.format.map(|format| format.as_str().to_owned()),
+            only: args.only.clone(),
+        },
+        labels: labels(args, Labels::parse)?,
+        // A kind of task is no repository: only a column of its own counts.
+        repositories: match args.what {
+            WhatArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
+            _ => Labels::default(),
+        },
+        sample: args.sample,
+        seed: args.seed,
+        known: rows::known(args, quiet)?,
+        subject: match args.what {
+            WhatArg::Future => Subject::Future,
+            WhatArg::Probes => Subject::Probes,
+            WhatArg::Recorded => Subject::Recorded,
+            WhatArg::Evidence => Subject::Evidence { questions: args.questions },
+        },
+    })
+}
+
+/// How often budgets are come to besides once.
+fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
+    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
+    if args.piped && !is_asked {
+        let failure = Failure::usage_text("--piped: there is only one compaction");
+        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
+    }
+    if is_asked && matches!(args.what, WhatArg::Recorded | WhatArg::Evidence) {
+        let failure =
+            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
+        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
+    }
+    if args.through.len() == 1 {
+        let failure = Failure::usage_text("--through: one budget is one compaction");
+        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
+    }
+    let piped = args.piped;
+    if !args.through.is_empty() {
+        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
+    }
+    let counts = each_once(&args.generations, |count| *count);
+    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
+}
+
+/// The labels asked for, or those of the first manifest in the folders or any above them.
+fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).map_err(|error| {
+            Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
+        })
+    };
+    if let Some(path) = &args.labels {
+        return Ok(parse(&read(path)?));
+    }
+    // A manifest without labels is about something else.
+    for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
+        for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
+            let labels = parse(&read(&manifest)?);
+            if !labels.is_empty() {
+                return Ok(labels);
+            }
+        }
+    }
+    Ok(Labels::default())
+}

@@ -1,0 +1,85 @@
+//! What a method's name stands for.
+
+use epitome::config::Preset;
+use epitome::engine::{Chain, Mode};
+use epitome::{Config, Registry, Runtime};
+
+use super::How;
+use super::engine::EngineMethod;
+use crate::EvalError;
+
+pub(super) fn bare(spec: &str, registry: &Registry) -> Result<How, EvalError> {
+    if spec == "default" {
+        return of_config(&Config::default(), registry);
+    }
+    if spec == "tournament" || spec == "adaptive" {
+        let How::Engine(mut method) = of_config(&Config::default(), registry)? else {
+            return Err(EvalError::Method(spec.to_owned()));
+        };
+        method.mode = if spec == "adaptive" { Mode::Adaptive } else { Mode::Tournament };
+        return Ok(How::Engine(method));
+    }
+    match Preset::by_name(spec) {
+        Some(preset) => of_config(&Config::with_preset(preset), registry),
+        None => named_chain(&[spec], registry),
+    }
+}
+
+pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
+    parse_config(&read_text(file)?, file, registry)
+}
+
+pub(super) fn read_text(file: &str) -> Result<String, EvalError> {
+    std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })
+}
+
+pub(super) fn parse_config(text: &str, file: &str, registry: &Registry) -> Result<Config, EvalError> {
+    Config::parse(text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
+}
+
+/// The default configuration with settings such as `structured-extraction.tail_share=0.2` or `select.mode=tournament`.
+pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
+    let mut config = Config::default();
+    for setting in settings.split('+') {
+        let wrong = |problem: String| EvalError::Method(format!("set: `{setting}` {problem}"));
+        let (key, value) = setting.split_once('=').ok_or_else(|| wrong("is not KEY=VALUE".to_owned()))?;
+        let (key, value) = (key.trim(), value.trim());
+        // `summary` is a strategy and a section: it is the strategy where that has the setting.
+        let is_strategy = key.split_once('.').is_some_and(|(strategy, name)| {
+            registry.get(strategy).is_ok_and(|known| known.fields.iter().any(|field| field.name == name))
+        });
+        let key = if is_strategy { format!("strategies.{key}") } else { key.to_owned() };
+        // What is no number, flag or list is a text.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        config.set(&key, &value).map_err(wrong)?;
+    }
+    Ok(config)
+}
+
+/// Every key of a configuration with the value that it comes to, defaults included: these change between builds.
+pub(super) fn settled(config: &Config, registry: &Registry) -> String {
+    let effective = config.effective(registry);
+    effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()
+}
+
+pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
+    config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
+}
+
+pub(super) fn of_config(config: &Config, registry: &Registry) -> Result<How, EvalError> {
+    let runtime = build(config, registry)?;
+    let engine = epitome::engine_of(&runtime);
+    Ok(How::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
+}
+
+pub(super) fn fixed_chain(runtime: &Runtime, names: &[String], registry: &Registry) -> Result<Chain, EvalError> {
+    runtime.chain(names, registry).map_err(EvalError::Method)
+}
+
+pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<How, EvalError> {
+    let runtime = build(&Config::default(), registry)?;
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let chain = fixed_chain(&runtime, &names, registry)?;
+    let engine = epitome::engine_of(&runtime);
+    Ok(How::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
+}

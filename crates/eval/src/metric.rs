@@ -1,0 +1,157 @@
+//! The figures that tables show, by what they are about.
+
+use serde::Serialize;
+
+use crate::probes::ProbeKind;
+use crate::row::Row;
+use crate::score::Kept;
+
+/// The figures that are shares of something kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Bound future-reference recall.
+    BoundFrr,
+    /// Future-reference recall.
+    Frr,
+    /// Lines that later edits must match.
+    Quotes,
+    /// Files still named.
+    Files,
+    /// Standing instructions.
+    Rules,
+    /// Turns that hold the answer to a question.
+    Evidence,
+    /// Answers of questions.
+    Answers,
+    /// Grades of readers' answers.
+    Blind,
+    /// Probes whose facts are shown.
+    Probes,
+    /// Of these, names and numbers to the letter.
+    Exact,
+    /// Of these, how something stands.
+    State,
+    /// Of these, reasons.
+    Why,
+    /// Of these, what a person said.
+    User,
+    /// Of these, what was read.
+    Content,
+    /// Typed messages.
+    Typed,
+    /// Sentences of final answers.
+    Finals,
+    /// Lines under who said them.
+    Speakers,
+    /// Lines under what printed them.
+    Sources,
+    /// Lines of a summary that the agent recorded.
+    OwnSummary,
+    /// Tokens of the budget that were used.
+    Fill,
+}
+
+/// What a metric is about: tables show one of these at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Exact strings, files, sentences, evidence.
+    Strings,
+    /// Probes.
+    Probes,
+    /// What was said, in its order and under who said it.
+    Meaning,
+}
+
+impl Metric {
+    /// Every metric, the first one that tables show first.
+    pub const ALL: [Self; 20] = [
+        Self::BoundFrr,
+        Self::Frr,
+        Self::Quotes,
+        Self::Files,
+        Self::Rules,
+        Self::Evidence,
+        Self::Answers,
+        Self::Blind,
+        Self::Probes,
+        Self::Exact,
+        Self::State,
+        Self::Why,
+        Self::User,
+        Self::Content,
+        Self::Typed,
+        Self::Finals,
+        Self::Speakers,
+        Self::Sources,
+        Self::OwnSummary,
+        Self::Fill,
+    ];
+
+    /// What it is about.
+    pub fn family(self) -> Family {
+        match self {
+            Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules | Self::Evidence | Self::Answers => {
+                Family::Strings
+            }
+            Self::Blind | Self::Probes | Self::Exact | Self::State | Self::Why | Self::User | Self::Content => {
+                Family::Probes
+            }
+            Self::Typed | Self::Finals | Self::Speakers | Self::Sources | Self::OwnSummary | Self::Fill => {
+                Family::Meaning
+            }
+        }
+    }
+
+    /// Its name in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BoundFrr => "bound",
+            Self::Frr => "FRR",
+            Self::Quotes => "quotes",
+            Self::Files => "files",
+            Self::Rules => "rules",
+            Self::Evidence => "evidence",
+            Self::Answers => "answers",
+            Self::Blind => "blind",
+            Self::Probes => "probes",
+            Self::Exact => "exact",
+            Self::State => "state",
+            Self::Why => "why",
+            Self::User => "user",
+            Self::Content => "content",
+            Self::Typed => "typed",
+            Self::Finals => "final",
+            Self::Speakers => "speakers",
+            Self::Sources => "source",
+            Self::OwnSummary => "summary",
+            Self::Fill => "fill",
+        }
+    }
+
+    /// The figure of a row.
+    pub fn of(self, row: &Row) -> Kept {
+        match self {
+            Self::BoundFrr => row.scores.bound_frr,
+            Self::Frr => row.scores.frr,
+            Self::Quotes => row.scores.quotes,
+            Self::Files => row.scores.files,
+            Self::Rules => row.scores.rules,
+            Self::Evidence => row.scores.evidence,
+            Self::Answers => row.scores.answers,
+            Self::Blind => row.scores.blind,
+            Self::Probes => row.scores.probes.all,
+            Self::Exact => row.scores.probes.of(ProbeKind::Exact),
+            Self::State => row.scores.probes.of(ProbeKind::State),
+            Self::Why => row.scores.probes.of(ProbeKind::Why),
+            Self::User => row.scores.probes.of(ProbeKind::User),
+            Self::Content => row.scores.probes.of(ProbeKind::Content),
+            Self::Typed => row.scores.meaning.typed,
+            Self::Finals => row.scores.meaning.finals,
+            Self::Speakers => row.scores.meaning.speakers,
+            Self::Sources => row.scores.meaning.sources,
+            Self::OwnSummary => row.scores.meaning.summary,
+            Self::Fill => row.scores.fill,
+        }
+    }
+}

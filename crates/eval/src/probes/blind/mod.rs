@@ -1,0 +1,12 @@
+//! A blind reading: readers answer the questions of a probed session from a context alone, without knowing what made it,
+//! and others grade the answers. Mechanical facts can be gamed like any figure; this is what they are held against.
+
+mod contexts;
+mod grades;
+mod judge;
+mod sheets;
+
+pub use contexts::{BlindContext, BlindQuestion, contexts};
+pub use grades::{Agreement, Grade, grade_rows, read_grades};
+pub use judge::{Judged, judge};
+pub use sheets::{BlindSheets, read_key, sheets};

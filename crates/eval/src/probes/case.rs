@@ -1,0 +1,58 @@
+//! A probed session as a case, and its budgets.
+
+use epitome::formats::{Format, ReadOptions, read};
+
+use super::{ProbeFolder, budget_floor, context_tokens, messages_of, repository};
+use crate::EvalError;
+use crate::budget::BudgetSpec;
+use crate::case::{Case, CaseId};
+use crate::files::File;
+use crate::plan::Plan;
+use crate::resume::digest;
+
+/// A session up to its cut, and what is asked about it.
+#[derive(Debug)]
+pub(crate) struct ProbedCase {
+    pub(crate) case: Case,
+    pub(crate) folder: ProbeFolder,
+    /// A digest of all files of the folder.
+    pub(crate) digest: String,
+    /// Tokens as a provider is sent them.
+    pub(crate) tokens: u32,
+    /// The least budget that is fair.
+    pub(crate) floor: u32,
+}
+
+impl ProbedCase {
+    /// Reads the folder of a session; `None` where the plan's filter leaves it out. Linear.
+    pub(crate) fn read(file: &File, plan: &Plan) -> Result<Option<Self>, EvalError> {
+        let bytes = std::fs::read(&file.path)
+            .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+        let folder = ProbeFolder::beside(&file.path)?;
+        let digest = digest(&[&bytes[..], &folder.beside].concat());
+        let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
+        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
+        let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
+        let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
+        if !plan.filter.admits_format(loaded.format.as_str()) || !plan.filter.admits_session(&id) {
+            return Ok(None);
+        }
+        let format = loaded.format;
+        let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
+        let mut case = Case::of(id, format.as_str(), session, &[])?;
+        case.task = plan.labels.of(&folder.name).map(str::to_owned);
+        let told = plan.repositories.of(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
+        case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
+        if plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
+            return Ok(None);
+        }
+        let messages = messages_of(case.prefix.view(), case.prefix.tools.as_deref()).map_err(wrong)?;
+        let (tokens, floor) = (context_tokens(&messages), budget_floor(&messages));
+        Ok(Some(Self { case, folder, digest, tokens, floor }))
+    }
+
+    /// The tokens of a budget, never less than the floor.
+    pub(crate) fn budget(&self, budget: BudgetSpec) -> u32 {
+        budget.of(self.tokens).max(self.floor)
+    }
+}
