@@ -23,7 +23,7 @@
 //! // After a compaction with this archive: file.commit(&session, &mut archive)?
 //! drop(file);
 //! let (file, opened) = SessionFile::open(&path)?;
-//! assert_eq!(opened.session.digest(), session.digest());
+//! assert_eq!(opened.session.state_hash(), session.state_hash());
 //! # Ok(())
 //! # }
 //! ```

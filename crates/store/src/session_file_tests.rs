@@ -98,10 +98,10 @@ fn a_full_disk_takes_all_or_nothing() {
             assert!(matches!(again, Err(StoreError::Failed { .. })), "it refuses further writes: {again:?}");
             drop(file);
             let (mut file, opened) = SessionFile::open(&path).unwrap();
-            assert_eq!(opened.session.digest(), before.digest(), "{room} bytes");
+            assert_eq!(opened.session.state_hash(), before.state_hash(), "{room} bytes");
             assert!(opened.archive.is_empty());
             file.commit(&session, &mut archive).unwrap();
-            assert_eq!(SessionFile::read(&path).unwrap().session.digest(), session.digest());
+            assert_eq!(SessionFile::read(&path).unwrap().session.state_hash(), session.state_hash());
             assert!(room < 1_900, "it never fits");
         }
     }
@@ -138,7 +138,7 @@ fn a_failed_file_is_healed_by_writing_it_anew() {
     file.append(session.log().last().unwrap()).unwrap();
     drop(file);
     let opened = SessionFile::open(&path).unwrap().1;
-    assert_eq!((opened.session.digest(), opened.archive.len()), (session.digest(), 2));
+    assert_eq!((opened.session.state_hash(), opened.archive.len()), (session.state_hash(), 2));
 }
 
 #[cfg(unix)] // elsewhere the folder of an open file cannot be removed

@@ -246,7 +246,7 @@ pub struct Health {
 /// lock.release().await;
 ///
 /// let stored = store.session(&tenant, "first").await?;
-/// assert_eq!((stored.session.digest(), stored.version), (session.digest(), version));
+/// assert_eq!((stored.session.state_hash(), stored.version), (session.state_hash(), version));
 /// let view = store.view(&tenant, "first", ViewKind::Compacted, Slice { from: 0, most: 50 }).await?;
 /// assert_eq!(view.total, 1);
 /// # Ok(())

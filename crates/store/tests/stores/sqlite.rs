@@ -134,7 +134,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert!(matches!(committed, Err(StoreError::Full { .. })), "{committed:?}");
     assert!(host.archive.pending() > 0);
     let here = block_on(store.session(&host.tenant, "s")).unwrap();
-    assert_eq!((here.session.digest(), here.version), (session.digest(), version));
+    assert_eq!((here.session.state_hash(), here.version), (session.state_hash(), version));
     // There is room again: the same commit is made.
     drop((host.store, store));
     let store = open(&path);
