@@ -7,6 +7,7 @@
 mod block;
 mod excerpt;
 mod fold;
+mod hash;
 mod journal;
 mod message;
 mod session;

@@ -335,7 +335,7 @@ pub trait Store: Send + Sync + Debug {
     /// each; costs what is new, and the number of messages.
     ///
     /// Undos of epochs that were stored before count as made before what is new: the session comes back with the same log,
-    /// journal and view, if perhaps another digest.
+    /// journal, view and state hash.
     ///
     /// Errors with [`StoreError::Mismatch`] where the session does not go on where the stored one ends.
     fn save<'a>(
