@@ -152,6 +152,27 @@ fn a_file_that_could_not_be_replaced_takes_no_more() {
     assert!(matches!(file.append(&typed("e")), Err(StoreError::Failed { .. })));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_rewrite_keeps_the_mode_and_what_links_to_the_file() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let (path, mut session, mut archive) = stored(&folder);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = folder.path().join("link.jsonl");
+    symlink("session.jsonl", &link).unwrap();
+    let mut file = SessionFile::open(&link).unwrap().0;
+    session.push(typed("e"));
+    file.rewrite(&session, &mut archive).unwrap();
+    session.push(typed("f"));
+    file.append(session.log().last().unwrap()).unwrap();
+    drop(file);
+    assert!(link.is_symlink());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(SessionFile::read(&path).unwrap().session.state_hash(), session.state_hash());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left behind");
+}
+
 /// What is told of a file after a change to its lines; `ok` and how many messages it holds where it can be opened.
 fn told(change: impl FnOnce(&mut Vec<String>)) -> String {
     let folder = tempfile::tempdir().unwrap();
