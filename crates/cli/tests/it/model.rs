@@ -305,15 +305,16 @@ fn a_model_that_nobody_named_is_asked_for() {
     assert!(without_model.contains("--model <NAME>"), "{without_model}");
 }
 
-/// The process is ended while the model is asked: the request ends, and no file is begun.
+/// The process is ended while the model is asked: the request ends, and no file is begun. By the signal that nothing makes
+/// it ignore: what runs in the background, or under `nohup`, ignores the interrupts of a keyboard, and so do its children.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_nothing_behind() {
+fn an_end_in_between_leaves_nothing_behind() {
     let (place, server) = (place(), ScriptedServer::start(vec![Scripted::hold()]));
     let line = format!("{COMPACT} --model-url {}/v1 --model qwen -o out.json --report r.json", server.url());
     let mut child = place.command(&line).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     server.wait_for_requests(1);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     assert!(!child.wait().unwrap().success());
     server.wait_for_hang_ups(1);
     assert_eq!(place.files(), ["chat.json"]);
