@@ -336,6 +336,16 @@ fn check_knows_models_agents_and_triggers() {
     let all = checked("--config c.toml");
     assert_eq!((&all["trigger"], &all["urgency"]), (&"rounds".into(), &"soft".into()));
     assert_eq!(checked("--config c.toml --agent b")["trigger"], "soft");
+    let named = |config: &str, options: &str| {
+        place.file("t.toml", config);
+        let ran = place.run(&format!("check chat.json --config t.toml {options}"));
+        let words: Vec<&str> = ran.text().split_whitespace().collect();
+        words.join(" ").split_once(" trigger ").unwrap().1.to_owned()
+    };
+    let agent = "[agents.b]\nthreshold_percent = 1\n[budget]\nwindow = 30_000\n";
+    assert_eq!(named(agent, "--agent b"), "the soft threshold");
+    assert_eq!(named(&format!("[triggers]\ntokens = 20\n{agent}"), "--agent b"), "[triggers] tokens");
+    assert_eq!(named(&format!("[triggers]\ntokens = 9000\n{agent}"), "--agent b"), "the soft threshold");
     let never = place.run("check chat.json --config c.toml --agent a --window 2500");
     let never: Vec<&str> = never.text().split_whitespace().collect();
     assert!(never.join(" ").contains("threshold off trigger [triggers] rounds since the last compaction"), "{never:?}");
