@@ -99,7 +99,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'a>) {
         let uuid = record.text("uuid").unwrap_or_default();
-        if !uuid.is_empty() && self.is_repeated(line, &uuid, record) {
+        if !uuid.is_empty() && self.is_repeated(line, uuid.clone(), record) {
             return;
         }
         if self.session.id.is_none()
@@ -126,10 +126,10 @@ impl<'a> Reader<'a> {
 
     /// Whether an earlier record has this uuid: what agents copy counts once. What is no copy is passed over too, for what
     /// names the uuid means the first, but not without a word.
-    fn is_repeated(&mut self, line: usize, uuid: &Cow<'a, str>, record: &Object<'a>) -> bool {
+    fn is_repeated(&mut self, line: usize, uuid: Cow<'a, str>, record: &Object<'a>) -> bool {
         let message = record.get("message");
         self.lines.insert(uuid.clone(), line);
-        match self.messages.entry(uuid.clone()) {
+        match self.messages.entry(uuid) {
             Entry::Vacant(vacant) => {
                 vacant.insert(message);
                 false
