@@ -9,7 +9,7 @@ use epitome::engine::{Budget, Mode, Sent, block_on};
 use epitome::formats::{Format, Loaded, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
-use epitome::{Engine, MemoryArchive, Report, Request, Runtime, Session, Status};
+use epitome::{Engine, MemoryArchive, Message, Report, Request, Runtime, Session, Status};
 use serde::Serialize;
 use serde_json::json;
 
@@ -49,6 +49,8 @@ struct Done {
     session: Session,
     /// How many messages came while it was compacted.
     came: usize,
+    /// What it holds now, in tokens, with what came.
+    tokens: u32,
 }
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
@@ -212,8 +214,14 @@ impl Job<'_> {
         let counter = counter_of(&self.runtime, &session);
         let engine = self.engine(counter, loaded, &Line::default());
         let limit = self.request(tool_tokens(&*engine.counter, &session)).limit;
-        let came = session.log().len() - earlier.sessions.get(index)?.session.log().len();
-        (engine.ledger(&session).total() <= limit).then_some(Done { session, came, ..done })
+        // Only what came is counted, for the file may go on while it is.
+        let mut new = Session::new();
+        for message in &session.log()[done.session.log().len()..] {
+            new.push(Message::clone(message));
+        }
+        let tokens = done.tokens.saturating_add(engine.ledger(&new).total());
+        let came = done.came + new.log().len();
+        (tokens <= limit).then_some(Done { session, came, tokens, ..done })
     }
 
     fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &Loaded, waiting: &Line) -> Engine {
@@ -252,7 +260,8 @@ impl Job<'_> {
         if !self.args.preview {
             engine.commit(&mut session, &mut ledger, draft).map_err(Failure::other)?;
         }
-        Ok(Done { report, page, session, came: 0 })
+        let tokens = report.tokens_after;
+        Ok(Done { report, page, session, came: 0, tokens })
     }
 
     /// The request for a session whose tool definitions take `tool_definitions` tokens.
