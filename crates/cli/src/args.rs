@@ -227,6 +227,19 @@ pub(crate) struct KeptArgs {
     pub(crate) session: Option<String>,
 }
 
+impl KeptArgs {
+    /// The same for a file that is read as an agent's.
+    pub(crate) fn input(&self) -> InputArgs {
+        InputArgs {
+            file: self.file.clone(),
+            from: self.from,
+            session: self.session.clone(),
+            strict: false,
+            view: ViewArg::Compacted,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     #[command(flatten)]

@@ -11,7 +11,8 @@ use epitome::strategy::Registry;
 
 use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
-use crate::output;
+use crate::in_place::Original;
+use crate::output::{self, Target};
 use crate::render::text::plural;
 
 /// How many sessions a message lists.
@@ -37,7 +38,27 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     Ok(loaded)
 }
 
+/// What a file holds, or standard input.
 pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    read_with(file, |path| fs::read(path))
+}
+
+/// The same of the input of a command whose output goes to `target`; where that is the input's own file, with what has to
+/// be known of it to write there.
+pub(crate) fn bytes_for(file: &Path, target: &Target) -> Result<(Vec<u8>, Option<Original>), Failure> {
+    if !target.is_input() || fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok((bytes(file)?, None));
+    }
+    let mut original = None;
+    let bytes = read_with(file, |path| {
+        let (of_file, bytes) = Original::read(path)?;
+        original = Some(of_file);
+        Ok(bytes)
+    })?;
+    Ok((bytes, original))
+}
+
+fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Result<Vec<u8>, Failure> {
     if is_standard(file) {
         let mut bytes = Vec::new();
         io::stdin()
@@ -50,7 +71,7 @@ pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
         let failure = Failure::usage_text(format!("cannot read {}: it is a folder", shown(file)));
         return Err(failure.with_help("name the file of one session"));
     }
-    fs::read(file).map_err(|error| {
+    read(file).map_err(|error| {
         let missing = error.kind() == io::ErrorKind::NotFound;
         let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(file))));
         if missing { failure.with_help("check the path; `-` reads standard input") } else { failure }

@@ -6,7 +6,7 @@ use epitome::session::{Change, Content, EntryKey, Message};
 use epitome::store::{Opened, SessionFile};
 use epitome::strategy::{Archive, Archived, archive::handles};
 
-use crate::args::{InputArgs, KeptArgs, ViewArg};
+use crate::args::KeptArgs;
 use crate::failure::Failure;
 use crate::input::{self, bytes, shown};
 use crate::output;
@@ -33,7 +33,11 @@ pub(crate) enum Kept {
 impl Kept {
     /// Reads the session that the arguments ask for. Neither locks nor changes the file.
     pub(crate) fn read(args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
-        let bytes = bytes(&args.file)?;
+        Self::of(bytes(&args.file)?, args, quiet)
+    }
+
+    /// The same of what the file holds.
+    pub(crate) fn of(bytes: Vec<u8>, args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
         if args.from.is_none() && SessionFile::is_one(&bytes) {
             let opened = SessionFile::parse(&args.file, &bytes).map_err(Failure::usage)?;
             let session = &opened.session;
@@ -47,13 +51,7 @@ impl Kept {
             }
             return Ok(Self::Stored { opened: Box::new(opened), bytes });
         }
-        let input = InputArgs {
-            file: args.file.clone(),
-            from: args.from,
-            session: args.session.clone(),
-            strict: false,
-            view: ViewArg::Compacted,
-        };
+        let input = args.input();
         let loaded = input::load_bytes(bytes, &input, quiet)?;
         let index = input::choose(&loaded, &input, "")?;
         Ok(Self::Recorded { loaded, index })

@@ -1,7 +1,8 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `kept` a session with its past, `emit` makes bytes of
+//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `in_place` is output into
+//! the input's own file, `kept` a session with its past, `emit` makes bytes of
 //! sessions, `failure` is what goes wrong and the exit code it has.
 
 mod args;
@@ -10,6 +11,7 @@ mod chain;
 mod commands;
 mod emit;
 mod failure;
+mod in_place;
 mod input;
 mod kept;
 mod output;

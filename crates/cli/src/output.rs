@@ -1,7 +1,7 @@
 //! Files out: never a partial file over good data, and no write over the input by accident.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::failure::Failure;
+use crate::in_place::{Original, Taken, identity};
 use crate::input::{is_standard, shown};
 use crate::render::style::{STRONG, WARN};
 
@@ -42,32 +43,63 @@ impl Target {
             let failure = Failure::usage_text(format!("cannot write {}: {what}", path.display()));
             return Err(failure.with_help("create the folder, or name another file"));
         }
-        let is_input = input.is_some_and(
-            |input| matches!((fs::canonicalize(input), fs::canonicalize(path)), (Ok(input), Ok(path)) if input == path),
-        );
+        let is_input = input.is_some_and(|input| !is_standard(input) && are_one(input, path));
         Ok(Self::File { path: path.to_owned(), is_input })
     }
 
-    /// Writes all of `bytes`; a file appears whole or not at all, compressed when its name says so.
-    ///
-    /// The input is replaced only by what begins with it: formats that append a compaction to the session's own records
-    /// lose nothing. `input` is its content; `None` allows any replacement.
-    pub(crate) fn write(&self, bytes: &[u8], input: Option<&[u8]>) -> Result<(), Failure> {
-        let Self::File { path, is_input } = self else { return Ok(standard(bytes)?) };
-        if *is_input && input.is_some_and(|input| !bytes.starts_with(input)) {
-            let failure = Failure::usage_text(format!("{} is the input, and would lose what left", path.display()));
-            return Err(failure.with_help("name another file, or replace it with --force"));
-        }
-        let help = |error: &io::Error| match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or name a file on another disk",
-            _ => "name a file in a folder that you may write to",
-        };
-        replace(path, bytes).map_err(|error| {
-            let help = help(&error);
-            let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
-            Failure::usage(error).with_help(help)
-        })
+    /// Whether it is the input.
+    pub(crate) fn is_input(&self) -> bool {
+        matches!(self, Self::File { is_input: true, .. })
     }
+
+    /// Writes all of `bytes`; a file appears whole or not at all, compressed when its name says so. Not for the input.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let Self::File { path, .. } = self else { return Ok(standard(bytes)?) };
+        replace(path, bytes, || Ok(true)).map_err(|error| cannot_write(path, error))
+    }
+
+    /// The same, also where it is the input: what begins with that, `input`, is appended to it, and anything else takes its
+    /// place with `force` only. Where the input is a file that others write to, `original` is that file as it was read.
+    pub(crate) fn take(
+        &self,
+        bytes: &[u8],
+        input: &[u8],
+        original: Option<&Original>,
+        force: bool,
+    ) -> Result<Taken, Failure> {
+        let Self::File { path, is_input: true } = self else { return self.write(bytes).map(|()| Taken::Whole) };
+        match (bytes.strip_prefix(input), original) {
+            (Some([]), _) => Ok(Taken::Whole),
+            (Some(addition), Some(original)) => original.append(addition),
+            (None, Some(original)) if force => original.replace(bytes),
+            (addition, None) if force || addition.is_some() => self.write(bytes).map(|()| Taken::Whole),
+            (_, _) => {
+                let failure = Failure::usage_text(format!("{} is the input, and would lose what left", path.display()));
+                Err(failure.with_help("name another file, or replace it with --force"))
+            }
+        }
+    }
+}
+
+/// Whether two names are of one file.
+fn are_one(one: &Path, other: &Path) -> bool {
+    let same_path = matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other);
+    // Opening what is no file can wait for ever.
+    let of = |path: &Path| {
+        let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        is_file.then(|| File::open(path).and_then(|file| identity(&file)).ok()).flatten().flatten()
+    };
+    same_path || of(one).is_some_and(|identity| of(other) == Some(identity))
+}
+
+/// The failure of a write to a file.
+pub(crate) fn cannot_write(path: &Path, error: io::Error) -> Failure {
+    let help = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or name a file on another disk",
+        io::ErrorKind::Unsupported => "name another file, and put it in place by hand",
+        _ => "name a file in a folder that you may write to",
+    };
+    Failure::usage(anyhow::Error::new(error).context(format!("cannot write {}", path.display()))).with_help(help)
 }
 
 fn folder(file: &Path) -> &Path {
@@ -113,20 +145,58 @@ pub(crate) fn progress(done: usize, of: usize) {
     }
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file of these bytes at `path`, if `may` allows it when all is ready. Owner and mode of a file that is there stay.
+pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Result<bool>) -> io::Result<()> {
+    let there = fs::metadata(path).ok();
     // Devices and pipes take bytes, they are not replaced.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if there.as_ref().is_some_and(|metadata| !metadata.is_file()) {
         return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    if there.as_ref().is_some_and(has_other_names) {
+        return Err(unsupported("it has other names (hard links), which would keep what is in it now"));
     }
     // A link stays a link: what it points to is replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let temporary = temporary(path);
-    let written = write_new(&temporary, path, bytes).and_then(|()| fs::rename(&temporary, path));
+    let written = write_new(&temporary, path, there.as_ref(), bytes)
+        .and_then(|()| if may()? { fs::rename(&temporary, path) } else { fs::remove_file(&temporary) });
     if written.is_err() {
         // The error that matters is the one above.
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+fn unsupported(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, problem)
+}
+
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Gives a new file the owner and the mode of the one that it will replace.
+#[cfg(unix)]
+fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
+        fchown(file, Some(there.uid()), Some(there.gid()))
+            .map_err(|error| unsupported(&format!("its owner would change ({error})")))?;
+    }
+    // Behind the owner: to change that takes marks of the mode away.
+    file.set_permissions(there.permissions())
+}
+
+#[cfg(not(unix))]
+fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
+    file.set_permissions(there.permissions())
 }
 
 fn temporary(path: &Path) -> PathBuf {
@@ -136,10 +206,10 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_new(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_new(temporary: &Path, path: &Path, there: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(temporary)?;
-    if let Ok(metadata) = fs::metadata(path) {
-        fs::set_permissions(temporary, metadata.permissions())?;
+    if let Some(there) = there {
+        be_like(&file, there)?;
     }
     if path.extension().is_some_and(|extension| extension == "gz") {
         let mut encoder = GzEncoder::new(&file, Compression::default());

@@ -96,6 +96,8 @@ pub struct Config {
     pub(crate) never_compacts: bool,
     /// The agent that this is the configuration of.
     pub(crate) agent: Option<String>,
+    /// Whether messages name channels and no addresses.
+    pub(crate) hides_addresses: bool,
     sources: BTreeMap<String, Source>,
 }
 
@@ -124,6 +126,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             never_compacts: false,
             agent: None,
+            hides_addresses: false,
             sources: BTreeMap::new(),
         }
     }

@@ -20,7 +20,7 @@ use crate::values::{EmbedderName, PoolingName};
 pub(crate) fn embedder(config: &Config) -> Result<Option<Arc<dyn Embedder>>, Problem> {
     let table = &config.embeddings;
     let cache = CacheSettings { capacity: table.cache_vectors as usize, folder: path(&table.cache) };
-    choice(table).build(&cache).map_err(|error| {
+    choice(config).build(&cache).map_err(|error| {
         let (key, help) = culprit(&error);
         let place = config.place(&format!("embeddings.{key}")).or_else(|| config.place("embeddings.embedder"));
         let name = table.embedder.to_value();
@@ -85,7 +85,8 @@ pub(crate) fn unread(config: &Config) -> Vec<Problem> {
         .collect()
 }
 
-fn choice(table: &EmbeddingsTable) -> EmbedderChoice {
+fn choice(config: &Config) -> EmbedderChoice {
+    let table = &config.embeddings;
     let named = |text: &str, otherwise: String| if text.is_empty() { otherwise } else { text.to_owned() };
     match table.embedder {
         EmbedderName::Off => EmbedderChoice::Off,
@@ -108,6 +109,7 @@ fn choice(table: &EmbeddingsTable) -> EmbedderChoice {
             let defaults = OpenAiSettings::default();
             EmbedderChoice::OpenAi(OpenAiSettings {
                 base_url: named(&table.base_url, defaults.base_url),
+                called: config.hides_addresses.then(|| "the service of [embeddings]".to_owned()),
                 model: named(&table.model, defaults.model),
                 key_variable: Some(table.key_variable.clone()).filter(|name| !name.is_empty()),
                 timeout: Duration::from_secs(table.timeout_seconds.into()),

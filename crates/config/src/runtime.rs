@@ -71,6 +71,12 @@ pub struct Runtime {
 }
 
 impl Config {
+    /// From here on, the errors of services that this configuration builds name the channel, and neither its address nor
+    /// where its key lies: for hosts whose users are not their operators.
+    pub fn hide_addresses(&mut self) {
+        self.hides_addresses = true;
+    }
+
     /// Builds what the configuration describes, for all agents or for the one that it is of. Every problem at once; for a configuration that [`parse`](Self::parse)
     /// gave for the same registry only what this machine lacks for the embedder and for the model that writes summaries: a
     /// file, a key, a feature of the build. Asks no service.

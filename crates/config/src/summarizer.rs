@@ -154,6 +154,7 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
             ChannelKindName::Anthropic => ChannelKind::Anthropic,
         },
         base_url: chosen.channel.address().to_owned(),
+        called: config.hides_addresses.then(|| format!("channel {}", chosen.name)),
         key,
         model: chosen.model.to_owned(),
         window: if *window > 0 { *window } else { known() },

@@ -110,8 +110,8 @@ impl Draft {
         self.epoch.as_ref()
     }
 
-    /// The digest of the session that it was made from ([`Session::digest`](epitome_session::Session::digest)): it commits
-    /// to that state and to no other.
+    /// The state of the session that it was made from
+    /// ([`Session::state_hash`](epitome_session::Session::state_hash)): it commits to that state and to no other.
     pub fn made_from(&self) -> [u8; 32] {
         self.made_from
     }

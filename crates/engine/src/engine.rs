@@ -173,7 +173,7 @@ impl Engine {
 
     /// Makes the compaction that was drafted. Refused when the session has changed since. Linear in the view.
     pub fn commit(&self, session: &mut Session, ledger: &mut Ledger, draft: Draft) -> Result<Report, EngineError> {
-        if draft.made_from != session.digest() {
+        if draft.made_from != session.state_hash() {
             return Err(EngineError::Stale);
         }
         if let Some(epoch) = draft.epoch {
@@ -369,7 +369,7 @@ impl Engine {
             .filter(changed)
             .map(|index| (working.entries[index].key, working.tokens[index].clone()))
             .collect();
-        Draft { report, epoch, counts, made_from: session.digest() }
+        Draft { report, epoch, counts, made_from: session.state_hash() }
     }
 }
 

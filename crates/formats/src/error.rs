@@ -56,6 +56,15 @@ pub enum ReadError {
         /// What went wrong.
         error: std::io::Error,
     },
+    /// The content is compressed, and too much comes out.
+    #[error(
+        "it is larger than {} MiB when it is decompressed, which no session is that was ever seen; if it is one, decompress it first",
+        .most >> 20
+    )]
+    TooLarge {
+        /// How many bytes may come out.
+        most: usize,
+    },
     /// There is nothing in it.
     #[error("the input is empty: there is no session to read; check that whatever writes it has finished")]
     Empty,

@@ -13,5 +13,8 @@ mod wire;
 
 pub use error::{ReadError, Warning};
 pub use format::Format;
-pub use read::{Loaded, LoadedSession, ReadOptions, read};
-pub use wire::{Profile, Rendered, Source, Violation, WriteError, carries_reasoning, render, validate, write};
+pub use read::{Loaded, LoadedSession, MAX_DECOMPRESSED, ReadOptions, read};
+pub use wire::{
+    Profile, Rendered, Source, Violation, WriteError, carries_reasoning, carry_over, is_bypassed, render, validate,
+    write, write_again,
+};

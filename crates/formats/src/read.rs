@@ -57,10 +57,11 @@ const TABLES: [&[Reader]; 4] =
 /// Reads the sessions of a file: decompresses it where it is gzip, recognises the format from the content unless
 /// [`ReadOptions::format`] names it, and gives at least one session. Linear in the input.
 ///
+/// Errors where compressed input holds more than [`MAX_DECOMPRESSED`]; plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
-    let mut bytes = if gzip { decompress(&bytes)? } else { bytes };
+    let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }
@@ -100,12 +101,23 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     }
     let is_document = matches!(probe.shape, Shape::Document(_));
     drop(probe);
+    if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
+        let message =
+            format!("no message was found in it: it reads as a session of {} that nobody has spoken in", reader.format);
+        warnings.push(Warning { line: None, message });
+    }
     Ok(Loaded { format: reader.format, sessions, warnings, bytes, gzip, is_document })
 }
 
-fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {
-    let mut content = Vec::with_capacity(bytes.len() * 5);
-    match MultiGzDecoder::new(bytes).read_to_end(&mut content) {
+/// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest session
+/// that this program is measured with. A few MB of gzip can be made to hold thousands of times as much.
+pub const MAX_DECOMPRESSED: usize = 256 << 20;
+
+/// The content of gzip, up to `most` bytes.
+fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
+    let mut content = Vec::with_capacity(bytes.len().saturating_mul(5).min(most));
+    match MultiGzDecoder::new(bytes).take(most as u64 + 1).read_to_end(&mut content) {
+        Ok(_) if content.len() > most => Err(ReadError::TooLarge { most }),
         Ok(_) => Ok(content),
         Err(error) => Err(ReadError::Gzip { after: content.len(), error }),
     }

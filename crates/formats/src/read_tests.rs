@@ -137,6 +137,56 @@ fn damaged_lines_are_passed_over_or_refused() {
 }
 
 #[test]
+fn decompressing_ends_where_too_much_comes_out() {
+    let gzip = |content: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    };
+    let check = |compressed: &[u8], most: usize, expect: Option<usize>| {
+        let given = decompress(compressed, most);
+        assert_eq!(given.as_ref().ok().map(Vec::len), expect);
+        assert!(expect.is_some() || matches!(given, Err(ReadError::TooLarge { most: of }) if of == most));
+    };
+    let zeros = gzip(&[b'0'; 1_000_000]);
+    assert!(zeros.len() < 2_000);
+    check(&zeros, 1_000_000, Some(1_000_000));
+    check(&zeros, 999_999, None);
+    check(&[zeros.clone(), zeros.clone()].concat(), 1_999_999, None);
+    check(&[zeros.clone(), zeros].concat(), 2_000_000, Some(2_000_000));
+}
+
+#[test]
+fn what_reads_as_nothing_is_told() {
+    let check = |content: &str, messages: usize, expect: &[&str]| {
+        let loaded = read(content.as_bytes().to_vec(), ReadOptions::default()).unwrap();
+        assert_eq!(loaded.sessions[0].session.log().len(), messages);
+        let told: Vec<String> = loaded.warnings.into_iter().map(|warning| warning.message).collect();
+        assert_eq!(told, expect, "{content}");
+    };
+    let nothing = |format: &str| {
+        format!("no message was found in it: it reads as a session of {format} that nobody has spoken in")
+    };
+    let claude = |kind: &str, uuid: &str, text: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"parentUuid\":null,\"sessionId\":\"S\",\"uuid\":\"{uuid}\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    check(&claude("user", "1", "a"), 1, &[]);
+    check(&[claude("user", "1", "a"), claude("user", "1", "a"), claude("user", "2", "b")].concat(), 2, &[]);
+    let passed_over = |count: u32| {
+        format!(
+            "passed over: {count} of the messages from here on have the uuid of an earlier record, and are no copies"
+        )
+    };
+    let equal = [claude("system", "1", "x"), claude("user", "1", "a"), claude("user", "1", "b")].concat();
+    check(&equal, 0, &[&passed_over(2), &nothing("claude-code")]);
+    check(&[claude("user", "1", "a"), claude("user", "1", "b")].concat(), 1, &[&passed_over(1)]);
+    check("{\"type\":\"session_meta\",\"payload\":{\"id\":\"C\"}}\n", 0, &[&nothing("codex")]);
+    check("{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n", 0, &[&nothing("pi")]);
+}
+
+#[test]
 fn a_named_format_is_the_only_one_tried() {
     let check = |format: Format, input: &str, works: bool| {
         let read = read(input.as_bytes().to_vec(), ReadOptions { format: Some(format), strict: false });

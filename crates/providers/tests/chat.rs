@@ -266,6 +266,12 @@ fn fails(answers: Vec<Scripted>, kind: ChannelKind, expect: (ChatErrorKind, usiz
     for words in says {
         assert!(error.message.contains(words), "{words:?} in {error:?}");
     }
+    // For readers who are not to know where the service and its key are.
+    let hidden = Asked::new(kind, answers.clone(), |settings| settings.called = Some("channel c".to_owned()));
+    let message = hidden.ask().unwrap_err().message;
+    let host = hidden.server.url().trim_start_matches("http://").to_owned();
+    assert!(message.contains("`channel c`") && !message.contains(&host), "{message} of {answers:?}");
+    assert!(!message.contains(&format!("`{KEY_VARIABLE}`")), "{message}");
 }
 
 #[test]

@@ -81,6 +81,11 @@ impl Position {
     pub fn at_end(length: u32, epoch: u32, sequence: u32) -> Self {
         Self { index: length, rank: Rank::Summary, epoch, sequence }
     }
+
+    /// All that it consists of.
+    pub(crate) fn numbers(&self) -> [u32; 4] {
+        [self.index, self.rank as u32, self.epoch, self.sequence]
+    }
 }
 
 /// One message as the model sees it now.

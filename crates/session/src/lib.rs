@@ -8,6 +8,7 @@ mod block;
 mod excerpt;
 mod fold;
 pub mod harness;
+mod hash;
 pub mod heading;
 mod journal;
 mod message;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::{CallId, Content};
+use crate::block::CallId;
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
+use crate::hash::{self, Hash};
 use crate::journal::{Change, Epoch};
 use crate::message::{Message, MessageId, Role};
 
@@ -29,7 +30,10 @@ pub struct Session {
     open_calls: HashMap<CallId, Vec<u32>>,
     /// The calling message behind which the log holds nothing but its own results so far.
     answering: Option<u32>,
-    digest: Digest,
+    /// The hash of the log.
+    log_hash: Hash,
+    /// The hash of each epoch of the journal.
+    epoch_hashes: Vec<Hash>,
     /// What the messages that epochs added stand for.
     stands_for: HashMap<EntryKey, StandsFor>,
 }
@@ -41,36 +45,6 @@ struct StandsFor {
     messages: u32,
     /// How many times over it is a summary.
     level: u32,
-}
-
-/// A running hash of everything that the view depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Digest([u8; 32]);
-
-impl Digest {
-    fn add(&mut self, kind: &[u8], parts: &[&[u8]]) {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.0).update(kind);
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-        }
-        self.0 = *hasher.finalize().as_bytes();
-    }
-
-    fn add_message(&mut self, message: &Message) {
-        let mut parts: Vec<&[u8]> = vec![message.id.as_str().as_bytes()];
-        for block in &message.blocks {
-            match &block.content {
-                Content::Text { text } => parts.push(text.as_bytes()),
-                Content::Thinking(thinking) => parts.push(thinking.text.as_bytes()),
-                Content::ToolCall(call) => parts.extend([call.id.as_bytes(), call.arguments.text().as_bytes()]),
-                Content::ToolResult(result) => parts.extend([result.call_id.as_bytes(), result.text.as_bytes()]),
-                Content::Opaque(opaque) => parts.push(opaque.json.as_bytes()),
-                Content::Media(_) | Content::Gone => {}
-            }
-        }
-        self.add(b"message", &parts);
-    }
 }
 
 /// Why an epoch cannot be undone.
@@ -129,7 +103,7 @@ impl Session {
         for (_, call) in message.calls() {
             self.open_calls.entry(Arc::clone(&call.id)).or_default().push(index);
         }
-        self.digest.add_message(&message);
+        self.log_hash = hash::log(&self.log_hash, &message);
         let message = Arc::new(message);
         self.log.push(Arc::clone(&message));
         self.positions.push(position);
@@ -197,6 +171,7 @@ impl Session {
     pub fn without_journal(&self) -> Self {
         let mut bare = self.clone();
         bare.journal.clear();
+        bare.epoch_hashes.clear();
         bare.view = bare.full_view();
         bare
     }
@@ -216,9 +191,13 @@ impl Session {
         self.journal.len() as u32
     }
 
-    /// A hash of the log and the journal: two sessions of the same digest have the same view.
-    pub fn digest(&self) -> [u8; 32] {
-        self.digest.0
+    /// A hash of all that a compaction depends on: every message of the log whole, every epoch of the journal with its
+    /// changes and texts, which of them are undone, and the tool definitions; the order of all of these. Not the session's
+    /// id. Two sessions of one hash have the same log, journal and view, whether they grew in memory or were read from a
+    /// store. Costs the length of the tool definitions and the number of epochs.
+    pub fn state_hash(&self) -> [u8; 32] {
+        let undone = self.journal.iter().map(|epoch| epoch.undone);
+        hash::state(&self.log_hash, self.tools.as_deref(), self.epoch_hashes.iter().zip(undone))
     }
 
     /// Whether a message of that id exists already.
@@ -300,8 +279,7 @@ impl Session {
             }
         }
         apply_epoch(&mut self.view, &epoch);
-        let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
-        self.digest.add(b"epoch", &ids);
+        self.epoch_hashes.push(hash::epoch(&epoch));
         self.note_what_it_stands_for(&epoch);
         self.journal.push(epoch);
         self.journal.len() as u32 - 1
@@ -321,7 +299,6 @@ impl Session {
             return Err(UndoError::Covered { epoch, later });
         }
         self.journal[epoch as usize].undone = true;
-        self.digest.add(b"undo", &[&epoch.to_le_bytes()]);
         self.refold();
         Ok(())
     }
@@ -420,8 +397,7 @@ impl From<Stored> for Session {
             session.append(Arc::unwrap_or_clone(message)); // the view is folded below
         }
         for epoch in &stored.journal {
-            let ids: Vec<&[u8]> = epoch.synthetics.iter().map(|it| it.message.id.as_str().as_bytes()).collect();
-            session.digest.add(b"epoch", &ids);
+            session.epoch_hashes.push(hash::epoch(epoch));
             session.ids.extend(epoch.synthetics.iter().map(|synthetic| (synthetic.message.id.clone(), 1)));
             session.note_what_it_stands_for(epoch);
         }

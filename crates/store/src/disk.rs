@@ -1,7 +1,7 @@
 //! Files: locking them, replacing them whole, appending to them.
 
 use std::fmt::Debug;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -118,8 +118,10 @@ fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
 
 /// Makes a file of exactly these bytes, all or nothing, and returns it locked, standing at its end: the bytes go to
 /// another file in the same folder, to the disk, and then get the name. An existing file stays, with an error, unless it
-/// is to be replaced.
+/// is to be replaced: then its owner and mode stay, and a link to it stays one.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<File, StoreError> {
+    let there = replace.then(|| fs::canonicalize(path).ok()).flatten();
+    let path = there.as_deref().unwrap_or(path);
     let temporary = Temporary(beside(path)?);
     let here = |doing| StoreError::io(doing, &temporary.0);
     let mut file = OpenOptions::new()
@@ -128,6 +130,10 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<Fi
         .create_new(true)
         .open(&temporary.0)
         .map_err(StoreError::io("creating", &temporary.0))?;
+    if let Some(there) = &there {
+        let metadata = fs::metadata(there).map_err(StoreError::io("looking at", there))?;
+        be_like(&file, &metadata).map_err(here("giving the owner and mode of the old file to"))?;
+    }
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(here("writing"))?;
     lock(&file, &temporary.0)?;
     if replace {
@@ -138,6 +144,22 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<Fi
     drop(temporary);
     sync_folder(path)?;
     Ok(file)
+}
+
+#[cfg(unix)]
+fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
+        fchown(file, Some(there.uid()), Some(there.gid()))?;
+    }
+    // Behind the owner: to change that takes marks of the mode away.
+    file.set_permissions(there.permissions())
+}
+
+#[cfg(not(unix))]
+fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
+    file.set_permissions(there.permissions())
 }
 
 /// Gives a finished file its name, if that is free.

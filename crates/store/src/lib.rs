@@ -23,7 +23,7 @@
 //! // After a compaction with this archive: file.commit(&session, &mut archive)?
 //! drop(file);
 //! let (file, opened) = SessionFile::open(&path)?;
-//! assert_eq!(opened.session.digest(), session.digest());
+//! assert_eq!(opened.session.state_hash(), session.state_hash());
 //! # Ok(())
 //! # }
 //! ```
@@ -46,7 +46,7 @@
 //! ```
 //!
 //! Doing this again in the order of the lines (`Session::push`, `commit`, `undo`) gives the session: the same log, journal,
-//! view and digest. Messages and epochs are written as the types of `epitome-session` serialize:
+//! view and state hash. Messages and epochs are written as the types of `epitome-session` serialize:
 //!
 //! ```text
 //! message  {"id":"m0","role":"user","origin":"typed","blocks":[{"content":{"type":"text","text":"Good morning!"}}]}

@@ -46,9 +46,8 @@ impl SessionFile {
     ///
     /// What the archive holds is stored with the epochs that name it; what no epoch names is stored with the last one,
     /// and stays pending where there is none. A session does not tell when an epoch was undone: the file undoes it
-    /// directly behind its commit, which gives the same log, journal and view, but another digest. The digest of a session
-    /// is otherwise that of one whose messages and epochs came in this order (one that serde read has another). The id is
-    /// the one that the session has now.
+    /// directly behind its commit, which gives the same log, journal, view and state hash. The id is the one that the session
+    /// has now.
     pub fn create(
         path: impl Into<PathBuf>,
         session: &Session,

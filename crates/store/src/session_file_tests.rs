@@ -98,10 +98,10 @@ fn a_full_disk_takes_all_or_nothing() {
             assert!(matches!(again, Err(StoreError::Failed { .. })), "it refuses further writes: {again:?}");
             drop(file);
             let (mut file, opened) = SessionFile::open(&path).unwrap();
-            assert_eq!(opened.session.digest(), before.digest(), "{room} bytes");
+            assert_eq!(opened.session.state_hash(), before.state_hash(), "{room} bytes");
             assert!(opened.archive.is_empty());
             file.commit(&session, &mut archive).unwrap();
-            assert_eq!(SessionFile::read(&path).unwrap().session.digest(), session.digest());
+            assert_eq!(SessionFile::read(&path).unwrap().session.state_hash(), session.state_hash());
             assert!(room < 1_900, "it never fits");
         }
     }
@@ -138,7 +138,7 @@ fn a_failed_file_is_healed_by_writing_it_anew() {
     file.append(session.log().last().unwrap()).unwrap();
     drop(file);
     let opened = SessionFile::open(&path).unwrap().1;
-    assert_eq!((opened.session.digest(), opened.archive.len()), (session.digest(), 2));
+    assert_eq!((opened.session.state_hash(), opened.archive.len()), (session.state_hash(), 2));
 }
 
 #[cfg(unix)] // elsewhere the folder of an open file cannot be removed
@@ -150,6 +150,27 @@ fn a_file_that_could_not_be_replaced_takes_no_more() {
     drop(folder);
     assert!(matches!(file.rewrite(&session, &mut archive), Err(StoreError::Io { .. })));
     assert!(matches!(file.append(&typed("e")), Err(StoreError::Failed { .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rewrite_keeps_the_mode_and_what_links_to_the_file() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let (path, mut session, mut archive) = stored(&folder);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = folder.path().join("link.jsonl");
+    symlink("session.jsonl", &link).unwrap();
+    let mut file = SessionFile::open(&link).unwrap().0;
+    session.push(typed("e"));
+    file.rewrite(&session, &mut archive).unwrap();
+    session.push(typed("f"));
+    file.append(session.log().last().unwrap()).unwrap();
+    drop(file);
+    assert!(link.is_symlink());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(SessionFile::read(&path).unwrap().session.state_hash(), session.state_hash());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left behind");
 }
 
 /// What is told of a file after a change to its lines; `ok` and how many messages it holds where it can be opened.

@@ -246,7 +246,7 @@ pub struct Health {
 /// lock.release().await;
 ///
 /// let stored = store.session(&tenant, "first").await?;
-/// assert_eq!((stored.session.digest(), stored.version), (session.digest(), version));
+/// assert_eq!((stored.session.state_hash(), stored.version), (session.state_hash(), version));
 /// let view = store.view(&tenant, "first", ViewKind::Compacted, Slice { from: 0, most: 50 }).await?;
 /// assert_eq!(view.total, 1);
 /// # Ok(())
@@ -335,7 +335,7 @@ pub trait Store: Send + Sync + Debug {
     /// each; costs what is new, and the number of messages.
     ///
     /// Undos of epochs that were stored before count as made before what is new: the session comes back with the same log,
-    /// journal and view, if perhaps another digest.
+    /// journal, view and state hash.
     ///
     /// Errors with [`StoreError::Mismatch`] where the session does not go on where the stored one ends.
     fn save<'a>(

@@ -40,7 +40,7 @@ fn is_large(message: &Message) -> bool {
 }
 
 fn name(session: &Session) -> String {
-    session.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    session.state_hash().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The host, where this program was started as one; otherwise nothing.
@@ -103,7 +103,7 @@ fn a_killed_host_leaves_what_it_stored() {
             let said = killed(&path, seed, patience);
             let (file, opened) = SessionFile::open(&path).unwrap();
             cuts += usize::from(opened.repaired.is_some());
-            let at = states.iter().position(|(session, _)| session.digest() == opened.session.digest());
+            let at = states.iter().position(|(session, _)| session.state_hash() == opened.session.state_hash());
             let Some(at) = at else { panic!("seed {seed}, {patience}: a session that never was") };
             let (session, archive) = &states[at];
             assert_same(&opened, session, archive, &format!("seed {seed}, {patience}"));

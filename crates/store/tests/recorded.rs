@@ -46,7 +46,7 @@ fn recorded_sessions_come_back() {
             let path = folder.path().join(format!("{sessions}-{index}.jsonl"));
             let mut archive = SessionArchive::new();
             let mut stored = SessionFile::create(&path, &session, &mut archive).unwrap();
-            assert_eq!(SessionFile::read(&path).unwrap().session.digest(), session.digest(), "{what}");
+            assert_eq!(SessionFile::read(&path).unwrap().session.state_hash(), session.state_hash(), "{what}");
 
             let mut ledger = engine.ledger(&session);
             let request = Request { chain: Some(Chain(Vec::new())), ..Request::to_budget(ledger.total() / 3) };
@@ -57,7 +57,7 @@ fn recorded_sessions_come_back() {
             }
             drop(stored);
             let (_, opened) = SessionFile::open(&path).unwrap();
-            assert_eq!(opened.session.digest(), session.digest(), "{what}");
+            assert_eq!(opened.session.state_hash(), session.state_hash(), "{what}");
             assert!(opened.session.log() == session.log(), "{what}");
             assert!(opened.session.journal() == session.journal(), "{what}");
             assert!(opened.session.view() == session.view(), "{what}");

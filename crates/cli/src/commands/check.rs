@@ -29,6 +29,9 @@ struct Checked<'a> {
     reserve_output_tokens: u32,
     tool_definition_tokens: u32,
     counter: String,
+    /// Whether the threshold is that of `[triggers] tokens`.
+    #[serde(skip)]
+    is_by_tokens: bool,
 }
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
@@ -82,8 +85,10 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     let mut watch = Watch::new(runtime.triggers.clone());
     let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
     session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
+    let tokens = runtime.triggers.tokens;
     Checked {
         session: name,
+        is_by_tokens: tokens > 0 && tokens < budget.soft.tokens(budget.usable()),
         check: watch.check(&budget, engine.ledger(session).total(), session.newest_tokens_after()),
         window_tokens: budget.window,
         reserve_output_tokens: budget.reserve_output,
@@ -101,10 +106,12 @@ fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
 }
 
 /// What calls for a compaction, in words.
-fn called_for(trigger: Option<Trigger>) -> &'static str {
-    match trigger {
-        None => "nothing",
-        Some(Trigger::Soft) => "the soft threshold, or [triggers] tokens",
+fn called_for(one: &Checked<'_>) -> &'static str {
+    match one.check.trigger {
+        None if one.check.urgency == Urgency::None => "nothing",
+        None => "nothing yet: too little came since the last compaction",
+        Some(Trigger::Soft) if one.is_by_tokens => "[triggers] tokens",
+        Some(Trigger::Soft) => "the soft threshold",
         Some(Trigger::Hard) => "the hard threshold",
         Some(Trigger::RemainingShare) => "[triggers] remaining_share: too little is left of the window",
         Some(Trigger::Rounds) => "[triggers] rounds since the last compaction",
@@ -139,13 +146,13 @@ fn page(one: &Checked<'_>) -> String {
         } else {
             number(check.threshold_tokens)
         },
-        called_for(check.trigger),
+        called_for(one),
     )
 }
 
 fn list(all: &[Checked<'_>]) -> String {
-    let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left];
-    let mut table = Table::new(&setting, &["session", "tokens", "share", ""]);
+    let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left, Column::Flexible];
+    let mut table = Table::new(&setting, &["session", "tokens", "share", "", "trigger"]);
     for one in all {
         let (word, style) = words(one.check.urgency);
         table.row([
@@ -153,6 +160,7 @@ fn list(all: &[Checked<'_>]) -> String {
             number(one.check.current_tokens).into(),
             percent(one.check.current_tokens.into(), one.check.usable_tokens.into()).into(),
             Cell::styled(word, style),
+            called_for(one).into(),
         ]);
     }
     table.render(width())

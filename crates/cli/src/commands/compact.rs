@@ -6,20 +6,21 @@ use std::time::Instant;
 
 use epitome::config::{Config, Source};
 use epitome::engine::{Budget, Mode, Sent, Timings, block_on};
-use epitome::formats::{Format, Loaded, carries_reasoning};
+use epitome::formats::{Format, Loaded, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
-use epitome::{MemoryArchive, Report, Request, Runtime, Session, Status};
+use epitome::{Engine, MemoryArchive, Message, Report, Request, Runtime, Session, Status};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::args::{CompactArgs, ViewArg};
 use crate::chain::Choice;
 use crate::failure::Failure;
+use crate::in_place::{Taken, busy, record_again, until_taken};
 use crate::output::Target;
 use crate::render::report::{self, Subject};
 use crate::render::table::{Column, Table};
-use crate::render::text::{number, width};
+use crate::render::text::{number, plural, width};
 use crate::summaries::{self, Line};
 use crate::{INFEASIBLE, Outcome, emit, input, output};
 
@@ -27,6 +28,10 @@ use crate::{INFEASIBLE, Outcome, emit, input, output};
 const ROLLED_BACK: u8 = 1;
 /// The exit code of one that was made, and that keeps nothing of what the session held.
 const HOLLOW: u8 = 1;
+
+/// How often a session is compacted anew because its file changed under the work in a way that the work cannot be carried
+/// over: each may be paid for.
+const MAX_COMPACTIONS: u32 = 3;
 
 /// Everything that is settled before the input is read.
 struct Job<'a> {
@@ -36,7 +41,7 @@ struct Job<'a> {
     /// Whether `request` is to be filled in from the configured budget, session by session.
     by_config: bool,
     quiet: bool,
-    /// What was timed before the first session is compacted.
+    /// What was timed before the input is read.
     timings: Timings,
 }
 
@@ -46,6 +51,10 @@ struct Done {
     /// The human report but for its last line; empty where it is not wanted.
     page: String,
     session: Session,
+    /// How many messages came while it was compacted.
+    came: usize,
+    /// What it holds now, in tokens, with what came.
+    tokens: u32,
 }
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
@@ -55,24 +64,15 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     let configuring = Instant::now();
     let mut job = job(args, &registry, quiet)?;
     job.timings.configure_us = Some(microseconds(configuring));
-    let reading = Instant::now();
-    let loaded = input::load(&args.input, quiet)?;
-    job.timings.read_us = Some(microseconds(reading));
     if args.all {
-        return all(&job, &loaded, &target, report_target.as_ref());
+        return all(&job, &target, report_target.as_ref());
     }
-    let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
-    let mut done = job.compact(&loaded, index)?;
+    // The session first: a report tells of one that is there.
+    let mut done = job.compact_into(&target)?;
     let refused = refused(&done.report);
     let is_hollow = done.report.status == Status::Hollow;
-    // The session first: a report tells of one that is there.
-    if !args.preview && refused.is_none() {
-        let writing = Instant::now();
-        target.write(&rendered(&job, &loaded, index, &done)?, input_bytes(args, &loaded))?;
-        done.report.timings.write_us = Some(microseconds(writing));
-    }
     if let Some(report_target) = &report_target {
-        report_target.write(&line(&done.report)?, None)?;
+        report_target.write(&line(&done.report)?)?;
     }
     if args.json {
         output::standard(&line(&done.report)?)?;
@@ -133,11 +133,6 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
     Ok(target)
 }
 
-/// The bytes that `-o` may replace by more of the same, or `None` where it may replace anything.
-fn input_bytes<'a>(args: &CompactArgs, loaded: &'a Loaded) -> Option<&'a [u8]> {
-    (!args.force).then_some(&*loaded.bytes)
-}
-
 fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Job<'a>, Failure> {
     let mut config = input::config(args.config.as_deref(), registry)?;
     if let Some(agent) = &args.agent {
@@ -178,6 +173,90 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
 }
 
 impl Job<'_> {
+    /// Compacts the session that the arguments ask for and writes it to `target`, unless it is not to be written. An input
+    /// that goes on meanwhile, and is the target, is compacted with what came.
+    fn compact_into(&self, target: &Target) -> Result<Done, Failure> {
+        let (args, file) = (self.args, &self.args.input.file);
+        let mut earlier: Option<(Loaded, Done)> = None;
+        let (mut compactions, mut bypassed) = (0, false);
+        let (done, index, taken) = until_taken(file, || {
+            let (bytes, original) = input::bytes_for(file, target)?;
+            // What there is to say of the file was said when it was first read.
+            let reading = Instant::now();
+            let loaded = input::load_bytes(bytes, &args.input, self.quiet || earlier.is_some())?;
+            let read_us = microseconds(reading);
+            let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
+            let carried = earlier.take().and_then(|(earlier, done)| self.carry_over(&earlier, done, &loaded, index));
+            let mut done = match carried {
+                Some(done) => done,
+                None if compactions == MAX_COMPACTIONS => return Err(busy(file)),
+                None => {
+                    compactions += 1;
+                    self.compact(&loaded, index)?
+                }
+            };
+            done.report.timings.read_us = Some(read_us);
+            if args.preview || refused(&done.report).is_some() {
+                return Ok(Some((done, index, Taken::Whole)));
+            }
+            let writing = Instant::now();
+            let mut bytes = rendered(self, &loaded, index, &done)?;
+            if original.is_some() && *bytes == *loaded.bytes && is_bypassed(&loaded) {
+                // It fits, but the agent would not resume from what fits.
+                bytes = write_again(&loaded, index).map_err(Failure::other)?;
+                bypassed = true;
+            }
+            let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.force)?;
+            done.report.timings.write_us = Some(microseconds(writing));
+            if taken == Taken::Changed {
+                earlier = Some((loaded, done));
+                return Ok(None);
+            }
+            Ok(Some((done, index, taken)))
+        })?;
+        if taken == Taken::Behind {
+            record_again(&args.input, target, index)?;
+        }
+        if bypassed && !self.quiet {
+            output::note(
+                "the agent had gone on from before the compaction in its file: the compacted view is recorded again",
+            );
+        }
+        if done.came > 0 && !self.quiet {
+            let came = plural(done.came, "message");
+            output::note(&format!(
+                "{came} came while it was compacted: what came follows, and is not in these figures"
+            ));
+        }
+        Ok(done)
+    }
+
+    /// What was done to a session that was read earlier, on the session as its file has it now; `None` where the file did
+    /// more than go on, or holds more now than was asked for.
+    fn carry_over(&self, earlier: &Loaded, done: Done, loaded: &Loaded, index: usize) -> Option<Done> {
+        let session = carry_over(earlier, index, &done.session, loaded)?;
+        let counter = counter_of(&self.runtime, &session);
+        let engine = self.engine(counter, loaded, &Line::default());
+        let limit = self.request(tool_tokens(&*engine.counter, &session)).limit;
+        // Only what came is counted, for the file may go on while it is.
+        let mut new = Session::new();
+        for message in &session.log()[done.session.log().len()..] {
+            new.push(Message::clone(message));
+        }
+        let tokens = done.tokens.saturating_add(engine.ledger(&new).total());
+        let came = done.came + new.log().len();
+        (tokens <= limit).then_some(Done { session, came, tokens, ..done })
+    }
+
+    fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &Loaded, waiting: &Line) -> Engine {
+        let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
+        let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
+        // The budget is for what is sent: reasoning that the output has no place for costs nothing.
+        let (from, to) = (loaded.format, target_format(self.args, loaded));
+        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
+        engine
+    }
+
     /// Compacts one session of a file; with `--preview` it stays as it was.
     fn compact(&self, loaded: &Loaded, index: usize) -> Result<Done, Failure> {
         let started = Instant::now();
@@ -185,11 +264,7 @@ impl Job<'_> {
         let mut session = input::viewed(&source.session, self.args.input.view);
         let counter = counter_of(&self.runtime, &session);
         let waiting = Line::default();
-        let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
-        let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
-        // The budget is for what is sent: reasoning that the output has no place for costs nothing.
-        let (from, to) = (loaded.format, target_format(self.args, loaded));
-        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
+        let engine = self.engine(counter, loaded, &waiting);
         let request = self.request(tool_tokens(&*engine.counter, &session));
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
@@ -198,8 +273,8 @@ impl Job<'_> {
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
         drop(waiting);
         let mut report = draft.report.clone();
-        let Timings { configure_us, read_us, .. } = self.timings;
-        report.timings = Timings { configure_us, read_us, count_us, ..report.timings };
+        let configure_us = self.timings.configure_us;
+        report.timings = Timings { configure_us, count_us, ..report.timings };
         let page = if self.quiet || self.args.json || self.args.all {
             String::new()
         } else {
@@ -213,7 +288,8 @@ impl Job<'_> {
         if !self.args.preview {
             engine.commit(&mut session, &mut ledger, draft).map_err(Failure::other)?;
         }
-        Ok(Done { report, page, session })
+        let tokens = report.tokens_after;
+        Ok(Done { report, page, session, came: 0, tokens })
     }
 
     /// The request for a session whose tool definitions take `tool_definitions` tokens.
@@ -276,15 +352,21 @@ fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
 
 /// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3; those that were
 /// rolled back exit 1, as do hollow ones, which are written.
-fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&Target>) -> Outcome {
+fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcome {
     let profile = emit::profile_of_lines(job.args.to)?;
+    let file = &job.args.input.file;
+    let (bytes, original) = input::bytes_for(file, target)?;
+    let reading = Instant::now();
+    let loaded = &input::load_bytes(bytes, &job.args.input, job.quiet)?;
+    let read_us = Some(microseconds(reading));
     let mut written = Vec::new();
     let mut reports = Vec::new();
     let setting = [Column::Flexible, Column::Left, Column::Right, Column::Right, Column::Right, Column::Left];
     let mut table = Table::new(&setting, &["session", "", "before", "after", "edits", "task"]);
     let (mut infeasible, mut rolled_back, mut hollow) = (0, 0, 0);
     for (index, source) in loaded.sessions.iter().enumerate() {
-        let done = job.compact(loaded, index)?;
+        let mut done = job.compact(loaded, index)?;
+        done.report.timings.read_us = read_us;
         if !job.quiet {
             output::progress(index + 1, loaded.sessions.len());
         }
@@ -302,10 +384,13 @@ fn all(job: &Job<'_>, loaded: &Loaded, target: &Target, report_target: Option<&T
     let json = line(&reports)?;
     // The sessions first: a report tells of those that are there.
     if !job.args.preview && !written.is_empty() {
-        target.write(&written, input_bytes(job.args, loaded))?;
+        let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.force)?;
+        if taken == Taken::Changed {
+            return Err(busy(file));
+        }
     }
     if let Some(report_target) = report_target {
-        report_target.write(&json, None)?;
+        report_target.write(&json)?;
     }
     if job.args.json {
         output::standard(&json)?;

@@ -2,31 +2,49 @@
 
 use std::process::ExitCode;
 
+use epitome::formats::Loaded;
+
 use crate::args::ConvertArgs;
+use crate::failure::Failure;
+use crate::in_place::{Taken, record_again, until_taken};
 use crate::output::Target;
 use crate::render::text::plural;
 use crate::{Outcome, emit, input, output};
 
 pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
     let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
-    let loaded = input::load(&args.input, quiet)?;
-    let guarded = (!args.force).then_some(&*loaded.bytes);
-    let mut bytes = Vec::new();
-    if args.all {
-        let profile = emit::profile_of_lines(Some(args.to))?;
-        for (index, source) in loaded.sessions.iter().enumerate() {
-            let session = input::viewed(&source.session, args.input.view);
-            emit::line(&mut bytes, &loaded, index, &session, profile, quiet)?;
-        }
-    } else {
-        let index = input::choose(&loaded, &args.input, ", or convert each with --all")?;
-        let session = input::viewed(&loaded.sessions[index].session, args.input.view);
-        bytes = emit::one(&loaded, index, &session, args.to, quiet)?;
-    }
-    target.write(&bytes, guarded)?;
-    if !quiet {
+    let mut again = false;
+    let (count, index, taken) = until_taken(&args.input.file, || {
+        // What there is to say of the file was said when it was first read.
+        let quiet = quiet || std::mem::replace(&mut again, true);
+        let (bytes, original) = input::bytes_for(&args.input.file, &target)?;
+        let loaded = input::load_bytes(bytes, &args.input, quiet)?;
+        let bytes = converted(&loaded, args, quiet)?;
+        let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.force)?;
         let count = if args.all { loaded.sessions.len() } else { 1 };
+        let index = if args.all { 0 } else { input::choose(&loaded, &args.input, "")? };
+        Ok((taken != Taken::Changed).then_some((count, index, taken)))
+    })?;
+    if taken == Taken::Behind {
+        record_again(&args.input, &target, index)?;
+    }
+    if !quiet {
         output::wrote(&target, &format!("{}, {},", plural(count, "session"), args.to));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn converted(loaded: &Loaded, args: &ConvertArgs, quiet: bool) -> Result<Vec<u8>, Failure> {
+    if !args.all {
+        let index = input::choose(loaded, &args.input, ", or convert each with --all")?;
+        let session = input::viewed(&loaded.sessions[index].session, args.input.view);
+        return emit::one(loaded, index, &session, args.to, quiet);
+    }
+    let profile = emit::profile_of_lines(Some(args.to))?;
+    let mut lines = Vec::new();
+    for (index, source) in loaded.sessions.iter().enumerate() {
+        let session = input::viewed(&source.session, args.input.view);
+        emit::line(&mut lines, loaded, index, &session, profile, quiet)?;
+    }
+    Ok(lines)
 }

@@ -86,10 +86,10 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         });
     }
     if let Some(target) = &jsonl {
-        target.write(&rows::joined(&run.rows, &plan.known)?, None)?;
+        target.write(&rows::joined(&run.rows, &plan.known)?)?;
     }
     if let Some(target) = &html {
-        target.write(report(&run, &every, args.seed).as_bytes(), None)?;
+        target.write(report(&run, &every, args.seed).as_bytes())?;
     }
     let by = args.by.map(|by| match by {
         ByArg::Kind => Grouping::Kind,

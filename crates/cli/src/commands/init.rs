@@ -31,7 +31,7 @@ pub(crate) fn run(args: &InitArgs, quiet: bool) -> Outcome {
         let failure = Failure::usage_text(format!("{} is there already", path.display()));
         return Err(failure.with_help("name another file with -o, or replace it with --force"));
     }
-    target.write(epitome::config::template(&epitome::registry()).as_bytes(), None)?;
+    target.write(epitome::config::template(&epitome::registry()).as_bytes())?;
     if let (Target::File { path, .. }, false) = (&target, quiet) {
         wrote(&target, "every key with its default and what it does");
         tell(&format!("use it with {STRONG}--config {}{STRONG:#}\n", path.display()));

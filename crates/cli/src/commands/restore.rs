@@ -10,7 +10,8 @@ use epitome::strategy::Archived;
 
 use crate::args::RestoreArgs;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::in_place::{Taken, record_again, until_taken};
+use crate::input::{self, shown};
 use crate::kept::Kept;
 use crate::output::Target;
 use crate::render::text::plural;
@@ -19,16 +20,30 @@ use crate::{Outcome, emit, output};
 pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
     let file = &args.kept.file;
     let target = Target::new(args.output.as_deref(), Some(file))?;
-    let kept = Kept::read(&args.kept, quiet)?;
-    let (bytes, what) = match &args.handle {
-        Some(handle) => recalled(&kept, handle, args)?,
-        None => undone(&kept, args, quiet)?,
-    };
-    let input: &[u8] = match &kept {
-        Kept::Stored { bytes, .. } => bytes,
-        Kept::Recorded { loaded, .. } => &loaded.bytes,
-    };
-    target.write(&bytes, (!args.force).then_some(input))?;
+    let mut again = false;
+    let (what, index, taken) = until_taken(file, || {
+        // What there is to say of the file was said when it was first read.
+        let quiet = quiet || std::mem::replace(&mut again, true);
+        let (bytes, original) = input::bytes_for(file, &target)?;
+        let kept = Kept::of(bytes, &args.kept, quiet)?;
+        let (bytes, what) = match &args.handle {
+            Some(handle) => recalled(&kept, handle, args)?,
+            None => undone(&kept, args, quiet)?,
+        };
+        let input: &[u8] = match &kept {
+            Kept::Stored { bytes, .. } => bytes,
+            Kept::Recorded { loaded, .. } => &loaded.bytes,
+        };
+        let taken = target.take(&bytes, input, original.as_ref(), args.force)?;
+        let index = match &kept {
+            Kept::Stored { .. } => None,
+            Kept::Recorded { index, .. } => Some(*index),
+        };
+        Ok((taken != Taken::Changed).then_some((what, index, taken)))
+    })?;
+    if let (Taken::Behind, Some(index)) = (taken, index) {
+        record_again(&args.kept.input(), &target, index)?;
+    }
     if !quiet {
         output::wrote(&target, &what);
     }

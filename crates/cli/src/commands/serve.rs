@@ -94,6 +94,8 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
     if let Some(agent) = &args.agent {
         config = input::of_agent(&config, agent)?;
     }
+    // What goes wrong is told to those who use the service too.
+    config.hide_addresses();
     let settings = Settings {
         listen: args.listen,
         tokens: tokens(args)?,

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
         }
         output::tell(&page(&advice, train.len(), verify.len()));
     }
-    target.write(advice.toml().as_bytes(), None)?;
+    target.write(advice.toml().as_bytes())?;
     if !quiet {
         output::wrote(&target, "configuration");
     }

@@ -260,10 +260,23 @@ fn steps(out: &mut String, report: &Report, width: usize) {
 }
 
 fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
-    if report.edits.is_empty() {
-        return;
+    // What had to follow from other edits and saves nothing, such as thinking that is never sent, would hide them.
+    let (free, mut edits): (Vec<&EditReport>, Vec<&EditReport>) =
+        report.edits.iter().partition(|edit| edit.tokens_saved == 0 && &*edit.reason.code == "thinking-behind-edit");
+    if !free.is_empty() && edits.is_empty() {
+        out.push('\n');
     }
-    let mut edits: Vec<&EditReport> = report.edits.iter().collect();
+    if !edits.is_empty() {
+        largest(out, &mut edits, session, width);
+    }
+    if !free.is_empty() {
+        let thinking = plural(free.len(), "edit");
+        let _ = writeln!(out, "  {FAINT}… and {thinking} that took thinking away and saved nothing{FAINT:#}");
+    }
+}
+
+/// The edits that saved most, and how many others there are.
+fn largest(out: &mut String, edits: &mut [&EditReport], session: &Session, width: usize) {
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.tokens_saved));
     let names = Names::of(session);
     let setting = [Column::Right, Column::Left, Column::Flexible, Column::Flexible, Column::Left];

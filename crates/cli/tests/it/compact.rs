@@ -92,6 +92,31 @@ fn the_report_has_the_documented_keys() {
 }
 
 #[test]
+fn thinking_that_costs_nothing_does_not_hide_the_other_edits() {
+    let step = |number: u32| {
+        let result = format!("line of result {number}, one like the other\\n").repeat(40);
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"tool_use","id":"t{number}","name":"bash","input":{{"command":"ls {number}"}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{number}","content":"{result}"}}]}}"#
+        )
+    };
+    let steps: Vec<String> = (0..20).map(step).collect();
+    let place = Place::with(
+        "steps.json",
+        format!(r#"{{"messages":[{{"role":"user","content":"List all of it."}},{}]}}"#, steps.join(",")),
+    );
+    let ran = place.run("compact steps.json -b 6000 --chain tool-results --to openai-chat -o out.json --report r.json");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+    let edits = report["edits"].as_array().unwrap();
+    let is_thinking = |edit: &&Value| edit["reason"]["code"] == "thinking-behind-edit";
+    let thinking: Vec<&Value> = edits.iter().filter(is_thinking).collect();
+    assert!(thinking.len() > 5 && thinking.iter().all(|edit| edit["tokens_saved"] == 0), "{edits:#?}");
+    assert!(!ran.stderr.contains("thinking-behind-edit"), "{}", ran.stderr);
+    let told = format!("… and {} edits that took thinking away and saved nothing", thinking.len());
+    assert!(ran.stderr.contains(&told) && ran.stderr.contains("old-tool-result"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_preview_changes_and_writes_nothing() {
     let place = Place::with("chat.json", chat());
     let ran = place.run("compact chat.json -b 400 --preview");

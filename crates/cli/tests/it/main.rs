@@ -6,6 +6,7 @@ mod bad_input;
 mod compact;
 mod eval;
 mod history;
+mod in_place;
 mod inform;
 mod model;
 mod place;

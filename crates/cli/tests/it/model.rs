@@ -305,15 +305,16 @@ fn a_model_that_nobody_named_is_asked_for() {
     assert!(without_model.contains("--model <NAME>"), "{without_model}");
 }
 
-/// The process is ended while the model is asked: the request ends, and no file is begun.
+/// The process is ended while the model is asked: the request ends, and no file is begun. By the signal that nothing makes
+/// it ignore: what runs in the background, or under `nohup`, ignores the interrupts of a keyboard, and so do its children.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_nothing_behind() {
+fn an_end_in_between_leaves_nothing_behind() {
     let (place, server) = (place(), ScriptedServer::start(vec![Scripted::hold()]));
     let line = format!("{COMPACT} --model-url {}/v1 --model qwen -o out.json --report r.json", server.url());
     let mut child = place.command(&line).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     server.wait_for_requests(1);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     assert!(!child.wait().unwrap().success());
     server.wait_for_hang_ups(1);
     assert_eq!(place.files(), ["chat.json"]);
@@ -335,6 +336,16 @@ fn check_knows_models_agents_and_triggers() {
     let all = checked("--config c.toml");
     assert_eq!((&all["trigger"], &all["urgency"]), (&"rounds".into(), &"soft".into()));
     assert_eq!(checked("--config c.toml --agent b")["trigger"], "soft");
+    let named = |config: &str, options: &str| {
+        place.file("t.toml", config);
+        let ran = place.run(&format!("check chat.json --config t.toml {options}"));
+        let words: Vec<&str> = ran.text().split_whitespace().collect();
+        words.join(" ").split_once(" trigger ").unwrap().1.to_owned()
+    };
+    let agent = "[agents.b]\nthreshold_percent = 1\n[budget]\nwindow = 30_000\n";
+    assert_eq!(named(agent, "--agent b"), "the soft threshold");
+    assert_eq!(named(&format!("[triggers]\ntokens = 20\n{agent}"), "--agent b"), "[triggers] tokens");
+    assert_eq!(named(&format!("[triggers]\ntokens = 9000\n{agent}"), "--agent b"), "the soft threshold");
     let never = place.run("check chat.json --config c.toml --agent a --window 2500");
     let never: Vec<&str> = never.text().split_whitespace().collect();
     assert!(never.join(" ").contains("threshold off trigger [triggers] rounds since the last compaction"), "{never:?}");

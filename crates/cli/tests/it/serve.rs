@@ -123,6 +123,38 @@ fn where_sessions_are_kept() {
 }
 
 #[test]
+fn a_failure_is_logged_and_told_without_the_operators_address() {
+    // Nobody listens there once it is dropped.
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = format!(
+        "[select]\nmode = \"fixed\"\nchain = \"only\"\n[chains]\nonly = [\"summary\"]\n\
+         [summary]\nsummarizer = \"llm\"\nfall_back_to_rules = false\non_failure = \"stop\"\n\
+         [channels.house]\nbase_url = \"http://{nobody}/v1\"\nmodels = [\"m\"]\ntries = 1\nwindow = 9000\n"
+    );
+    let place = Place::with("c.toml", config);
+    let mut serving = Serving::start(&place, "--config c.toml --store sqlite::memory: --log info");
+    let turn = |number: u32| {
+        let answer = format!("Step {number} was done, and nothing else was to be said of it. ").repeat(12);
+        format!(r#"{{"role":"user","content":"Do step {number}."}},{{"role":"assistant","content":"{answer}"}}"#)
+    };
+    let turns: Vec<String> = (0..12).map(turn).collect();
+    let body = format!(r#"{{"id":"s","request":{{"messages":[{}]}}}}"#, turns.join(","));
+    assert_eq!(asked(&serving, "POST", "/v1/sessions", &body).0, 201);
+    let (status, told) = asked(&serving, "POST", "/v1/sessions/s/compact", r#"{"target":700}"#);
+    let told = told.to_string();
+    assert!(status >= 400 && told.contains("channel house"), "{status} {told}");
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    let mut log = String::new();
+    serving.said.read_to_string(&mut log).unwrap();
+    assert!(log.contains("compaction failed"), "{log}");
+    for line in log.lines() {
+        assert_eq!(line.matches("\"message\":").count(), 1, "{line}");
+    }
+    assert!(!format!("{told}{log}").contains(&nobody.to_string()), "{told}\n{log}");
+}
+
+#[test]
 fn what_it_does_not_start_with() {
     let check = |line: &str, code: i32, part: &str| {
         let ran = Place::with("tokens", "alice short\n").run(line);

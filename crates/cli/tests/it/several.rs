@@ -92,10 +92,10 @@ fn all_are_converted_and_checked() {
     insta::assert_snapshot!(place.run("check all.jsonl --all --window 1000").all(), @r#"
     exit 0
     ----- stdout
-      session  tokens  share
-      0            61    8 %  no need to compact
-      1           537   72 %  no need to compact
-      2           877  117 %  compaction due
+      session  tokens  share                      trigger
+      0            61    8 %  no need to compact  nothing
+      1           537   72 %  no need to compact  nothing
+      2           877  117 %  compaction due      the hard threshold
     "#);
     assert_eq!(place.run("check all.jsonl --all --json").json().as_array().unwrap().len(), 3);
 }

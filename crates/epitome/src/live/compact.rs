@@ -94,7 +94,7 @@ impl LiveSession {
     /// The draft is stale, was made where the archive is another one, does not fit, or cannot be stored; the session is as
     /// it was.
     pub async fn apply(&mut self, draft: Draft) -> Result<Report, LiveError> {
-        if draft.made_from() != self.session.digest() {
+        if draft.made_from() != self.session.state_hash() {
             return Err(EngineError::Stale.into());
         }
         // Archive first: what leaves must be there to be recalled, also where the draft was stored in between.

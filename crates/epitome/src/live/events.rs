@@ -370,7 +370,9 @@ fn trace(event: &Event) {
         Event::CompactionDone { success, tokens_before, tokens_after, epoch, .. } => {
             tracing::info!(success, tokens_before, tokens_after, epoch, "compaction done");
         }
-        Event::CompactionError { message, retryable } => tracing::warn!(%message, retryable, "compaction failed"),
+        Event::CompactionError { message, retryable } => {
+            tracing::warn!(error = %message, retryable, "compaction failed")
+        }
         Event::ArrivalCut { epoch, tokens_before, tokens_after } => {
             tracing::info!(epoch, tokens_before, tokens_after, "huge result cut on arrival");
         }

@@ -79,7 +79,9 @@ impl LiveSession {
             let made = match confirmed {
                 Ok((Some(draft), Confirmation::Make)) => self.apply(draft).await,
                 Ok((_, Confirmation::MakeEdited(edited))) => self.apply(*edited).await,
-                Ok((_, Confirmation::Refuse | Confirmation::Make)) => return self.refused(trigger, check).await,
+                Ok((_, Confirmation::Refuse | Confirmation::Make)) => {
+                    return started.ended(self.refused(trigger, check).await);
+                }
                 Err(error) => Err(error),
             };
             started.ended(made)
@@ -101,21 +103,22 @@ impl LiveSession {
     /// What follows where a compaction was refused.
     async fn refused(&mut self, trigger: Trigger, check: Check) -> Result<Maintained, LiveError> {
         let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
-        let refused = self.failed(refused, trigger);
-        if check.urgency < Urgency::Hard {
-            return Ok(Maintained::Refused(check));
+        let follows = (check.urgency >= Urgency::Hard).then_some(self.settings.on_refusal);
+        if follows == Some(Refusal::DropOldest) {
+            // What was refused goes on in this way: it has not failed. A chain of nothing lets the engine's floor drop the
+            // oldest, and no summary is written.
+            let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
+            let draft = self.draft(&compaction, true).await?;
+            return Ok(Maintained::Compacted(Box::new(self.apply(draft).await?)));
         }
-        match self.settings.on_refusal {
-            Refusal::Error => {
+        let refused = self.failed(refused, trigger);
+        match follows {
+            None => Ok(Maintained::Refused(check)),
+            Some(Refusal::NewSession) => Ok(Maintained::NewSession(Box::new(self.successor()))),
+            Some(Refusal::Error | Refusal::DropOldest) => {
                 self.watch.try_again(); // each call of the model is refused until somebody agrees
                 Err(refused)
             }
-            Refusal::DropOldest => {
-                // A chain of nothing: the engine's floor lets the oldest leave, and no summary is written.
-                let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
-                Ok(Maintained::Compacted(Box::new(self.compact(&compaction).await?)))
-            }
-            Refusal::NewSession => Ok(Maintained::NewSession(Box::new(self.successor()))),
         }
     }
 

@@ -70,7 +70,7 @@ fn a_compaction_that_is_given_up_has_an_end() {
         let mut live = LiveSession::with_engine(engine, &runtime, epitome::Session::new());
         live.confirm_with(Arc::new(Agrees));
         talk(&mut live, 1_950);
-        let before = live.session().digest();
+        let before = live.session().state_hash();
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let told = Arc::clone(&events);
         live.subscribe(Arc::new(move |event| told.lock().unwrap().push(event.clone())));
@@ -94,7 +94,7 @@ fn a_compaction_that_is_given_up_has_an_end() {
             })
             .collect();
         assert_eq!(names, ["compaction_start", "summary_start", "given up"]);
-        assert_eq!((live.session().digest(), live.metrics().counters().failures), (before, 1));
+        assert_eq!((live.session().state_hash(), live.metrics().counters().failures), (before, 1));
         // The next one begins and ends as if nothing had been.
         assert!(block_on(begin(&mut live)));
         let ends = |event: &&Event| matches!(event, Event::CompactionDone { .. } | Event::CompactionError { .. });

@@ -54,7 +54,7 @@ fn check(name: &str, answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
     live.push(Message::text("", Role::System, Origin::Instructions, "the rules of the house")).unwrap();
     live.push(user("Fix the parser; never touch src/lexer.rs.")).unwrap();
     talk(&mut live, 1_700);
-    let before = (live.session().digest(), live.tokens());
+    let before = (live.session().state_hash(), live.tokens());
     let mut told = String::new();
     let ended = match compact(&mut live) {
         Ok(report) => {
@@ -66,7 +66,7 @@ fn check(name: &str, answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
             if report.summarizer.fell_back { Ends::ByRules } else { Ends::ByModel }
         }
         Err(error) => {
-            assert_eq!((live.session().digest(), live.tokens()), before, "the session is as it was");
+            assert_eq!((live.session().state_hash(), live.tokens()), before, "the session is as it was");
             assert!(matches!(error, LiveError::Engine(_)), "{error}");
             told = error.to_string();
             Ends::Error { retryable: error.is_retryable() }

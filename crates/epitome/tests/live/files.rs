@@ -23,14 +23,14 @@ fn another_process_goes_on_where_one_stopped() {
     first.push(model("on it")).unwrap();
     first.save().unwrap();
     let handle = first.history()[0].recall[0].clone();
-    let (digest, view, tokens) = (first.session().digest(), first.session().view().to_vec(), first.tokens());
+    let (digest, view, tokens) = (first.session().state_hash(), first.session().view().to_vec(), first.tokens());
     let recalled = first.recall(&handle).unwrap();
 
     let busy = LiveSession::open(&runtime(SMALL), &path).unwrap_err();
     assert!(matches!(busy, LiveError::Store(_)), "one process at a time: {busy}");
     drop(first);
     let mut second = LiveSession::open(&runtime(SMALL), &path).unwrap();
-    assert_eq!((second.session().digest(), second.session().view()), (digest, &view[..]));
+    assert_eq!((second.session().state_hash(), second.session().view()), (digest, &view[..]));
     assert_eq!(second.tokens(), tokens);
     assert_eq!(second.recall(&handle).unwrap(), recalled);
     second.push(user("and on")).unwrap();
@@ -46,10 +46,10 @@ fn an_interrupted_compaction_leaves_the_session_before_or_after() {
     live.keep_in(&path).unwrap();
     talk(&mut live, 1_700);
     live.save().unwrap();
-    let before = (fs::read(&path).unwrap(), live.session().digest());
+    let before = (fs::read(&path).unwrap(), live.session().state_hash());
     compact(&mut live).unwrap();
     live.save().unwrap();
-    let after = (fs::read(&path).unwrap(), live.session().digest());
+    let after = (fs::read(&path).unwrap(), live.session().state_hash());
     drop(live);
     assert!(after.0.starts_with(&before.0), "a compaction is appended");
     let torn = folder.path().join("torn.jsonl");
@@ -61,7 +61,7 @@ fn an_interrupted_compaction_leaves_the_session_before_or_after() {
     for length in lengths.iter().copied() {
         fs::write(&torn, &after.0[..length]).unwrap();
         let live = LiveSession::open(&runtime(SMALL), &torn).unwrap();
-        let digest = live.session().digest();
+        let digest = live.session().state_hash();
         assert!(digest == before.1 || digest == after.1, "neither before nor after at byte {length}");
         outcomes[usize::from(digest == after.1)] += 1;
     }
@@ -98,10 +98,10 @@ fn a_draft_of_another_process_is_refused_where_its_archive_is_not() {
     first.keep_in(&path).unwrap();
     talk(&mut first, 1_500);
     let draft = block_on(first.preview(&Default::default())).unwrap();
-    let digest = first.session().digest();
+    let digest = first.session().state_hash();
     drop(first);
     let mut second = LiveSession::open(&runtime(SMALL), &path).unwrap();
-    assert_eq!(second.session().digest(), digest);
+    assert_eq!(second.session().state_hash(), digest);
     let error = block_on(second.apply(draft)).unwrap_err();
     assert!(matches!(error, LiveError::NotArchived { .. }), "{error}");
     assert!(second.history().is_empty());

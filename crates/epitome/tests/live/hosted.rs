@@ -49,8 +49,8 @@ fn a_copy_is_a_session_of_its_own() {
     live.listen(Some(Arc::new(move |event| told.lock().unwrap().push(event.name()))));
     let mut copy = live.copy();
     assert_eq!(
-        (copy.session().digest(), copy.tokens(), copy.check()),
-        (live.session().digest(), live.tokens(), live.check())
+        (copy.session().state_hash(), copy.tokens(), copy.check()),
+        (live.session().state_hash(), live.tokens(), live.check())
     );
     compact(&mut copy).unwrap();
     assert!(copy.tokens() < live.tokens() && heard.lock().unwrap().is_empty(), "nobody watches the copy");

@@ -111,6 +111,8 @@ fn a_compaction_is_made_after_confirmation_or_not_at_all() {
     assert_eq!(maintained(&mut live), error, "and again, until somebody agrees");
     let (live, _) = check("drop-oldest", Confirmation::Refuse, 1_900, "Compacted by Hard");
     assert!(live.history()[0].summaries.is_empty(), "no summary is written");
+    let told = live.metrics().counters();
+    assert_eq!((told.compactions, told.failures), (1, 0), "what was refused ended well");
     let (live, before) = check("new-session", Confirmation::Refuse, 1_900, "new session");
     assert_eq!(shown(live.session()), before, "the old one is as it was");
 }

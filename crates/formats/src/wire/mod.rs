@@ -18,7 +18,7 @@ mod reader_tests;
 
 pub use render::{Profile, Rendered, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
-pub use write::{WriteError, write};
+pub use write::{WriteError, carry_over, is_bypassed, write, write_again};
 
 use agents::{claude_code, codex, pi};
 

@@ -183,7 +183,7 @@ fn claude_start() -> String {
         claude("user", "r2", "", &answer("t2", "two")),
         claude("assistant", "side", r#","isSidechain":true"#, &block("m9", r#"{"type":"text","text":"aside"}"#))
             .replacen(r#""isSidechain":false,"#, "", 1),
-        claude("user", "u1", "", &said("a copy under an old uuid")),
+        claude("user", "u1", r#","copied":true"#, &said("fix it")),
     ]
     .concat()
 }

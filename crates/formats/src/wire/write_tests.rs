@@ -115,17 +115,66 @@ fn check_agent_file(name: &str, loaded: &Loaded) {
     assert_eq!(back.sessions[0].session.view(), session.view(), "{name}: an undo");
 
     // Without what the mark says, the written records alone give the same view: what the agent itself will read.
-    let text = String::from_utf8(written).unwrap();
-    let log = format!("\"log\":{},\"undone\"", session.log().len());
-    assert!(text.contains(&log), "{name}");
-    let foreign = load(text.replace(&log, "\"log\":1,\"undone\"").as_bytes());
-    assert_eq!(foreign.warnings.len(), loaded.warnings.len() + 1, "{name}: {:?}", foreign.warnings);
+    assert_records_alone(name, &written, loaded.warnings.len() + 1, &session);
+
+    check_line_meanwhile(name, loaded, &session, &written[before..]);
+}
+
+/// Holds what the records of a file say without their marks against a session's view.
+fn assert_records_alone(name: &str, written: &[u8], warnings: usize, session: &Session) {
+    let text = std::str::from_utf8(written).unwrap();
+    let known = [session.log().len(), session.log().len() - 1].map(|log| format!("\"log\":{log},\"beginning\""));
+    assert!(text.contains(&known[0]), "{name}");
+    let foreign = known.iter().fold(text.to_owned(), |text, log| text.replace(log, "\"log\":1,\"beginning\""));
+    let foreign = load(foreign.as_bytes());
+    assert_eq!(foreign.warnings.len(), warnings, "{name}: {:?}", foreign.warnings);
     let foreign = seen(foreign.sessions[0].session.view());
     let expect: Vec<_> = seen(session.view());
     assert_eq!(foreign.len(), expect.len(), "{name}");
     for (index, (read, wrote)) in foreign.iter().zip(&expect).enumerate() {
         assert_eq!(shown(read), shown(wrote), "{name}, message {index}");
     }
+}
+
+/// A record in which an agent's user says one more thing.
+fn record(format: Format) -> &'static str {
+    match format {
+        Format::Codex => {
+            r#"{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"one more"}]}}"#
+        }
+        Format::Pi => {
+            r#"{"type":"message","id":"more","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"one more"}],"timestamp":0}}"#
+        }
+        _ => r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"one more"},"uuid":"more"}"#,
+    }
+}
+
+/// A line that the agent writes while the session is compacted: before anything is written, and between the last look at
+/// the file and the write.
+fn check_line_meanwhile(name: &str, loaded: &Loaded, session: &Session, addition: &[u8]) {
+    let mut content = loaded.bytes.to_vec();
+    if content.last() != Some(&b'\n') {
+        content.push(b'\n');
+    }
+    content.extend_from_slice(record(loaded.format).as_bytes());
+    content.push(b'\n');
+    let later = load(&content);
+    let carried = carry_over(loaded, 0, session, &later).unwrap();
+    let (newest, rest) = carried.view().split_last().unwrap();
+    assert_eq!((newest.message.plain_text().as_str(), rest), ("one more", session.view()), "{name}: it follows");
+    let written = load(&write(&later, 0, &carried, later.format).unwrap());
+    assert_eq!(written.sessions[0].session.view(), carried.view(), "{name}: carried over");
+    assert!(carry_over(&later, 0, &carried, loaded).is_none(), "{name}: a file that lost a line did not go on");
+    assert!(carry_over(loaded, 0, session, &written).is_none(), "{name}: it was compacted by another");
+
+    content.extend_from_slice(addition);
+    let behind = load(&content);
+    assert_eq!(behind.warnings, later.warnings, "{name}");
+    assert_eq!(behind.sessions[0].session.view(), carried.view(), "{name}: it slipped in between");
+    let again = write_again(&behind, 0).unwrap();
+    assert_eq!(&again[..content.len()], content, "{name}: what was there stays");
+    assert_eq!(load(&again).sessions[0].session.view(), carried.view(), "{name}: recorded again");
+    assert_records_alone(name, &again, loaded.warnings.len() + 2, &carried);
 }
 
 /// A message without what the formats do not repeat: the tool's name in a result.
@@ -135,6 +184,36 @@ fn shown(message: &(Role, Vec<Content>)) -> String {
         other => format!("{other:?}"),
     };
     format!("{:?} {:?}", message.0, message.1.iter().map(block).collect::<Vec<_>>())
+}
+
+#[test]
+fn an_agent_that_went_on_from_before_a_compaction_gets_it_again() {
+    for (name, sample) in reader_tests::samples() {
+        let loaded = reader_tests::load(&sample);
+        let ids = |content: &str| -> Vec<String> {
+            let lines = content.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+            lines.filter_map(|line| line["uuid"].as_str().or(line["id"].as_str()).map(str::to_owned)).collect()
+        };
+        let mut session = loaded.sessions[0].session.clone();
+        compact(&mut session, "Summary: the first half.");
+        let written = String::from_utf8(write(&loaded, 0, &session, loaded.format).unwrap()).unwrap();
+        let parent = |id: Option<&String>| format!("\":\"{}\"", id.map_or("", String::as_str));
+        let going_on = |id: Option<&String>| {
+            let record = record(loaded.format).replace("parentUuid\":null", &format!("parentUuid{}", parent(id)));
+            load(
+                format!("{written}{}\n", record.replace("parentId\":null", &format!("parentId{}", parent(id))))
+                    .as_bytes(),
+            )
+        };
+        let has_chain = matches!(name, "claude" | "pi");
+        assert!(!is_bypassed(&loaded) && !is_bypassed(&load(written.as_bytes())), "{name}");
+        assert!(!is_bypassed(&going_on(ids(&written).last())), "{name}: it knows the compaction");
+        let bypassed = going_on(ids(&sample).last());
+        assert_eq!(is_bypassed(&bypassed), has_chain, "{name}");
+        let again = load(&write_again(&bypassed, 0).unwrap());
+        assert!(!is_bypassed(&again), "{name}: with it again");
+        assert_eq!(again.sessions[0].session.view(), bypassed.sessions[0].session.view(), "{name}");
+    }
 }
 
 #[test]

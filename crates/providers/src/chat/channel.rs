@@ -54,6 +54,9 @@ pub struct ChannelSettings {
     /// The address that the format's path is appended to: `https://api.openai.com/v1`, `http://localhost:11434/v1`,
     /// `https://api.anthropic.com`.
     pub base_url: String,
+    /// What errors call the service, for readers who are not to know its address, nor where its key lies. Both are told
+    /// without it.
+    pub called: Option<String>,
     /// Where the key lies.
     pub key: KeySource,
     /// The model as the service calls it.
@@ -75,6 +78,7 @@ impl Default for ChannelSettings {
         Self {
             kind: ChannelKind::OpenAi,
             base_url: "http://localhost:11434/v1".to_owned(),
+            called: None,
             key: KeySource::None,
             model: String::new(),
             window: 8192,

@@ -59,6 +59,7 @@ impl HttpChat {
             timeout: settings.timeout,
             retry: settings.retry,
             max_answer_bytes: MAX_ANSWER_BYTES,
+            called: settings.called.clone(),
             ..HttpSettings::new(&settings.base_url)
         })?;
         let path = match settings.kind {
@@ -149,7 +150,7 @@ impl HttpChat {
     }
 
     fn url(&self) -> String {
-        format!("{}{}", self.client.base_url(), self.path)
+        self.client.called(self.path)
     }
 
     fn read(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
@@ -263,6 +264,7 @@ impl HttpChat {
             KeySource::None => {
                 return "no key was sent; name an environment variable or a file that holds one".to_owned();
             }
+            _ if self.settings.called.is_some() => "the key that was sent".to_owned(),
             KeySource::Environment(variable) => format!("the key in the environment variable `{variable}`"),
             KeySource::File(path) => format!("the key in the file `{}`", path.display()),
         };

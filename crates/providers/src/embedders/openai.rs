@@ -27,7 +27,8 @@ impl OpenAiEmbedder {
     pub fn new(settings: &OpenAiSettings) -> Result<Self, HttpError> {
         let key = settings.key_variable.as_deref().map(ApiKey::from_environment).transpose()?;
         let retry = RetryPolicy { tries: settings.tries, ..RetryPolicy::default() };
-        let reached = HttpSettings { key, timeout: settings.timeout, retry, ..HttpSettings::new(&settings.base_url) };
+        let (timeout, called) = (settings.timeout, settings.called.clone());
+        let reached = HttpSettings { key, timeout, retry, called, ..HttpSettings::new(&settings.base_url) };
         let client = HttpClient::new(reached)?;
         // The same model has the same vectors at one address only as far as anybody knows.
         let mut name = format!("openai:{}@{}", settings.model, client.base_url());
@@ -47,7 +48,7 @@ impl OpenAiEmbedder {
         let answer =
             answer.map_err(|error| EmbedError { retryable: error.is_retryable(), message: error.to_string() })?;
         let wrong = |problem: String| EmbedError {
-            message: format!("`{}` answered something that is no list of vectors: {problem}", self.client.base_url()),
+            message: format!("`{}` answered something that is no list of vectors: {problem}", self.client.called("")),
             retryable: false,
         };
         let vectors = read(&answer, texts.len()).map_err(&wrong)?;

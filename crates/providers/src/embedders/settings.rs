@@ -58,6 +58,8 @@ impl Default for FastembedSettings {
 pub struct OpenAiSettings {
     /// The address that `/embeddings` is appended to: `https://api.openai.com/v1`, `http://localhost:11434/v1`.
     pub base_url: String,
+    /// What errors call the service, for readers who are not to know its address. The address without it.
+    pub called: Option<String>,
     /// The model as the service calls it.
     pub model: String,
     /// The environment variable with the key; `None` for a service that wants none.
@@ -79,6 +81,7 @@ impl Default for OpenAiSettings {
     fn default() -> Self {
         Self {
             base_url: "https://api.openai.com/v1".to_owned(),
+            called: None,
             model: "text-embedding-3-small".to_owned(),
             key_variable: Some("OPENAI_API_KEY".to_owned()),
             timeout: Duration::from_secs(30),

@@ -26,6 +26,9 @@ const KEPT_BYTES: usize = 16 * 1024;
 pub struct HttpSettings {
     /// What all addresses begin with, such as `https://api.openai.com/v1`.
     pub base_url: String,
+    /// What errors call the service, for readers who are not to know its address: no error holds an address then. The
+    /// address without it.
+    pub called: Option<String>,
     /// The key, if any.
     pub key: Option<ApiKey>,
     /// How the key is sent.
@@ -54,6 +57,7 @@ impl HttpSettings {
     pub fn new(base_url: &str) -> Self {
         Self {
             base_url: base_url.to_owned(),
+            called: None,
             key: None,
             key_header: KeyHeader::Bearer,
             headers: Vec::new(),
@@ -122,6 +126,11 @@ impl HttpClient {
         &self.inner.base
     }
 
+    /// What errors call this path under the base address.
+    pub fn called(&self, path: &str) -> String {
+        self.inner.called(&format!("{}{path}", self.inner.base))
+    }
+
     /// How often the service was asked so far, each try counted.
     pub fn n_tries(&self) -> u64 {
         self.inner.n_tries.load(Ordering::Relaxed)
@@ -176,7 +185,7 @@ impl Inner {
         let mut response = request.send().await.map_err(|error| self.on_the_way(url, &error))?;
         let status = response.status().as_u16();
         let is_success = response.status().is_success();
-        let unreadable = |problem: String| HttpError::Unreadable { url: url.to_owned(), problem };
+        let unreadable = |problem: String| HttpError::Unreadable { url: self.called(url), problem };
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let asked = retry_after(header);
         // A stream may go on for long, and nothing in it is of use here.
@@ -196,7 +205,7 @@ impl Inner {
         }
         if !is_success {
             let body = self.kept(&answer);
-            return Err(HttpError::Status { url: url.to_owned(), status, body, retry_after: asked });
+            return Err(HttpError::Status { url: self.called(url), status, body, retry_after: asked });
         }
         serde_json::from_slice(&answer).map_err(|error| {
             let text = self.kept(&answer);
@@ -208,12 +217,21 @@ impl Inner {
     }
 
     fn on_the_way(&self, url: &str, error: &reqwest::Error) -> HttpError {
-        let url = url.to_owned();
+        let url = self.called(url);
         if error.is_timeout() {
-            HttpError::Timeout { url, after: self.settings.timeout }
-        } else {
-            HttpError::Unreachable { url, problem: causes(error) }
+            return HttpError::Timeout { url, after: self.settings.timeout };
         }
+        let problem = match &self.settings.called {
+            None => causes(error),
+            // The causes can name the host: of a name that is not known, of a certificate that is another's.
+            Some(_) if error.is_connect() => "there is no connection".to_owned(),
+            Some(_) => "the connection broke".to_owned(),
+        };
+        HttpError::Unreachable { url, problem }
+    }
+
+    fn called(&self, url: &str) -> String {
+        self.settings.called.clone().unwrap_or_else(|| url.to_owned())
     }
 
     /// The beginning of an answer, without the key.

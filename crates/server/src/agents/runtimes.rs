@@ -84,6 +84,8 @@ pub(super) fn config_of(app: &App, tenant: &Tenant, agent: &Agent, channels: &[C
 
 /// Builds a runtime. Reads keys from the environment; asks no service.
 pub(super) fn build(app: &App, config: &Config) -> Result<Runtime, ApiError> {
+    let mut config = config.clone();
+    config.hide_addresses(); // what goes wrong is told to the tenant
     config.build(&app.registry).map_err(|errors| bad_settings(errors.to_string(), HELP))
 }
 

@@ -326,7 +326,7 @@ impl Operation for Apply {
 
     async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
         let mut draft = Draft::clone(&self.previewed.draft);
-        if draft.made_from() != opened.live.session().digest() {
+        if draft.made_from() != opened.live.session().state_hash() {
             return Err(stale());
         }
         for summary in &self.summaries {

@@ -90,18 +90,18 @@ impl Drafts {
     }
 
     /// The newest preview of a session as it is now that the trigger asked for.
-    pub(super) fn of_state(&self, key: &Key, digest: [u8; 32], trigger: Trigger) -> Option<Previewed> {
-        let fits = |it: &Previewed| it.draft.made_from() == digest && it.draft.report.trigger == trigger;
+    pub(super) fn of_state(&self, key: &Key, state: [u8; 32], trigger: Trigger) -> Option<Previewed> {
+        let fits = |it: &Previewed| it.draft.made_from() == state && it.draft.report.trigger == trigger;
         let known = self.lock();
         let of_this = known.iter().rev().filter(|it| it.key == *key).filter_map(|it| it.previewed.as_ref());
         of_this.into_iter().find(|it| fits(it)).cloned()
     }
 
     /// A session is in another state now: of previews that were made from others nothing is kept but that there were any.
-    pub(super) fn pass(&self, key: &Key, digest: [u8; 32]) {
+    pub(super) fn pass(&self, key: &Key, state: [u8; 32]) {
         let mut known = self.lock();
         for it in known.iter_mut().filter(|it| it.key == *key) {
-            if it.previewed.as_ref().is_some_and(|previewed| previewed.draft.made_from() != digest) {
+            if it.previewed.as_ref().is_some_and(|previewed| previewed.draft.made_from() != state) {
                 (it.previewed, it.bytes) = (None, 0);
             }
         }

@@ -144,7 +144,7 @@ impl Maintain {
     /// heard of it finds it, whatever became of the answer.
     fn successor(&self, opened: &Opened) -> Key {
         let mut hasher = blake3::Hasher::new();
-        let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().digest()];
+        let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().state_hash()];
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
@@ -174,7 +174,7 @@ impl Maintain {
     async fn preview(&self, app: &App, opened: &mut Opened, check: Check) -> Result<Done, ApiError> {
         let Some(trigger) = check.trigger else { return Ok(Done::Nothing(check)) };
         let drafts = &app.sessions()?.drafts;
-        if let Some(known) = drafts.of_state(&self.key, opened.live.session().digest(), trigger) {
+        if let Some(known) = drafts.of_state(&self.key, opened.live.session().state_hash(), trigger) {
             return Ok(Done::ConfirmationNeeded(check, known));
         }
         let compaction = Compaction { trigger, ..Compaction::default() };

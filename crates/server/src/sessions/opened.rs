@@ -164,7 +164,7 @@ pub(super) async fn store(app: &App, key: &Key, opened: &mut Opened, before: &Ma
     if opened.version != version
         && let Ok(sessions) = app.sessions()
     {
-        sessions.drafts.pass(key, session.digest());
+        sessions.drafts.pass(key, session.state_hash());
     }
     if !epochs.is_empty() || !undone.is_empty() {
         // It is stored, whatever becomes of this: without its times the session is read again when it is asked for.

@@ -1,5 +1,6 @@
 //! Embedded SQLite.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,7 @@ use crate::lock::Held;
 /// How an SQLite database is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteSettings {
-    /// The file, which is made where there is none; two others beside it hold what is not yet in it.
+    /// The file, which is made where there is none, for its owner alone; two others beside it hold what is not yet in it.
     pub path: PathBuf,
     /// How long to wait for another process that writes, in milliseconds: 10,000.
     pub busy_timeout_ms: u32,
@@ -68,6 +69,7 @@ struct Sqlite {
 
 impl Sqlite {
     fn open(settings: &SqliteSettings) -> Result<Self, StoreError> {
+        create_private(&settings.path);
         let mut writer = connect(settings)?;
         if let Some(pages) = settings.max_pages {
             writer.pragma_update(None, "max_page_count", pages).map_err(at(&settings.path))?;
@@ -95,6 +97,19 @@ impl Drop for Sqlite {
             thread.join().ok();
         }
     }
+}
+
+/// Makes the file where there is none, for its owner alone: it holds what people said. SQLite gives the files beside it
+/// the same mode. Where it cannot be made, opening it tells why.
+fn create_private(path: &Path) {
+    if path.to_str().is_some_and(|path| path.starts_with("file:")) {
+        return; // an address, by which SQLite opens something else
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).ok();
 }
 
 fn connect(settings: &SqliteSettings) -> Result<Connection, StoreError> {

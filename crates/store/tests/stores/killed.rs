@@ -164,7 +164,7 @@ async fn live(store: &Arc<dyn Store>, seed: u64, mut after: impl FnMut(&Host)) {
 }
 
 fn name(session: &Session) -> String {
-    session.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    session.state_hash().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Kills hosts around each compaction, around each large message, and elsewhere now and then.
@@ -205,7 +205,7 @@ pub(crate) fn a_killed_host_leaves_what_it_stored(place: impl Fn(&str) -> Place)
                 store.lock(&Tenant::default(), "s").await.unwrap().release().await;
                 store.session(&Tenant::default(), "s").await.unwrap()
             });
-            let at = states.iter().position(|(session, _)| session.digest() == stored.session.digest());
+            let at = states.iter().position(|(session, _)| session.state_hash() == stored.session.state_hash());
             let Some(at) = at else { panic!("seed {seed}, {patience}: a session that never was") };
             let (session, archive) = &states[at];
             assert_same(&stored, session, archive, &format!("seed {seed}, {patience}"));

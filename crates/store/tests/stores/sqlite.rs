@@ -12,6 +12,29 @@ use crate::host::Host;
 use crate::killed::{self, Place};
 use crate::tell;
 
+#[cfg(unix)]
+#[test]
+fn a_new_database_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let store = open(&folder.path().join("new.db"));
+    let created = block_on(store.create_session(
+        &Tenant::default(),
+        "s",
+        &About::default(),
+        &Session::new(),
+        &mut SessionArchive::new(),
+    ));
+    created.unwrap();
+    assert_eq!(["new.db", "new.db-wal", "new.db-shm"].map(mode), [0o600; 3]);
+    // What is there keeps the mode that somebody gave it.
+    drop(store);
+    std::fs::set_permissions(folder.path().join("new.db"), PermissionsExt::from_mode(0o640)).unwrap();
+    drop(open(&folder.path().join("new.db")));
+    assert_eq!(mode("new.db"), 0o640);
+}
+
 pub(crate) fn open(path: &Path) -> Arc<dyn Store> {
     Arc::new(SqlStore::sqlite(&SqliteSettings::new(path)).unwrap())
 }
@@ -134,7 +157,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert!(matches!(committed, Err(StoreError::Full { .. })), "{committed:?}");
     assert!(host.archive.pending() > 0);
     let here = block_on(store.session(&host.tenant, "s")).unwrap();
-    assert_eq!((here.session.digest(), here.version), (session.digest(), version));
+    assert_eq!((here.session.state_hash(), here.version), (session.state_hash(), version));
     // There is room again: the same commit is made.
     drop((host.store, store));
     let store = open(&path);

@@ -4,6 +4,7 @@
 //! is the conversation's. One API message is spread over several records with the same `message.id`.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,6 +48,13 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         return Err(ReadError::Malformed { format: Format::ClaudeCode.as_str(), problem });
     }
     warnings.append(&mut reader.warnings);
+    if let Some(first) = reader.passed_over.first() {
+        let count = reader.passed_over.len();
+        let message = format!(
+            "passed over: {count} of the messages from here on have the uuid of an earlier record, and are no copies"
+        );
+        warnings.push(Warning { line: Some(*first), message });
+    }
     let name = reader.session.id.as_deref().unwrap_or("0").to_owned();
     Ok(vec![LoadedSession { name, session: reader.session, records: reader.records }])
 }
@@ -79,6 +87,10 @@ struct Reader<'a> {
     by_message_id: HashMap<Cow<'a, str>, usize>,
     /// Every uuid with its line: a copied record counts once.
     lines: HashMap<Cow<'a, str>, usize>,
+    /// The message of the first record of every uuid.
+    messages: HashMap<Cow<'a, str>, Option<&'a str>>,
+    /// The lines of messages that were passed over because an earlier record has their uuid.
+    passed_over: Vec<usize>,
     boundary: Option<Boundary<'a>>,
     copies: Option<Copies>,
     warnings: Vec<Warning>,
@@ -87,7 +99,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'a>) {
         let uuid = record.text("uuid").unwrap_or_default();
-        if !uuid.is_empty() && self.lines.insert(uuid.clone(), line).is_some_and(|first| first != line) {
+        if !uuid.is_empty() && self.is_repeated(line, uuid.clone(), record) {
             return;
         }
         if self.session.id.is_none()
@@ -109,6 +121,25 @@ impl<'a> Reader<'a> {
             ("system", "compact_boundary") if !record.is_true("isSidechain") => self.compacted(line, record),
             ("system", "microcompact_boundary") => self.cleared(record),
             _ => {}
+        }
+    }
+
+    /// Whether an earlier record has this uuid: what agents copy counts once. What is no copy is passed over too, for what
+    /// names the uuid means the first, but not without a word.
+    fn is_repeated(&mut self, line: usize, uuid: Cow<'a, str>, record: &Object<'a>) -> bool {
+        let message = record.get("message");
+        self.lines.insert(uuid.clone(), line);
+        match self.messages.entry(uuid) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(message);
+                false
+            }
+            Entry::Occupied(first) => {
+                if message.is_some() && *first.get() != message {
+                    self.passed_over.push(line);
+                }
+                true
+            }
         }
     }
 

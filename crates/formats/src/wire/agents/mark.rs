@@ -16,6 +16,9 @@ pub(crate) const FIELD: &str = "epitome";
 pub(crate) struct Mark {
     /// How many messages the log held: entries are named by their number in it.
     log: u32,
+    /// What tells that log from others of its length. Marks of early versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beginning: Option<String>,
     /// Epochs that were undone since the file was read.
     undone: Vec<u32>,
     /// Epochs committed since the file was read.
@@ -29,19 +32,29 @@ impl Mark {
         let (old, new) = (before.journal(), after.journal());
         let same = |(old, new): (&Epoch, &Epoch)| Epoch { undone: new.undone, ..old.clone() } == *new;
         let log = after.log().len() as u32;
+        let beginning = Some(beginning(after.log()));
         if new.len() >= old.len() && old.iter().zip(new).all(same) {
             let newly_undone = |(old, new): (&Epoch, &Epoch)| (new.undone && !old.undone).then_some(new.id);
             let undone = old.iter().zip(new).filter_map(newly_undone).collect();
-            return Self { log, undone, epochs: new[old.len()..].to_vec() };
+            return Self { log, beginning, undone, epochs: new[old.len()..].to_vec() };
         }
         let undone = old.iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();
         let epochs = new.iter().map(|epoch| renumbered(epoch, old.len() as u32)).collect();
-        Self { log, undone, epochs }
+        Self { log, beginning, undone, epochs }
     }
 
     /// The mark in a record, if it holds one.
     pub(crate) fn of(record: &Object<'_>) -> Option<Self> {
         serde_json::from_str(record.get(FIELD)?).ok()
+    }
+
+    /// Whether this log is the one that the mark was made from, or goes on from it.
+    fn is_of(&self, log: &[Arc<Message>]) -> bool {
+        match log.get(..self.log as usize) {
+            Some(same) if same.len() == log.len() => true,
+            Some(same) => self.beginning.as_ref() == Some(&beginning(same)),
+            None => false,
+        }
     }
 
     /// The mark as JSON.
@@ -51,10 +64,11 @@ impl Mark {
     }
 
     /// Brings `session` to the state that was written; `false`, and nothing done, where it is not the session that was
-    /// written (another version read it into other messages).
+    /// written (another version read it into other messages). What was said since follows: the agent may have gone on while
+    /// the compaction was made.
     pub(crate) fn apply(&self, session: &mut Session) -> bool {
         let next = session.next_epoch();
-        let fits = self.log as usize == session.log().len()
+        let fits = self.is_of(session.log())
             && self.epochs.iter().zip(next..).all(|(epoch, id)| epoch.id == id)
             && self.undone.iter().all(|id| *id < next);
         if !fits {
@@ -73,6 +87,17 @@ impl Mark {
         }
         true
     }
+}
+
+/// Tells a log from others of its length: a hash of who said how much under which id.
+fn beginning(log: &[Arc<Message>]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for message in log {
+        let lengths = message.blocks.iter().map(|block| block.excerptable().map_or(0, |text| text.len()));
+        let line = format!("{} {} {:?}\n", message.id, message.role.as_str(), lengths.collect::<Vec<_>>());
+        hasher.update(line.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 /// The same epoch with numbers that start behind `offset` others.

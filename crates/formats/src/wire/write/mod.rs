@@ -1,6 +1,7 @@
 //! Writing a session: as a provider's request, or into an agent's own file.
 
 mod agent;
+mod bypass;
 mod claude_code;
 mod codex;
 mod pi;
@@ -8,9 +9,11 @@ mod request;
 
 use std::sync::Arc;
 
+pub use bypass::is_bypassed;
 use epitome_session::{Entry, EntryKey, Message, Origin, Role, Session};
 use thiserror::Error;
 
+use super::agents::mark::Mark;
 use super::render::{Profile, Source, render};
 use crate::{Format, Loaded};
 
@@ -45,10 +48,43 @@ pub enum WriteError {
 ///   view and the same compacted one.
 /// - An agent's format for a session from elsewhere: the compacted view as a new file with a made-up head.
 pub fn write(loaded: &Loaded, index: usize, session: &Session, to: Format) -> Result<Vec<u8>, WriteError> {
+    written(loaded, index, session, to, false)
+}
+
+/// An agent's own file with the record of its session's view behind it, also where the file has that already: with lines
+/// between that record and the end of the file, an agent may resume from them without it, or from it without them. A file
+/// of any other format stays as it is. Linear in the file.
+pub fn write_again(loaded: &Loaded, index: usize) -> Result<Vec<u8>, WriteError> {
+    let session = loaded.sessions.get(index).map(|loaded| &loaded.session);
+    match (session, loaded.format) {
+        (Some(session), Format::ClaudeCode | Format::Codex | Format::Pi) => {
+            written(loaded, index, session, loaded.format, true)
+        }
+        (Some(_), _) => Ok(loaded.bytes.to_vec()),
+        (None, _) => Err(WriteError::NoSuchSession { index, count: loaded.sessions.len() }),
+    }
+}
+
+/// The session of `later`, which was read from the same file as `loaded` but later, with the compactions that `session` got
+/// since it was read from `loaded`: what was said meanwhile follows them.
+///
+/// `None` where the file did more than go on: what was there reads otherwise now, or the agent compacted it itself. Linear
+/// in the session.
+pub fn carry_over(loaded: &Loaded, index: usize, session: &Session, later: &Loaded) -> Option<Session> {
+    let before = &loaded.sessions.get(index)?.session;
+    let now = &later.sessions.get(index)?.session;
+    let goes_on = (loaded.format, &before.id, before.journal()) == (later.format, &now.id, now.journal())
+        && now.log().starts_with(before.log())
+        && session.log().len() == before.log().len();
+    let mut carried = now.clone();
+    (goes_on && Mark::between(before, session).apply(&mut carried)).then_some(carried)
+}
+
+fn written(loaded: &Loaded, index: usize, session: &Session, to: Format, again: bool) -> Result<Vec<u8>, WriteError> {
     let count = loaded.sessions.len();
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
-    let target = Target { loaded, index, original: &original.session, session, source: &source };
+    let target = Target { loaded, index, original: &original.session, session, source: &source, again };
     if let Some(profile) = Profile::of(to) {
         if to == loaded.format {
             return Ok(request::write(&target, profile));
@@ -77,6 +113,8 @@ struct Target<'a> {
     original: &'a Session,
     session: &'a Session,
     source: &'a Source<'a>,
+    /// Whether the view is recorded even if nothing was committed since the file was read.
+    again: bool,
 }
 
 impl Target<'_> {
@@ -85,9 +123,9 @@ impl Target<'_> {
         self.session.log().len() == self.original.log().len() && !self.is_compacted()
     }
 
-    /// Whether epochs were committed or undone since it was read.
+    /// Whether the view is to be recorded: epochs were committed or undone since it was read.
     fn is_compacted(&self) -> bool {
-        self.original.journal() != self.session.journal()
+        self.again || self.original.journal() != self.session.journal()
     }
 
     /// The messages that arrived since it was read.

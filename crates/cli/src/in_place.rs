@@ -1,0 +1,230 @@
+//! Output that goes into the input's own file, which another program may be writing to: nothing of what it writes is lost.
+//!
+//! What only adds is appended to the very file that was read, so that owner, mode and every link stay, and a program that
+//! holds it open goes on in it. It is appended in one write, and only where the file is still what was read; a file that
+//! went on is read again. Agents take no lock, so a line may still slip in between the look and the write: it stands in
+//! front of what is appended, which is seen, and the caller records it again. What replaces is renamed over the file, where
+//! nothing changed since it was read.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use epitome::formats::write_again;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::value::RawValue;
+
+use crate::args::InputArgs;
+use crate::failure::Failure;
+use crate::input;
+use crate::output::{self, Target};
+
+/// How often a file that goes on is read again before it is given up. Reading and appending take some hundredths of a
+/// second: an agent that writes a hundred lines a second leaves room within this.
+const TRIES: u32 = 24;
+
+/// How long to wait for another program's lock, or for the rest of a line, before each of the [`TRIES`].
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The first bytes of gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The file that the input was read from, as it was then.
+#[derive(Debug)]
+pub(crate) struct Original {
+    path: PathBuf,
+    /// What the system calls the file, whatever its name: its device and number.
+    identity: Option<(u64, u64)>,
+    length: u64,
+    hash: blake3::Hash,
+    is_gzip: bool,
+    /// Whether it ends within a line: whoever writes it is not done with that.
+    is_unfinished: bool,
+}
+
+/// What became of output to the input's own file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// The file holds it, directly behind what was read.
+    Whole,
+    /// The file holds it, but behind lines that came when it was written.
+    Behind,
+    /// The file is no longer what was read. Nothing was written.
+    Changed,
+}
+
+impl Original {
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> io::Result<(Self, Vec<u8>)> {
+        let mut file = File::open(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let is_gzip = bytes.starts_with(&GZIP);
+        let original = Self {
+            path: path.to_owned(),
+            identity: identity(&file)?,
+            length: bytes.len() as u64,
+            hash: blake3::hash(&bytes),
+            is_gzip,
+            is_unfinished: !is_gzip && ends_within_a_line(&bytes),
+        };
+        Ok((original, bytes))
+    }
+
+    /// Appends `addition`, whole lines, compressed where the file is, and waits until it is on the disk.
+    pub(crate) fn append(&self, addition: &[u8]) -> Result<Taken, Failure> {
+        let failed = |error: io::Error| output::cannot_write(&self.path, error);
+        let mut file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(failed)?;
+        if self.is_unfinished || !lock(&file).map_err(failed)? {
+            thread::sleep(PAUSE);
+            return Ok(Taken::Changed);
+        }
+        let addition = if self.is_gzip { compressed(addition).map_err(failed)? } else { addition.to_vec() };
+        if !self.is_same(&mut file).map_err(failed)? {
+            return Ok(Taken::Changed);
+        }
+        let end = append_at_once(&mut file, self.length, &addition).map_err(failed)?;
+        file.sync_data().map_err(failed)?;
+        Ok(if end == self.length + addition.len() as u64 { Taken::Whole } else { Taken::Behind })
+    }
+
+    /// Puts `bytes` in place of the file.
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<Taken, Failure> {
+        let failed = |error: io::Error| output::cannot_write(&self.path, error);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        if !lock(&file).map_err(failed)? {
+            thread::sleep(PAUSE);
+            return Ok(Taken::Changed);
+        }
+        let mut is_same = true;
+        let look = || {
+            is_same = self.is_same(&mut file)?;
+            Ok(is_same)
+        };
+        output::replace(&self.path, bytes, look).map_err(failed)?;
+        Ok(if is_same { Taken::Whole } else { Taken::Changed })
+    }
+
+    /// Whether the file, and what has its name, is what was read. Linear in the file; the last look is at its length, so
+    /// that as little time as can be passes behind it.
+    fn is_same(&self, file: &mut File) -> io::Result<bool> {
+        let named = identity(&File::open(&self.path)?)?;
+        if identity(file)? != self.identity || named != self.identity || file.metadata()?.len() != self.length {
+            return Ok(false);
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let mut hasher = blake3::Hasher::new();
+        io::copy(file, &mut hasher)?;
+        Ok(hasher.finalize() == self.hash && file.metadata()?.len() == self.length)
+    }
+}
+
+/// Does `attempt` until the file at `path` takes its output: it gives `None` where the file went on meanwhile.
+pub(crate) fn until_taken<T>(path: &Path, attempt: impl FnMut() -> Result<Option<T>, Failure>) -> Result<T, Failure> {
+    until_attempted(attempt)?.ok_or_else(|| busy(path))
+}
+
+fn until_attempted<T>(mut attempt: impl FnMut() -> Result<Option<T>, Failure>) -> Result<Option<T>, Failure> {
+    for _ in 0..TRIES {
+        if let Some(done) = attempt()? {
+            return Ok(Some(done));
+        }
+    }
+    Ok(None)
+}
+
+/// Writes the record of a session's view once more: in front of the one that was written stand lines that are not in it.
+/// This program takes them as said since; an agent that resumes from the record would not see them. Where the file does
+/// not hold still for it, that is told.
+pub(crate) fn record_again(args: &InputArgs, target: &Target, index: usize) -> Result<(), Failure> {
+    let attempts = || {
+        let (bytes, original) = input::bytes_for(&args.file, target)?;
+        let loaded = input::load_bytes(bytes, args, true)?;
+        let bytes = write_again(&loaded, index).map_err(Failure::other)?;
+        let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), false)?;
+        Ok((taken == Taken::Whole).then_some(()))
+    };
+    if until_attempted(attempts)?.is_none() {
+        let file = args.file.display();
+        output::note(&format!(
+            "{file}: lines came in front of the compaction; compact once more when the agent is idle"
+        ));
+    }
+    Ok(())
+}
+
+/// The failure for a file that does not hold still.
+pub(crate) fn busy(path: &Path) -> Failure {
+    let failure = Failure::other(anyhow::anyhow!(
+        "{} is in use: another program writes to it or has locked it, or its last line is not finished",
+        path.display()
+    ));
+    failure.with_help("nothing was written; wait until the agent is idle, or name another file with -o")
+}
+
+/// Whether content ends without a line feed, and within a value of JSON.
+fn ends_within_a_line(bytes: &[u8]) -> bool {
+    let last = bytes.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_lines = last.len() < bytes.len() && last.trim_ascii_start().starts_with(b"{");
+    is_lines && serde_json::from_slice::<&RawValue>(last).is_err()
+}
+
+/// Locks a file against others that ask for its lock, as long as it is open; `false` where somebody else has.
+fn lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        // There are file systems without locks: what follows is checked without them too.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Writes `addition` behind a file that is open for appending and has `length` bytes; returns where it ends. What an error
+/// leaves half written is taken away again.
+fn append_at_once(file: &mut File, length: u64, addition: &[u8]) -> io::Result<u64> {
+    let mut rest = addition;
+    while !rest.is_empty() {
+        match file.write(rest) {
+            Ok(0) => return Err(take_back(file, length, addition.len() - rest.len(), io::ErrorKind::WriteZero.into())),
+            Ok(count) => rest = &rest[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(take_back(file, length, addition.len() - rest.len(), error)),
+        }
+    }
+    file.stream_position()
+}
+
+/// Cuts off `written` bytes behind `length`, unless others wrote behind them. Returns `error`, or the one that came then.
+fn take_back(file: &File, length: u64, written: usize, error: io::Error) -> io::Error {
+    let taken_back = file.metadata().and_then(|metadata| {
+        let is_last = metadata.len() == length + written as u64;
+        if is_last && written > 0 { file.set_len(length) } else { Ok(()) }
+    });
+    taken_back.err().unwrap_or(error)
+}
+
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+#[cfg(unix)]
+pub(crate) fn identity(file: &File) -> io::Result<Option<(u64, u64)>> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = file.metadata()?;
+    Ok(Some((metadata.dev(), metadata.ino())))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_file: &File) -> io::Result<Option<(u64, u64)>> {
+    Ok(None) // an open file cannot be replaced there
+}
+
+#[cfg(test)]
+#[path = "in_place_tests.rs"]
+mod tests;

@@ -1,0 +1,248 @@
+//! What a session is, in 32 bytes.
+//!
+//! Every field of a message and of an epoch is taken apart by name, so that one that is added does not compile until it is
+//! said here whether it counts. Texts and lists are hashed with their lengths: no two sessions write the same bytes.
+
+use crate::block::{Arguments, Block, Content, Media, MediaSource, Opaque, RawBlock, Thinking, ToolCall, ToolResult};
+use crate::excerpt::Excerpt;
+use crate::fold::EntryKey;
+use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, Synthetic};
+use crate::message::{Message, TextCall, Usage};
+
+/// A hash of some part of a session.
+pub(crate) type Hash = [u8; 32];
+
+/// The hash of a log whose last message is `message` and whose others have the hash `before`. Costs the message's length.
+pub(crate) fn log(before: &Hash, message: &Message) -> Hash {
+    let mut parts = Parts::default();
+    parts.text(before);
+    parts.message(message);
+    parts.finish()
+}
+
+/// The hash of an epoch as it was committed: whether it was undone since is not in it. Costs its length.
+pub(crate) fn epoch(epoch: &Epoch) -> Hash {
+    let mut parts = Parts::default();
+    parts.epoch(epoch);
+    parts.finish()
+}
+
+/// The hash of a session by those of its parts: the log, and each epoch with whether it was undone.
+pub(crate) fn state<'e>(log: &Hash, tools: Option<&str>, epochs: impl Iterator<Item = (&'e Hash, bool)>) -> Hash {
+    let mut parts = Parts::default();
+    parts.text(log);
+    parts.maybe(tools);
+    for (epoch, is_undone) in epochs {
+        parts.text(epoch);
+        parts.number(is_undone);
+    }
+    parts.finish()
+}
+
+#[derive(Default)]
+struct Parts(blake3::Hasher);
+
+impl Parts {
+    fn finish(self) -> Hash {
+        *self.0.finalize().as_bytes()
+    }
+
+    fn number(&mut self, number: impl Into<u64>) {
+        self.0.update(&number.into().to_le_bytes());
+    }
+
+    fn numbers<const N: usize>(&mut self, numbers: [impl Into<u64>; N]) {
+        for number in numbers {
+            self.number(number);
+        }
+    }
+
+    fn text(&mut self, text: impl AsRef<[u8]>) {
+        let bytes = text.as_ref();
+        self.number(bytes.len() as u64);
+        self.0.update(bytes);
+    }
+
+    fn maybe(&mut self, text: Option<&str>) {
+        self.number(text.is_some());
+        self.text(text.unwrap_or_default());
+    }
+
+    fn maybe_number(&mut self, number: Option<u64>) {
+        self.number(number.is_some());
+        self.number(number.unwrap_or_default());
+    }
+
+    fn list<T>(&mut self, items: &[T], mut add: impl FnMut(&mut Self, &T)) {
+        self.number(items.len() as u64);
+        for item in items {
+            add(self, item);
+        }
+    }
+
+    fn message(&mut self, message: &Message) {
+        let Message { id, role, origin, blocks, name, timestamp, pinned, text_calls, usage, records } = message;
+        self.text(id.as_str());
+        self.number(*role as u64);
+        self.number(*origin as u64);
+        self.list(blocks, Self::block);
+        self.maybe(name.as_deref());
+        self.maybe_number(timestamp.map(i64::cast_unsigned));
+        self.number(*pinned);
+        self.list(text_calls, |parts, TextCall { name, block, start, end }| {
+            parts.text(&**name);
+            parts.numbers([*block, *start, *end]);
+        });
+        self.number(usage.is_some());
+        let Usage { input, cache_read, cache_write, output } = usage.unwrap_or_default();
+        self.numbers([input, cache_read, cache_write, output]);
+        self.list(records, |parts, record| parts.number(*record));
+    }
+
+    fn block(&mut self, Block { content, raw }: &Block) {
+        match content {
+            Content::Text { text } => self.kind(0, text),
+            Content::Thinking(Thinking { text, signature, redacted }) => {
+                self.kind(1, text);
+                self.maybe(signature.as_deref());
+                self.number(*redacted);
+            }
+            Content::ToolCall(ToolCall { id, name, arguments }) => {
+                self.kind(2, id);
+                self.text(&**name);
+                match arguments {
+                    Arguments::Json(text) => self.kind(0, text),
+                    Arguments::Text(text) => self.kind(1, text),
+                }
+            }
+            Content::ToolResult(ToolResult { call_id, name, text, attachments, is_error }) => {
+                self.kind(3, call_id);
+                self.maybe(name.as_deref());
+                self.text(&**text);
+                self.list(attachments, Self::media);
+                self.number(*is_error);
+            }
+            Content::Media(media) => {
+                self.number(4_u64);
+                self.media(media);
+            }
+            Content::Opaque(Opaque { kind, json, dialect }) => {
+                self.kind(5, kind);
+                self.text(&**json);
+                self.number(*dialect as u64);
+            }
+            Content::Gone => self.number(6_u64),
+        }
+        self.number(raw.is_some());
+        if let Some(RawBlock { dialect, json }) = raw {
+            self.number(*dialect as u64);
+            self.text(&**json);
+        }
+    }
+
+    /// What tells the kinds of a thing apart, and a text of this one.
+    fn kind(&mut self, kind: u64, text: &str) {
+        self.number(kind);
+        self.text(text);
+    }
+
+    fn media(&mut self, Media { mime, source }: &Media) {
+        self.text(&**mime);
+        match source {
+            MediaSource::Base64(data) => self.kind(0, data),
+            MediaSource::Url(url) => self.kind(1, url),
+            MediaSource::Missing => self.number(2_u64),
+        }
+    }
+
+    fn epoch(&mut self, epoch: &Epoch) {
+        let Epoch {
+            id,
+            origin,
+            trigger,
+            log_length,
+            tokens_before,
+            tokens_after,
+            edits,
+            synthetics,
+            choice,
+            undone: _, // it changes after the commit, and is hashed with the session's state
+        } = epoch;
+        self.number(*id);
+        self.number(*origin as u64);
+        self.number(*trigger as u64);
+        self.number(*log_length);
+        self.maybe_number(tokens_before.map(u64::from));
+        self.maybe_number(tokens_after.map(u64::from));
+        self.list(edits, Self::edit);
+        self.list(synthetics, |parts, Synthetic { position, message }| {
+            parts.numbers(position.numbers());
+            parts.message(message);
+        });
+        self.number(choice.is_some());
+        if let Some(Choice { detected, confidence, chosen }) = choice {
+            self.text(&**detected);
+            // Choices are made in hundredths: as text the number may come back with another last digit.
+            self.number((confidence * 100.0).round() as u64);
+            self.text(&**chosen);
+        }
+    }
+
+    fn edit(&mut self, edit: &AppliedEdit) {
+        let AppliedEdit { kind, strategy, reason, recall, tokens_saved, changes, into } = edit;
+        // The score is told and used nowhere, and what is no number is not stored.
+        let Reason { code, detail, score: _, evidence } = reason;
+        self.number(*kind as u64);
+        self.text(&**strategy);
+        self.text(&**code);
+        self.text(detail);
+        self.list(evidence, |parts, text| parts.text(text));
+        self.maybe(recall.as_deref());
+        self.number(*tokens_saved);
+        self.list(changes, Self::change);
+        self.maybe_number(into.map(u64::from));
+    }
+
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::Remove { entry } => self.entry(0, entry),
+            Change::Excerpt { entry, block, excerpt } => {
+                self.entry(1, entry);
+                self.number(*block);
+                let Excerpt { kept, marks, attachments } = excerpt;
+                self.list(kept.ranges(), |parts, range| {
+                    parts.number(range.start);
+                    parts.number(range.end);
+                });
+                self.list(marks, |parts, mark| parts.text(&**mark));
+                self.maybe(attachments.as_deref());
+            }
+            Change::Trim { entry, block, arguments } => {
+                self.entry(2, entry);
+                self.number(*block);
+                self.text(&**arguments);
+            }
+            Change::Strip { entry, block } => {
+                self.entry(3, entry);
+                self.number(*block);
+            }
+        }
+    }
+
+    /// What tells the kinds of change apart, and the entry that this one touches.
+    fn entry(&mut self, kind: u64, entry: &EntryKey) {
+        self.number(kind);
+        match entry {
+            EntryKey::Log(index) => self.maybe_number(Some(u64::from(*index))),
+            EntryKey::Synthetic { epoch, index } => {
+                self.number(2_u64);
+                self.number(*epoch);
+                self.number(*index);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "hash_tests.rs"]
+mod tests;
