@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use epitome_strategy::text::{ends_sentence, lines};
-use epitome_strategy::{Cue, Lexicon};
+use epitome_strategy::{Cue, Cues, Lexicon};
 
 /// What is longer is pasted data and no instruction, in bytes.
 const LONGEST: usize = 1_000;
@@ -14,8 +14,8 @@ const BULLETS: [char; 6] = ['-', '*', '#', '>', '•', ' '];
 
 /// The sentences with a word of instruction, without bullets in front, white space as single spaces. Linear.
 pub(super) fn instructions<'t>(text: &'t str, lexicon: &Lexicon) -> Vec<Cow<'t, str>> {
-    let mut cues: Vec<Range<usize>> =
-        lexicon.find(text).filter(|found| found.cue == Cue::Instruction).map(|found| found.range).collect();
+    let search = lexicon.search(Cues::of([Cue::Instruction]));
+    let mut cues: Vec<Range<usize>> = search.find(text).into_iter().map(|found| found.range).collect();
     cues.sort_by_key(|range| range.start);
     let mut found = Vec::new();
     let mut cues = cues.into_iter().peekable();
