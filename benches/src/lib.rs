@@ -1,5 +1,7 @@
 //! Sessions of any size for measurements: the shipped example, over and over, never twice the same.
 
+pub mod hostile;
+
 use std::sync::Arc;
 
 use epitome::session::{Arguments, Block, Content, Message, Role, Session, ToolCall, ToolResult};

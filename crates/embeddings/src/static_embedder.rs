@@ -126,11 +126,17 @@ impl Reader<'_> {
             let script = script_of(first);
             let end = match script {
                 Script::None => first.len_utf8(),
-                Script::Latin => end_of(rest, |character| {
-                    character.is_ascii_alphanumeric()
-                        || is_joint(character)
-                        || !character.is_ascii() && script_of(character) == Script::Latin
-                }),
+                Script::Latin => {
+                    // Nearly always ASCII to its end: no character has to be decoded for that.
+                    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || is_joint(char::from(*byte));
+                    let ascii = rest.bytes().take_while(goes_on).count();
+                    ascii
+                        + end_of(&rest[ascii..], |character| {
+                            character.is_ascii_alphanumeric()
+                                || is_joint(character)
+                                || !character.is_ascii() && script_of(character) == Script::Latin
+                        })
+                }
                 _ => end_of(rest, |character| script_of(character) == script),
             };
             let (run, behind) = rest.split_at(end);
@@ -178,10 +184,14 @@ impl Reader<'_> {
         word.clear();
         word.extend(letters);
         let (table, latin) = (self.table, &mut *self.latin);
-        let weight =
-            table.latin.find(&word).map_or(1.0, |piece| SMOOTHING / (SMOOTHING + table.latin.score(piece).exp()));
+        let whole = table.latin.find(&word);
+        let weight = whole.map_or(1.0, |piece| SMOOTHING / (SMOOTHING + table.latin.score(piece).exp()));
         self.lexical.latin_word(&word, weight);
-        self.cutter.latin(&table.latin, &word, |piece| table.latin.add_row(piece, latin));
+        match whole {
+            // The longest piece that a word can begin with; most words are one.
+            Some(piece) => table.latin.add_row(piece, latin),
+            None => self.cutter.latin(&table.latin, &word, |piece| table.latin.add_row(piece, latin)),
+        }
         self.word = word;
     }
 }

@@ -199,8 +199,11 @@ pub(crate) struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// Parses what recognition looks at.
     pub(crate) fn new(shape: Shape<'a>) -> Self {
-        /// Enough to see what a file is; attachments can make early lines large.
+        /// Enough to see what a file is; attachments can make early lines large. A few dozen lines tell, and more of them
+        /// only where they are short.
         const MAX_LINES: usize = 200;
+        const FEW_LINES: usize = 32;
+        const ENOUGH_BYTES: usize = 1 << 16;
         const MAX_BYTES: usize = 1 << 18;
         let parsed = match &shape {
             // The plainer error comes first: a document that was cut off can be too deep as well.
@@ -217,7 +220,8 @@ impl<'a> Probe<'a> {
             for line in lines.iter().take(MAX_LINES) {
                 heads.extend(parse(line.json));
                 bytes += line.json.len();
-                if bytes > MAX_BYTES && !heads.is_empty() {
+                let are_enough = bytes > ENOUGH_BYTES && heads.len() >= FEW_LINES;
+                if are_enough || (bytes > MAX_BYTES && !heads.is_empty()) {
                     break;
                 }
             }

@@ -34,7 +34,7 @@ pub use serde_json::Value;
 
 pub use facts::{Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput};
 pub use goal::Goal;
-pub use lexicon::{Cue, CueCounts, CueMatch, Lexicon, LexiconError};
+pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{

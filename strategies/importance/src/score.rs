@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use epitome_strategy::text::ceil_boundary;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Cue, CueCounts, Message, Origin, Role, UnitKind, View};
+use epitome_strategy::{Cue, CueCounts, Cues, Message, Origin, Role, UnitKind, View};
 
 use crate::Settings;
 
@@ -53,6 +53,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
     pub(crate) fn new(settings: &'s Settings, view: &'v View<'a>) -> Self {
         let mut outcomes = vec![Outcome::default(); view.len()];
         let facts = view.facts();
+        let ends = view.lexicon().search(Cues::of([Cue::Error, Cue::Completion]));
         for output in facts.outputs() {
             let call = output.call.map(|call| &facts.calls()[call as usize]);
             // How a call went counts for the message that made it.
@@ -60,7 +61,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
             outcome.failed |= output.is_error;
             if call.is_some_and(|call| call.kind == ToolKind::Shell) {
                 let start = ceil_boundary(output.text, output.text.len().saturating_sub(OUTPUT_END));
-                let cues = view.lexicon().counts(&output.text[start..]);
+                let cues = ends.counts(&output.text[start..]);
                 outcome.failed |= cues.has(Cue::Error);
                 outcome.completed |= cues.has(Cue::Completion);
             }

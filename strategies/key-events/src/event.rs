@@ -2,7 +2,9 @@
 
 use epitome_strategy::text::{ceil_boundary, floor_boundary};
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Call, Content, Cue, CueCounts, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View};
+use epitome_strategy::{
+    Call, Content, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View,
+};
 
 use crate::Settings;
 
@@ -179,9 +181,8 @@ fn by_model(view: &View<'_>, message: &Message, cues: CueCounts, settings: &Sett
 /// Whether it holds a mark such as `!!!COMPLETE!!!`.
 fn has_task_mark(view: &View<'_>, message: &Message) -> bool {
     let is_mark = |text: &str| {
-        view.lexicon()
-            .find(text)
-            .any(|found| matches!(found.cue, Cue::TaskStart | Cue::Completion) && text[found.range].starts_with("!!!"))
+        let marks = view.lexicon().search(Cues::of([Cue::TaskStart, Cue::Completion])).find(text);
+        marks.into_iter().any(|found| text[found.range].starts_with("!!!"))
     };
     texts(message).any(|text| text.contains("!!!") && is_mark(text))
 }
@@ -201,7 +202,8 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
 /// Whether a cue stands at the beginning or the end of a text.
 fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
     let (head, tail) = OUTPUT_ENDS;
-    let has = |text: &str| view.lexicon().counts(text).has(cue);
+    let search = view.lexicon().search(Cues::of([cue]));
+    let has = |text: &str| search.has(text);
     if text.len() <= head + tail {
         return has(text);
     }

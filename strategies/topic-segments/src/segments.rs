@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use epitome_strategy::text::floor_boundary;
-use epitome_strategy::{Cue, Lexicon};
+use epitome_strategy::{Cue, Cues, Lexicon};
 
 use crate::Settings;
 use crate::passages::Passages;
@@ -160,5 +160,5 @@ fn pause(passages: &Passages<'_>, gap: usize) -> f64 {
 /// Whether a typed message opens with words that turn to something else.
 pub(crate) fn opens_new(text: &str, lexicon: &Lexicon) -> bool {
     let text = text.trim_start();
-    lexicon.find(&text[..floor_boundary(text, OPENING_BYTES)]).any(|found| found.cue == Cue::TopicShift)
+    lexicon.has(&text[..floor_boundary(text, OPENING_BYTES)], Cues::of([Cue::TopicShift]))
 }

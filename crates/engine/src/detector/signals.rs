@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use epitome_session::{Content, Message, Origin, Role};
 use epitome_strategy::tools::{self, ToolKind};
-use epitome_strategy::{Call, Cue, CueCounts, Value, View};
+use epitome_strategy::{Call, Cue, CueCounts, Cues, Value, View};
 
 use super::commands::{Action, action, command_of};
 
@@ -72,8 +72,9 @@ impl Signals {
 
     fn read_typed(&mut self, view: &View<'_>, message: &Message) {
         let mut cues = CueCounts::default();
+        let search = view.lexicon().search(Cues::of([Cue::Code, Cue::Analysis, Cue::Conversation]));
         for text in texts(message) {
-            cues.add(&view.lexicon().counts(&text[..text.floor_char_boundary(READ_BYTES)]));
+            cues.add(&search.counts(&text[..text.floor_char_boundary(READ_BYTES)]));
         }
         self.typed += 1;
         self.code_words += usize::from(cues.has(Cue::Code));

@@ -1,17 +1,20 @@
 //! Cue words: what a text is about, by the words in it. The words are data, in `words.txt`.
 
 mod parse;
+mod phrases;
+mod search;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use thiserror::Error;
 
 use crate::text::ends_sentence;
+
+pub use search::CueSearch;
 
 /// What a word or a phrase tells of the text in which it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -121,23 +124,77 @@ pub struct LexiconError {
     pub problem: String,
 }
 
-/// Cue words and how to find them: words and phrases by one automaton over all of them, patterns by one regular
-/// expression for each cue that has some.
-pub struct Lexicon {
-    words: Vec<String>,
-    /// The cues of each word, as bits by position in [`Cue::ALL`]: wherever it stands, and at the start of a sentence.
-    cues: Vec<Bits>,
-    automaton: AhoCorasick,
-    patterns: Vec<(Cue, Regex)>,
+/// Where the bits of cues begin that a word tells only at the start of a sentence.
+const OPENING: u32 = 16;
+
+/// Some of the cues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cues(u32);
+
+impl Cues {
+    /// Every cue.
+    pub const ALL: Self = Self((1 << Cue::ALL.len()) - 1);
+
+    /// Those named.
+    pub const fn of<const COUNT: usize>(cues: [Cue; COUNT]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < COUNT {
+            bits |= 1 << cues[at] as u32;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether a cue is among them.
+    pub const fn has(self, cue: Cue) -> bool {
+        self.0 & (1 << cue as u32) != 0
+    }
+
+    /// What a word tells only where a sentence starts with it: the same bits, further up.
+    const fn opening(cue: Cue) -> Self {
+        Self(1 << (cue as u32 + OPENING))
+    }
+
+    /// Of what a word tells, that which is among `wanted`.
+    const fn and(self, wanted: Self) -> Self {
+        Self(self.0 & (wanted.0 | wanted.0 << OPENING))
+    }
+
+    /// What a word tells in its place; `opens` says whether a sentence starts with it.
+    fn in_place(self, opens: impl FnOnce() -> bool) -> Self {
+        let (anywhere, opening) = (self.0 & Self::ALL.0, self.0 >> OPENING);
+        Self(if opening & !anywhere != 0 && opens() { anywhere | opening } else { anywhere })
+    }
+
+    const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
 }
 
-/// The cues of a word, as bits by position in [`Cue::ALL`].
-#[derive(Debug, Clone, Copy, Default)]
-struct Bits {
-    /// Wherever it stands.
-    anywhere: u32,
-    /// Only at the start of a sentence.
-    opening: u32,
+/// Cue words and patterns. How they are found is [`CueSearch`]; what is never looked for is never built.
+pub struct Lexicon {
+    /// Every word in lower case, sorted, with what it tells.
+    words: Vec<(String, Cues)>,
+    patterns: Vec<Pattern>,
+    /// The searches that were asked for, few as they are.
+    searches: RwLock<Vec<(Cues, Arc<CueSearch>)>>,
+}
+
+/// The regular expressions of a cue as one.
+struct Pattern {
+    cue: Cue,
+    source: String,
+    regex: OnceLock<Result<Regex, LexiconError>>,
+}
+
+impl Pattern {
+    fn regex(&self) -> Result<Regex, LexiconError> {
+        let compile = || {
+            Regex::new(&self.source)
+                .map_err(|error| LexiconError { word: self.source.clone(), problem: error.to_string() })
+        };
+        self.regex.get_or_init(compile).clone()
+    }
 }
 
 impl fmt::Debug for Lexicon {
@@ -152,7 +209,7 @@ static STANDARD: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
 });
 
 impl Lexicon {
-    /// The words that ship. Built on first use.
+    /// The words that ship. Read on first use, and built for the cues that are asked for.
     pub fn standard() -> Arc<Self> {
         Arc::clone(&STANDARD)
     }
@@ -163,89 +220,88 @@ impl Lexicon {
     }
 
     /// The words that ship and `more`. A word between two slashes is a regular expression; one behind `^` counts where a
-    /// sentence starts with it.
+    /// sentence starts with it. With `more` everything is built at once, so that what cannot be searched for is told here.
     pub fn extended(more: &BTreeMap<Cue, Vec<String>>) -> Result<Self, LexiconError> {
         let mut entries = parse::entries(include_str!("words.txt"))?;
+        let shipped = entries.len();
         for (cue, words) in more {
             for word in words {
-                entries.push((*cue, parse::checked(word)?));
+                entries.push((*cue, parse::checked(word)?.to_owned()));
             }
         }
-        Self::of(entries)
+        let has_more = entries.len() > shipped;
+        let lexicon = Self::of(entries);
+        if has_more {
+            CueSearch::new(&lexicon, Cues::ALL)?;
+        }
+        Ok(lexicon)
     }
 
-    fn of(entries: Vec<(Cue, String)>) -> Result<Self, LexiconError> {
-        let mut by_word: BTreeMap<String, Bits> = BTreeMap::new();
+    fn of(entries: Vec<(Cue, String)>) -> Self {
+        let mut by_word: BTreeMap<String, u32> = BTreeMap::new();
         let mut by_cue: BTreeMap<Cue, Vec<String>> = BTreeMap::new();
         for (cue, word) in entries {
             match parse::pattern(&word) {
-                Some(pattern) => by_cue.entry(cue).or_default().push(pattern.to_owned()),
+                Some(pattern) => by_cue.entry(cue).or_default().push(format!("(?:{pattern})")),
                 None => match word.strip_prefix('^') {
-                    Some(word) => by_word.entry(word.to_lowercase()).or_default().opening |= 1 << cue as u32,
-                    None => by_word.entry(word.to_lowercase()).or_default().anywhere |= 1 << cue as u32,
+                    Some(word) => *by_word.entry(word.to_lowercase()).or_default() |= Cues::opening(cue).0,
+                    None => *by_word.entry(word.to_lowercase()).or_default() |= Cues::of([cue]).0,
                 },
             }
         }
-        let (words, cues): (Vec<String>, Vec<Bits>) = by_word.into_iter().unzip();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .ascii_case_insensitive(true)
-            .build(&words)
-            .map_err(|error| LexiconError { word: format!("{} words", words.len()), problem: error.to_string() })?;
-        let patterns = by_cue
-            .into_iter()
-            .map(|(cue, patterns)| {
-                let grouped: Vec<String> = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect();
-                let joined = format!("(?m){}", grouped.join("|"));
-                let error = |error: regex::Error| LexiconError { word: joined.clone(), problem: error.to_string() };
-                Ok((cue, Regex::new(&joined).map_err(error)?))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { words, cues, automaton, patterns })
+        let pattern = |(cue, patterns): (Cue, Vec<String>)| {
+            let source = format!("(?m){}", patterns.join("|"));
+            Pattern { cue, source, regex: OnceLock::new() }
+        };
+        Self {
+            words: by_word.into_iter().map(|(word, bits)| (word, Cues(bits))).collect(),
+            patterns: by_cue.into_iter().map(pattern).collect(),
+            searches: RwLock::new(Vec::new()),
+        }
     }
 
-    /// The cues in a text: those of words in the order of the text, then those of patterns. A phrase hides shorter words
+    /// The search for some cues. Built when they are first asked for, in time linear in their words; for as long as the
+    /// lexicon lives the same one is given.
+    pub fn search(&self, cues: Cues) -> Arc<CueSearch> {
+        let known = |searches: &[(Cues, Arc<CueSearch>)]| {
+            searches.iter().find(|(of, _)| *of == cues).map(|(_, search)| Arc::clone(search))
+        };
+        // Searches are only ever added whole, so what a panic elsewhere left behind is sound.
+        if let Some(search) = known(&self.searches.read().unwrap_or_else(PoisonError::into_inner)) {
+            return search;
+        }
+        let mut searches = self.searches.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(search) = known(&searches) {
+            return search;
+        }
+        let search = CueSearch::new(self, cues);
+        let search = search.unwrap_or_else(|error| unreachable!("all of it was built or ships: {error}"));
+        let search = Arc::new(search);
+        searches.push((cues, Arc::clone(&search)));
+        search
+    }
+
+    /// Whether any of `cues` is in a text. Linear in the text. Who asks of many texts keeps the [`search`](Self::search).
+    pub fn has(&self, text: &str, cues: Cues) -> bool {
+        self.search(cues).has(text)
+    }
+
+    /// Every cue in a text: those of words in the order of the text, then those of patterns. A phrase hides shorter words
     /// in it. Linear in the text.
-    pub fn find<'l>(&'l self, text: &'l str) -> impl Iterator<Item = CueMatch> + 'l {
-        let by_word =
-            self.automaton.find_iter(text).filter(|found| is_whole(text, found.range())).flat_map(move |found| {
-                let bits = self.cues[found.pattern().as_usize()];
-                let opens = bits.opening & !bits.anywhere != 0 && opens_sentence(text, found.start());
-                let cues = if opens { bits.anywhere | bits.opening } else { bits.anywhere };
-                let holds = move |(cue, _): &&(Cue, &str)| cues & (1 << *cue as u32) != 0;
-                Cue::ALL.iter().filter(holds).map(move |(cue, _)| CueMatch { cue: *cue, range: found.range() })
-            });
-        let by_pattern = self.patterns.iter().flat_map(move |(cue, regex)| {
-            regex.find_iter(text).map(|found| CueMatch { cue: *cue, range: found.range() })
-        });
-        by_word.chain(by_pattern)
+    pub fn find(&self, text: &str) -> impl Iterator<Item = CueMatch> {
+        self.search(Cues::ALL).find(text).into_iter()
     }
 
     /// How often each cue stands in a text. Linear in the text.
     pub fn counts(&self, text: &str) -> CueCounts {
-        let mut counts = CueCounts::default();
-        for found in self.find(text) {
-            counts.0[found.cue as usize] = counts.of(found.cue).saturating_add(1);
-        }
-        counts
+        self.search(Cues::ALL).counts(text)
     }
 
     /// The words and phrases of a cue, sorted; those that only count at the start of a sentence among them.
     pub fn words(&self, cue: Cue) -> impl Iterator<Item = &str> {
-        let of = move |(_, bits): &(&String, &Bits)| (bits.anywhere | bits.opening) & (1 << cue as u32) != 0;
-        self.words.iter().zip(&self.cues).filter(of).map(|(word, _)| word.as_str())
+        let of = move |cues: Cues| cues.and(Cues::of([cue])) != Cues(0);
+        self.words.iter().filter(move |(_, cues)| of(*cues)).map(|(word, _)| word.as_str())
     }
-}
-
-/// Whether what stands at `range` is a word of its own: no Latin letter or digit goes on where it starts or ends with
-/// one. Chinese words have no such edges.
-fn is_whole(text: &str, range: Range<usize>) -> bool {
-    let bytes = text.as_bytes();
-    let goes_on = |inside: u8, outside: Option<&u8>| {
-        inside.is_ascii_alphanumeric() && outside.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-    };
-    let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
-    !range.is_empty() && !goes_on(bytes[range.start], before) && !goes_on(bytes[range.end - 1], bytes.get(range.end))
 }
 
 /// Whether a sentence starts at `at`: with the text, with a line (behind bullets and numbers), or behind the end of

@@ -34,6 +34,49 @@ fn words_can_be_added() {
 }
 
 #[test]
+fn some_cues_are_found_without_the_others() {
+    let check = |cues: Cues, text: &str, expect: &[(Cue, &str)]| {
+        let search = Lexicon::shipped().search(cues);
+        let found: Vec<(Cue, &str)> =
+            search.find(text).into_iter().map(|found| (found.cue, &text[found.range])).collect();
+        assert_eq!(found, expect, "{text}");
+        assert_eq!(search.has(text), !expect.is_empty(), "{text}");
+        assert_eq!(Lexicon::shipped().has(text, cues), !expect.is_empty(), "{text}");
+        assert!(expect.iter().all(|(cue, _)| search.counts(text).has(*cue)), "{text}");
+    };
+    let decision = Cues::of([Cue::Decision]);
+    check(decision, "We DECIDED to wait, it is important.", &[(Cue::Decision, "DECIDED")]);
+    check(decision, "undecided, and a KeyError in it", &[]);
+    check(Cues::of([Cue::Fix]), "resolved", &[(Cue::Fix, "resolved")]);
+    check(Cues::of([Cue::Fix, Cue::Completion]), "resolved", &[(Cue::Completion, "resolved"), (Cue::Fix, "resolved")]);
+    check(Cues::of([Cue::Error]), "a KeyError where 共12 passed", &[(Cue::Error, "KeyError")]);
+    check(
+        Cues::of([Cue::Completion]),
+        "a KeyError where 共12 passed",
+        &[(Cue::Completion, "passed"), (Cue::Completion, "12 passed")],
+    );
+    check(Cues::of([]), "We decided: it is important.", &[]);
+}
+
+#[test]
+fn a_phrase_of_another_cue_hides_what_it_holds() {
+    let more =
+        BTreeMap::from([(Cue::Conversation, vec!["must dash".to_owned()]), (Cue::Error, vec!["must".to_owned()])]);
+    let lexicon = Lexicon::extended(&more).unwrap();
+    let search = lexicon.search(Cues::of([Cue::Error]));
+    assert_eq!((search.has("I must dash, sorry"), search.has("it must be")), (false, true));
+    assert!(Arc::ptr_eq(&search, &lexicon.search(Cues::of([Cue::Error]))), "it is built once");
+}
+
+#[test]
+fn the_words_that_ship_can_be_searched_for() {
+    for (_, word) in parse::entries(include_str!("words.txt")).unwrap() {
+        assert_eq!(parse::checked(&word).as_deref(), Ok(word.as_str()));
+    }
+    CueSearch::new(Lexicon::shipped(), Cues::ALL).unwrap();
+}
+
+#[test]
 fn every_cue_speaks_both_languages() {
     for (cue, name) in Cue::ALL {
         assert_eq!((cue.as_str(), Cue::by_name(name)), (name, Some(cue)));

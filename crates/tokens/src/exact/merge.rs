@@ -5,6 +5,7 @@
 //! ones by keeping the places of each rank in a list of their own.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::cache::{self, Key};
@@ -213,10 +214,16 @@ fn merge_by_lists(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     parts.count
 }
 
-/// Adds the places of a rank, if there are any.
+/// Adds the places of a rank, if there are any. A list that is alone is moved and not copied.
 fn put(places: &mut BTreeMap<u32, Vec<u32>>, rank: u32, starts: Vec<u32>) {
-    if !starts.is_empty() {
-        places.entry(rank).or_default().extend(starts);
+    if starts.is_empty() {
+        return;
+    }
+    match places.entry(rank) {
+        Entry::Vacant(entry) => {
+            entry.insert(starts);
+        }
+        Entry::Occupied(mut entry) => entry.get_mut().extend(starts),
     }
 }
 
