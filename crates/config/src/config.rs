@@ -141,7 +141,7 @@ impl Default for Config {
 pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
     match kind {
         TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => {
-            &["structured-extraction", "superseded-reads", "tool-results", "message-truncation", "sliding-window"]
+            &["transcript", "tool-results", "message-truncation", "sliding-window"]
         }
         TaskKind::Conversation => &["vector-retrieval", "sliding-window", "tool-results", "message-truncation"],
     }

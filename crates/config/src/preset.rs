@@ -92,20 +92,20 @@ impl Preset {
             }),
             Self::Smart => chains(|kind| match kind {
                 TaskKind::Conversation => &["vector-retrieval", "topic-segments", "sliding-window"],
-                TaskKind::Analysis => &["superseded-reads", "semantic-clustering", "structured-extraction"],
+                TaskKind::Analysis => &["superseded-reads", "semantic-clustering", "transcript"],
                 TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
-                    &["superseded-reads", "vector-retrieval", "structured-extraction"]
+                    &["superseded-reads", "vector-retrieval", "transcript"]
                 }
             }),
             Self::Aggressive => {
-                let mut values = chains(|_| &["structured-extraction", "sliding-window"]);
+                let mut values = chains(|_| &["transcript", "sliding-window"]);
                 values.push(("budget.target".to_owned(), target(0.25, soft)));
                 values
             }
             Self::Balanced => vec![("budget.target".to_owned(), target(0.5, soft))],
             Self::Conservative => {
                 let mut values = chains(|_| {
-                    &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "structured-extraction"]
+                    &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "transcript"]
                 });
                 values.push(("budget.target".to_owned(), target(0.7, soft)));
                 values
