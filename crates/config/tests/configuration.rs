@@ -42,7 +42,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(runtime.pins, epitome_engine::Pins::default());
     assert_eq!(runtime.counter.name(), "o200k_base");
     let ids = |kind| runtime.chains().of(kind).ids().join(" ");
-    insta::assert_snapshot!(ids(TaskKind::Code), @"structured-extraction superseded-reads tool-results message-truncation sliding-window");
+    insta::assert_snapshot!(ids(TaskKind::Code), @"transcript tool-results message-truncation sliding-window");
     insta::assert_snapshot!(ids(TaskKind::Conversation), @"vector-retrieval sliding-window tool-results message-truncation");
 }
 
