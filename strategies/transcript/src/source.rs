@@ -90,7 +90,6 @@ pub(crate) struct Action {
     /// Its line.
     pub(crate) head: u32,
     pub(crate) message: u32,
-    pub(crate) unit: u32,
 }
 
 /// Everything that may be kept, in order.
@@ -219,7 +218,6 @@ impl Source {
             kind: tools::kind(name),
             head: line,
             message: self.messages,
-            unit: place.unit,
         });
         let passage = self.passages.len() as u32;
         let range = 0..head.len();

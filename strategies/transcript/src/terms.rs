@@ -9,9 +9,9 @@ use epitome_strategy::text::is_cjk;
 /// Words that say nothing of what a line is about.
 const STOP_WORDS: &[&str] = &[
     "the", "and", "for", "with", "that", "this", "from", "not", "are", "was", "were", "will", "has", "have", "had",
-    "been", "into", "its", "they", "then", "than", "when", "where", "what", "which", "how", "you", "your", "our", "can",
-    "could", "should", "would", "may", "also", "only", "all", "any", "each", "other", "more", "most", "some", "such",
-    "there", "here", "but", "out", "use", "used", "using", "let", "now", "one", "two", "see", "get", "set",
+    "been", "into", "its", "they", "then", "than", "when", "where", "what", "which", "how", "you", "your", "our",
+    "can", "could", "should", "would", "may", "also", "only", "all", "any", "each", "other", "more", "most", "some",
+    "such", "there", "here", "but", "out", "use", "used", "using", "let", "now", "one", "two", "see", "get", "set",
 ];
 
 /// Letters that a word needs to be one.
@@ -145,7 +145,8 @@ impl Terms {
             }
         }
         if letters >= LEAST_LETTERS {
-            let key = hash(text[word..end].chars().flat_map(char::to_lowercase).flat_map(|char| (char as u32).to_le_bytes()));
+            let key =
+                hash(text[word..end].chars().flat_map(char::to_lowercase).flat_map(|char| (char as u32).to_le_bytes()));
             found.push(self.number(key, false));
         }
         if end == at { at + text[at..].chars().next().map_or(1, char::len_utf8) } else { end }
@@ -165,8 +166,7 @@ fn dedup(sorted: &mut [u32]) -> usize {
 }
 
 fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'@' | b'~' | b'.' | b'/' | b'\\' | b':' | b'+' | b'#' | b'-')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'~' | b'.' | b'/' | b'\\' | b':' | b'+' | b'#' | b'-')
 }
 
 /// Whether a run is a name and not a word: it holds a digit or a mark of names, a capital behind a small letter, or two

@@ -14,12 +14,7 @@ fn example() -> Vec<Record> {
     shortened.leave_out();
     vec![
         Record::Speech { speaker: Speaker::Assistant, rows: rows(&["I run the tests.", "▸ is only a mark here"]) },
-        Record::Call {
-            name: "Bash".to_owned(),
-            head: "cargo test".to_owned(),
-            arguments: vec![],
-            output: shortened,
-        },
+        Record::Call { name: "Bash".to_owned(), head: "cargo test".to_owned(), arguments: vec![], output: shortened },
         Record::Call {
             name: "Edit".to_owned(),
             head: "src/lib.rs".to_owned(),
