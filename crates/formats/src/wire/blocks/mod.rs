@@ -8,8 +8,7 @@ pub(crate) mod responses;
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role,
-    harness,
+    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role, harness,
 };
 
 use super::json::Object;
