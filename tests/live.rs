@@ -119,7 +119,7 @@ fn line(name: &str, recorded: &Session) -> Option<String> {
             return None;
         }
         if let Some(Ok(Maintained::Compacted(report))) = maintained {
-            compactions += usize::from(report.status == epitome::Status::Compacted);
+            compactions += usize::from(report.status.is_compaction());
             check(&live, task.as_ref(), name);
         }
         let key = live.push(Message::clone(message)).unwrap();

@@ -100,7 +100,7 @@ fn every_session_at_every_budget_three_times_over() {
                 let Some(report) = report else { return };
                 check_floor(&report, &label, found);
                 check_call_ids(&before, session.view(), &label, found);
-                if report.status != Status::Compacted {
+                if !report.status.is_compaction() {
                     if cycle == 1 {
                         infeasible.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     }
@@ -131,7 +131,7 @@ fn the_budget_is_spent_on_what_is_sent() {
         let request = Request::to_budget(ledger.total() / 3);
         let mut archive = MemoryArchive::new();
         let compacted = engine.compact(&mut session, &mut ledger, &mut archive, &request);
-        if block_on(compacted).unwrap().status != Status::Compacted {
+        if !block_on(compacted).unwrap().status.is_compaction() {
             return;
         }
         let rendered = render(session.view(), Profile::OpenaiChat, None, Source::new(loaded, index).as_ref());
@@ -169,7 +169,7 @@ fn ten_compactions_in_a_row() {
             let request = Request::to_budget(tokens / 4);
             let (report, broken) = compact_and_check(&engine, &mut session, &mut archive, &request);
             found.extend(broken.iter().map(|broken| format!("cycle {cycle}: {broken}")));
-            compacted += usize::from(report.is_some_and(|report| report.status == Status::Compacted));
+            compacted += usize::from(report.is_some_and(|report| report.status.is_compaction()));
             while engine.ledger(&session).total() < tokens / 3 {
                 grow(&mut session, recorded);
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use epitome_config::{Config, Preset};
-use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, Status, block_on};
+use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, block_on};
 use epitome_formats::{Profile, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::Session;
@@ -76,7 +76,7 @@ fn compact(
     for step in silent.filter(|step| &*step.strategy != "floor") {
         found.push(format!("{label}: {} did nothing and does not say why", step.strategy));
     }
-    if report.status == Status::Compacted {
+    if report.status.is_compaction() {
         let rendered = render(session.view(), Profile::Anthropic, session.tools.as_deref(), None);
         let violations = validate(&rendered.json, Profile::Anthropic);
         found.extend(violations.into_iter().take(2).map(|it| format!("{label}: {it:?}")));
@@ -134,7 +134,7 @@ fn every_strategy_compacts_again_and_again() {
                 let label = format!("{}, cycle {cycle} at {share}", subject.name);
                 let told = (&*label, &mut counts, &mut *found);
                 let report = compact(subject, &mut session, &mut ledger, &mut archive, share, told);
-                if report.is_none_or(|report| report.status != Status::Compacted) {
+                if report.is_none_or(|report| !report.status.is_compaction()) {
                     break;
                 }
                 grow(&mut session, recorded);

@@ -23,6 +23,9 @@ reserve_output = 2_000
 fall_back_to_rules = false
 on_failure = "stop"
 
+[marks]
+handles = true
+
 [channels.local]
 base_url = "${model}/v1"
 models = ["small", "large"]

@@ -111,7 +111,7 @@ fn as_many_leave_as_the_goal_needs() {
         (1..=15).map(|answer| format!("drop u{} (low-score)", 2 * answer)).collect::<Vec<_>>().join("\n"),
         "each answer stands alone, and none is worth a summary"
     );
-    assert!(planned.after <= 1850 && planned.after > 1750, "{}", planned.after);
+    assert!(planned.after <= 1850 && planned.after > 1500, "{}", planned.after);
 }
 
 #[test]

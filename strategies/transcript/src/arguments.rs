@@ -9,8 +9,23 @@ const HEAD_BYTES: usize = 200;
 /// The keys whose values tell most of what a call is about, most telling first.
 /// Source: the tools of the recorded agents.
 const TELLING_KEYS: &[&str] = &[
-    "command", "cmd", "input", "file_path", "path", "filePath", "filename", "pattern", "query", "url", "subject", "skill",
-    "taskId", "task_id", "status", "subagent_type", "description",
+    "command",
+    "cmd",
+    "input",
+    "file_path",
+    "path",
+    "filePath",
+    "filename",
+    "pattern",
+    "query",
+    "url",
+    "subject",
+    "skill",
+    "taskId",
+    "task_id",
+    "status",
+    "subagent_type",
+    "description",
 ];
 
 /// Numbers that say where a call looked; others say how the tool was run.
@@ -171,11 +186,11 @@ mod tests {
             "write | done | test | open",
             &[],
         );
-        check("*** Begin Patch\n*** Update File: a.rs\n-x\n+y\n z\n*** End Patch", "Update File: a.rs", &[
-            (Sign::Old, "x"),
-            (Sign::New, "y"),
-            (Sign::Plain, " z"),
-        ]);
+        check(
+            "*** Begin Patch\n*** Update File: a.rs\n-x\n+y\n z\n*** End Patch",
+            "Update File: a.rs",
+            &[(Sign::Old, "x"), (Sign::New, "y"), (Sign::Plain, " z")],
+        );
         check("", "", &[]);
     }
 }

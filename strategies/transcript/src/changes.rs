@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use epitome_strategy::tools::ToolKind;
-
+use crate::actions::file_of;
 use crate::arguments::Sign;
-use crate::source::{Action, Kind, Source};
+use crate::source::{Kind, Source};
 use crate::terms::hash;
 
 /// Bytes of the shortest line that is taken for the same line elsewhere: closing brackets stand everywhere.
@@ -32,28 +31,18 @@ pub(crate) fn replaced(source: &Source) -> Vec<bool> {
         let Some(file) = action.and_then(|action| file_of(source, &source.actions[action as usize])) else { continue };
         let lines = |kind: Kind, sign: Sign| {
             let of_kind = passages.iter().filter(move |passage| passage.kind == kind);
-            of_kind.flat_map(|passage| passage.lines.clone()).filter(move |line| source.lines[*line as usize].sign == sign)
+            of_kind
+                .flat_map(|passage| passage.lines.clone())
+                .filter(move |line| source.lines[*line as usize].sign == sign)
         };
         let shown = lines(Kind::Output, Sign::Plain).chain(lines(Kind::Argument, Sign::New));
         for line in shown {
             is_replaced[line as usize] = key(file, line).is_some_and(|key| gone.contains(&key));
         }
         let kept: HashSet<(u64, u64)> = lines(Kind::Argument, Sign::New).filter_map(|line| key(file, line)).collect();
-        gone.extend(lines(Kind::Argument, Sign::Old).filter_map(|line| key(file, line)).filter(|key| !kept.contains(key)));
+        gone.extend(
+            lines(Kind::Argument, Sign::Old).filter_map(|line| key(file, line)).filter(|key| !kept.contains(key)),
+        );
     }
     is_replaced
-}
-
-/// The file that a call reads or changes, by its name without folders.
-pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
-    let head = source.lines[action.head as usize].text();
-    let asked = head.strip_prefix(&*action.name).map_or(head, |rest| rest.trim_start_matches(": "));
-    let name = match action.kind {
-        ToolKind::Read | ToolKind::Edit | ToolKind::Write => asked.split(" | ").find(|part| part.contains('.'))?,
-        ToolKind::Shell => asked.split_whitespace().rfind(|word| word.contains('.') && !word.starts_with('-'))?,
-        _ => return None,
-    };
-    let name = name.trim_matches(|char: char| matches!(char, '"' | '\'' | '`' | ')' | ';'));
-    let name = name.rsplit(['/', '\\', ' ']).next().unwrap_or(name);
-    (!name.is_empty()).then(|| hash(name.bytes()))
 }

@@ -5,11 +5,21 @@ use std::collections::BinaryHeap;
 
 use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
-use crate::weights::weight;
 use crate::worth::Worth;
 
 /// What every line costs beside its own tokens: a share of marks and line feeds.
 const LINE_TOKENS: f32 = 1.0;
+
+/// What a line gains that goes on where a kept one ends: a fact stands on neighbouring lines, and a lone line has lost its
+/// subject.
+const NEAR: f32 = 1.6;
+/// Kept tokens of a passage at which a further line of it is worth half: of what tools printed, and of what was said.
+const LONG_PASSAGE: f32 = 400.0;
+const LONG_SPEECH: f32 = 3_000.0;
+/// What nearness to the topic is worth against the terms themselves.
+const TOPIC: f32 = 3.0;
+/// The power of a line's tokens that its worth is divided by: a little under 1, for a long line is rarely as dense.
+const PRICE: f32 = 0.9;
 
 /// The state of a choice.
 pub(crate) struct Choice<'c> {
@@ -165,7 +175,9 @@ impl<'c> Choice<'c> {
     /// neither neighbour is kept.
     fn cost(&self, line: u32) -> u32 {
         let head = self.head(line).filter(|head| !self.kept[*head as usize]);
-        self.worth.tokens[line as usize] + head.map_or(0, |head| self.worth.tokens[head as usize]) + u32::from(!self.is_near(line))
+        self.worth.tokens[line as usize]
+            + head.map_or(0, |head| self.worth.tokens[head as usize])
+            + u32::from(!self.is_near(line))
     }
 
     /// What a line adds for each token that it costs.
@@ -175,17 +187,17 @@ impl<'c> Choice<'c> {
         let mut worth = self.own_worth(line);
         let taken = self.taken[passage as usize] as f32;
         worth /= match kind {
-            Kind::Output | Kind::Argument | Kind::Injected => 1.0 + taken / weight("sat", 400.0),
-            Kind::Said | Kind::Answer => 1.0 + taken / weight("satsaid", 3000.0),
+            Kind::Output | Kind::Argument | Kind::Injected => 1.0 + taken / LONG_PASSAGE,
+            Kind::Said | Kind::Answer => 1.0 + taken / LONG_SPEECH,
             Kind::Typed | Kind::Told | Kind::Call => 1.0,
         };
         if let Some(head) = self.head(line).filter(|head| !self.kept[*head as usize]) {
             worth += self.own_worth(head);
         }
         if self.is_near(line) {
-            worth *= weight("near", 1.6);
+            worth *= NEAR;
         }
-        worth / (self.cost(line) as f32 + LINE_TOKENS).powf(weight("power", 0.9))
+        worth / (self.cost(line) as f32 + LINE_TOKENS).powf(PRICE)
     }
 
     fn own_worth(&self, line: u32) -> f32 {
@@ -202,7 +214,7 @@ impl<'c> Choice<'c> {
                 near += self.worth.topic[at] * faded(told);
             }
         }
-        self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + weight("rel", 3.0) * near
+        self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + TOPIC * near
     }
 
     fn head(&self, line: u32) -> Option<u32> {

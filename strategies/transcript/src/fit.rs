@@ -57,7 +57,11 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         };
         let is_full = left.is_some_and(|left| left <= layout.room / 100);
         let is_better = best.as_ref().is_none_or(|best| {
-            if best.tokens > layout.room { fitted.tokens < best.tokens } else { left.is_some() && fitted.tokens > best.tokens }
+            if best.tokens > layout.room {
+                fitted.tokens < best.tokens
+            } else {
+                left.is_some() && fitted.tokens > best.tokens
+            }
         });
         if is_better {
             best = Some(fitted);
@@ -171,7 +175,8 @@ fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[boo
     let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
     for (index, passage) in source.passages.iter().enumerate() {
         let Some(at) = passage.at else { continue };
-        if !matches!(layout.place(passage.unit as usize), Place::Message | Place::Newest) || passage.kind == Kind::Call {
+        if !matches!(layout.place(passage.unit as usize), Place::Message | Place::Newest) || passage.kind == Kind::Call
+        {
             continue;
         }
         match blocks.last_mut() {
@@ -204,8 +209,7 @@ fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[boo
             joins = true;
         }
         let whole = view.block_tokens(at);
-        let stays: Tokens =
-            keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
+        let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
         let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
         if stays + marks < whole {
             fitted.tokens = fitted.tokens - whole + stays + marks;
@@ -214,7 +218,8 @@ fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[boo
     }
     for (at, chars) in &layout.trims {
         let own = view.block_tokens(*at);
-        let bytes = view.block(*at).and_then(|block| block.as_call()).map_or(1, |call| call.arguments.text().len().max(1));
+        let bytes =
+            view.block(*at).and_then(|block| block.as_call()).map_or(1, |call| call.arguments.text().len().max(1));
         let after = (u64::from(*chars) * u64::from(own) / bytes as u64) as Tokens + view.mark_tokens() + 40;
         fitted.tokens = fitted.tokens.saturating_sub(own.saturating_sub(after));
     }

@@ -68,11 +68,13 @@ impl Layout {
         let room = goal.target.saturating_sub(protected);
         let share = |share: f64| (f64::from(room) * share) as Tokens;
         layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
-        layout.keep_newest(view, share(f64::from(crate::weights::weight("newest", settings.newest_share as f32))));
+        layout.keep_newest(view, share(settings.newest_share));
         layout.keep_summaries(view, share(settings.summary_share));
-        layout.keep_tail(view, share(f64::from(crate::weights::weight("tail", settings.tail_share as f32))));
-        let staying: Tokens =
-            (0..units.len()).filter(|unit| layout.places[*unit] == Place::Stays).map(|unit| kept_tokens(view, unit)).sum();
+        layout.keep_tail(view, share(settings.tail_share));
+        let staying: Tokens = (0..units.len())
+            .filter(|unit| layout.places[*unit] == Place::Stays)
+            .map(|unit| kept_tokens(view, unit))
+            .sum();
         layout.room = goal.target.saturating_sub(staying);
         layout
     }
@@ -97,11 +99,6 @@ impl Layout {
             }
         }
         runs
-    }
-
-    /// Gives a unit back its own place: all its lines are kept, and it stands at the edge of a run.
-    pub(crate) fn keep(&mut self, unit: u32) {
-        self.places[unit as usize] = Place::Stays;
     }
 
     /// Typed messages stay, the newest first, as long as they take no more than `share`; of long ones, and of what the
@@ -170,7 +167,8 @@ impl Layout {
 
     /// Summaries of others stay whole while they fit into `share` together.
     fn keep_summaries(&mut self, view: &View<'_>, share: Tokens) {
-        let summaries: Vec<usize> = (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Summary).collect();
+        let summaries: Vec<usize> =
+            (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Summary).collect();
         let tokens: Tokens = summaries.iter().map(|unit| view.unit_tokens(*unit)).sum();
         if tokens <= share {
             summaries.iter().for_each(|unit| self.places[*unit] = Place::Stays);

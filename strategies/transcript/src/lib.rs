@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod actions;
 mod arguments;
 mod changes;
 mod choose;
+mod counts;
 mod digest;
 mod fit;
 mod layout;
@@ -11,7 +13,6 @@ mod records;
 mod sections;
 mod source;
 mod terms;
-mod weights;
 mod worth;
 
 use epitome_strategy::{
@@ -37,7 +38,7 @@ settings! {
         /// Share of the same that a summary which the agent or a model wrote may take before its sections are shortened.
         summary_share: f64 = 0.5, in 0.0..=1.0;
         /// Share of the same that the newest units keep as they are.
-        tail_share: f64 = 0.1, in 0.0..=1.0;
+        tail_share: f64 = 0.15, in 0.0..=1.0;
     }
 }
 
@@ -67,12 +68,12 @@ impl Strategy for Transcript {
             return Ok(Plan::decline("nothing may leave but what was typed"));
         }
         let fitted = fit::fit(view, &source, &worth, &layout, goal);
-        Ok(Plan::of(edits(view, &source, &layout, fitted), "no step has more than its transcript would have"))
+        Ok(Plan::of(edits(view, &layout, fitted), "no step has more than its transcript would have"))
     }
 }
 
 /// The edits, oldest first: where the goal is met before the last of them, what is newest stays as it was.
-fn edits(view: &View<'_>, source: &Source, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
+fn edits(view: &View<'_>, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (units, text, lines) in fitted.runs {
         let tokens: u32 = units.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
@@ -102,7 +103,6 @@ fn edits(view: &View<'_>, source: &Source, layout: &Layout, fitted: Fitted) -> V
         let unit = view.unit_of(at.message as usize) as u32;
         edits.push((unit, Edit::Trim { message: at.message, block: at.block, max_chars: *max_chars, reason }));
     }
-    let _ = source;
     edits.sort_by_key(|(unit, _)| *unit);
     edits.into_iter().map(|(_, edit)| edit).collect()
 }

@@ -56,8 +56,7 @@ fn ends_of_piece(line: &str) -> usize {
     let part = &line[..limit];
     let after = |found: Option<usize>, length: usize| found.map(|at| at + length).filter(|at| *at * 3 > limit);
     let sentence = [". ", "! ", "? ", "; ", "\\n"].iter().filter_map(|mark| after(part.rfind(mark), mark.len())).max();
-    let chinese =
-        ['。', '！', '？', '；'].iter().filter_map(|mark| after(part.rfind(*mark), mark.len_utf8())).max();
+    let chinese = ['。', '！', '？', '；'].iter().filter_map(|mark| after(part.rfind(*mark), mark.len_utf8())).max();
     let field = || ["},", "],", "\",", ", "].iter().filter_map(|mark| after(part.rfind(mark), mark.len())).max();
     let word = || after(part.rfind(' '), 1);
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
@@ -98,7 +97,10 @@ mod tests {
             assert_eq!(pieces(text, true).iter().map(shown).collect::<Vec<_>>(), expect);
         };
         check("one\n\n---\n two \n", &["one", " two"]);
-        check("   12\tlet x = 1;\n13:let y;\n14-  more\n2024-05-01 log", &["12|let x = 1;", "13|let y;", "14|  more", "2024-05-01 log"]);
+        check(
+            "   12\tlet x = 1;\n13:let y;\n14-  more\n2024-05-01 log",
+            &["12|let x = 1;", "13|let y;", "14|  more", "2024-05-01 log"],
+        );
         let long = format!("{} End of it. {}", "word ".repeat(45), "more ".repeat(45));
         assert_eq!(pieces(&long, true).len(), 2);
         assert!(pieces(&long, true)[1].range.start > 200 && !pieces(&long, true)[1].starts_line);

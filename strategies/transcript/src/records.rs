@@ -38,7 +38,12 @@ fn call_record(source: &Source, action: u32) -> Record {
     let action = &source.actions[action as usize];
     let head = source.lines[action.head as usize].text();
     let head = head.strip_prefix(&*action.name).map_or(head, |rest| rest.strip_prefix(": ").unwrap_or(rest));
-    Record::Call { name: action.name.to_string(), head: head.to_owned(), arguments: Vec::new(), output: Rows::default() }
+    Record::Call {
+        name: action.name.to_string(),
+        head: head.to_owned(),
+        arguments: Vec::new(),
+        output: Rows::default(),
+    }
 }
 
 fn sign_of(source: &Source, passage: &Passage) -> Sign {

@@ -7,8 +7,29 @@ use epitome_strategy::{BlockRef, Content, Tokens, View, text};
 /// Headings of what must be known to go on: they shrink last. In lower case.
 /// Source: the summaries that recorded agents wrote, and their prompts.
 const LAST_TO_SHRINK: &[&str] = &[
-    "user", "constraint", "rule", "instruction", "requirement", "demand", "request", "preference", "pending", "next",
-    "todo", "open", "current", "remaining", "用户", "要求", "约束", "规则", "偏好", "待办", "下一步", "当前", "未决",
+    "user",
+    "constraint",
+    "rule",
+    "instruction",
+    "requirement",
+    "demand",
+    "request",
+    "preference",
+    "pending",
+    "next",
+    "todo",
+    "open",
+    "current",
+    "remaining",
+    "用户",
+    "要求",
+    "约束",
+    "规则",
+    "偏好",
+    "待办",
+    "下一步",
+    "当前",
+    "未决",
 ];
 
 /// A part of a summary: its heading and the lines below it.
@@ -36,7 +57,8 @@ pub(crate) fn shorten(
         if own <= room {
             continue;
         }
-        let keep = keep(text, |part| view.count(part), room.saturating_sub(view.mark_tokens()), view.further_mark_tokens());
+        let keep =
+            keep(text, |part| view.count(part), room.saturating_sub(view.mark_tokens()), view.further_mark_tokens());
         let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
         let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
         if stays + marks < own {
@@ -49,8 +71,10 @@ pub(crate) fn shorten(
 /// What stays of a summary of more than `room` tokens.
 fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Tokens) -> Vec<Range<u32>> {
     let mut sections = sections(summary);
-    let cost: Vec<Vec<Tokens>> =
-        sections.iter().map(|section| section.lines.iter().map(|line| count(&summary[line.clone()])).collect()).collect();
+    let cost: Vec<Vec<Tokens>> = sections
+        .iter()
+        .map(|section| section.lines.iter().map(|line| count(&summary[line.clone()])).collect())
+        .collect();
     let mut used: Tokens = cost.iter().flatten().sum();
     for last in [false, true] {
         // From the longest section of its kind a line leaves at a time, down to its heading and a line below it.
@@ -117,7 +141,7 @@ mod tests {
             assert_eq!(kept, expect, "{room}");
         };
         check(200, &["Intro\n## Files\na.rs\nb.rs\nc.rs\nd.rs\n## Pending tasks\nship it\nannounce it\nrest\n"]);
-        check(67, &["Intro\n## Files\na.rs\nb.rs\n", "## Pending tasks\nship it\nannounce it\nrest\n"]);
+        check(67, &["Intro\n## Files\na.rs\n", "## Pending tasks\nship it\nannounce it\nrest\n"]);
         check(20, &["Intro\n## Files\na.rs\n", "## Pending tasks\nship it\n"]);
     }
 }

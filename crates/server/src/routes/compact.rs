@@ -19,7 +19,8 @@ use crate::state::App;
 /// A compaction that was made.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CompactAnswer {
-    /// `compacted`, or `no-change` where it fits as it is.
+    /// `compacted`, `no-change` where it fits as it is, or `hollow` where nothing is left of what was asked for and worked
+    /// on.
     status: &'static str,
     /// The format of the request.
     format: String,

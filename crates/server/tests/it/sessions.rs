@@ -299,6 +299,35 @@ async fn a_preview_is_edited_and_made_as_it_was_shown() {
     assert_eq!((status, code(&unknown)), (404, "unknown-draft"));
 }
 
+/// Files that are read, of which nothing is left in so few tokens: made all the same, and told.
+#[tokio::test]
+async fn a_hollow_compaction_is_made_and_told() {
+    let kept = Kept::small().await;
+    let read = |number: usize| {
+        let arguments = json!({"file_path": format!("src/part_{number}.rs")}).to_string();
+        let call = json!({"id": format!("c{number}"), "type": "function",
+            "function": {"name": "Read", "arguments": arguments}});
+        let result = json!({"role": "tool", "tool_call_id": format!("c{number}"), "content": "word ".repeat(100)});
+        [json!({"role": "assistant", "content": null, "tool_calls": [call]}), result]
+    };
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let messages: Vec<Value> = [said("go")].into_iter().chain((0..5).flat_map(read)).chain([said("ok")]).collect();
+    let request = json!({"model": "test-model", "messages": messages});
+    let (budget, chain) = (40, ["sliding-window"]);
+    let fitted = kept.done("/v1/compact", json!({"request": request, "budget": budget, "chain": chain})).await;
+    assert_eq!(fitted["status"], "hollow");
+    assert!(fitted["tokens_after"].as_u64().unwrap() <= budget, "{fitted}");
+
+    kept.done("/v1/sessions", json!({"id": "s", "request": request})).await;
+    let preview = kept.done("/v1/sessions/s/preview", json!({"target": budget, "chain": chain})).await;
+    assert_eq!(preview["report"]["status"], "hollow");
+    let files = &preview["report"]["quality"]["files"];
+    assert_eq!([&files["held"], &files["kept"], &files["lost_now"]], [5, 0, 5]);
+    let applied = kept.done("/v1/sessions/s/apply", json!({"draft": preview["draft"]})).await;
+    assert_eq!((applied["report"]["status"].as_str(), applied["epoch"].as_u64()), (Some("hollow"), Some(0)));
+    assert_eq!(kept.found("/v1/sessions/s/history").await["epochs"].as_array().unwrap().len(), 1);
+}
+
 #[tokio::test]
 async fn what_cannot_fit_is_no_success() {
     let kept = Kept::small().await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Engine, Pins, Request, SignalDetector, Status};
+use epitome_engine::{Chain, Engine, Pins, Request, SignalDetector};
 use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger};
 use epitome_store::{About, SessionArchive, Store, StoredSession, Tenant};
 use epitome_testkit::FakeCounter;
@@ -80,7 +80,7 @@ impl Host {
         let budget = ledger.total() * (self.dice.below(90) as u32 + 5) / 100;
         let request = Request { chain: Some(self.chain.clone()), ..Request::to_budget(budget) };
         let compacted = self.engine.compact(&mut self.session, &mut ledger, &mut self.archive, &request);
-        compacted.await.unwrap().status == Status::Compacted
+        compacted.await.unwrap().status.is_compaction()
     }
 
     pub(crate) async fn compact(&mut self) -> bool {

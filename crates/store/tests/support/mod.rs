@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Engine, MemoryArchive, Pins, Request, SignalDetector, Status, block_on};
+use epitome_engine::{Chain, Engine, MemoryArchive, Pins, Request, SignalDetector, block_on};
 use epitome_session::{Message, Session};
 use epitome_store::{Opened, SessionArchive, SessionFile};
 use epitome_strategy::Archive;
@@ -46,7 +46,7 @@ impl Host {
         let budget = ledger.total() * (self.dice.below(90) as u32 + 5) / 100;
         let request = Request { chain: Some(self.chain.clone()), ..Request::to_budget(budget) };
         let compacted = self.engine.compact(&mut self.session, &mut ledger, &mut self.archive, &request);
-        let done = block_on(compacted).unwrap().status == Status::Compacted;
+        let done = block_on(compacted).unwrap().status.is_compaction();
         if done {
             for (handle, item) in self.archive.items() {
                 assert_eq!(self.reference.put(item.clone()).unwrap(), *handle, "the same handles as in memory");

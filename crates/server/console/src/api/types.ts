@@ -120,20 +120,58 @@ export interface FloorPart {
   messages: number;
 }
 
+export type QualityPart = "typed" | "instructions" | "conclusions" | "summaries" | "strings" | "files";
+
+/** What was kept of one part. */
+export interface Kept {
+  held: number;
+  kept: number;
+  /** How many this compaction lost; earlier ones lost the rest of what is missing. */
+  lost_now: number;
+  share: number;
+  lost: string[];
+}
+
+export interface Shortfall {
+  part: QualityPart;
+  share: number;
+  least: number;
+}
+
+/** What was lost; shares are from 0 to 1. */
+export interface Quality extends Record<QualityPart, Kept> {
+  share: number;
+  below: Shortfall[];
+  tried: { chain: string[]; tokens_after: number; share: number | null; below: Shortfall[]; problem?: string }[];
+}
+
+/** In microseconds; what was not timed is not there. */
+export interface Timings {
+  configure_us?: number;
+  read_us?: number;
+  count_us?: number;
+  detect_us: number;
+  plan_us: number;
+  quality_us: number;
+  write_us?: number;
+}
+
 export interface Report {
   status: "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
   budget: number;
   tokens_before: number;
   tokens_after: number;
   floor: { tokens: number; parts: FloorPart[] } | null;
+  /** Where it stopped above the target, and why. */
   stopped?: string;
   messages_before: number;
   messages_after: number;
   edits: EditReceipt[];
   messages: { id: string; role: Role; outcome: Outcome }[];
-  quality?: { share: number; below: { part: string }[] } | null;
+  quality: Quality | null;
   summary: string | null;
   chain: string[];
+  timings: Timings;
 }
 
 /** A text in place of a draft's summary. */

@@ -2,21 +2,17 @@ import type { VNode } from "preact";
 
 import type { Report } from "../api/types";
 import { count, savedShare, share } from "../lib/format";
-
-const STATUS: Record<Report["status"], string> = {
-  "no-change": "The session fits: nothing would change.",
-  compacted: "",
-  hollow: "It fits, and nothing is left of what was asked for and worked on.",
-  infeasible: "What must stay is larger than the limit.",
-  "rolled-back": "No way was found that keeps enough of what the session holds: nothing would change.",
-};
+import { keptParts, milliseconds, shortfalls, statusSentence } from "../lib/report";
 
 /** What a compaction comes to, in figures. */
 export function ReportFigures({ report }: { report: Report }): VNode {
   const saved = savedShare(report.tokens_before, report.tokens_after);
+  const sentence = statusSentence(report.status);
+  const parts = report.quality ? keptParts(report.quality) : "";
+  const below = report.quality ? shortfalls(report.quality) : "";
   return (
     <>
-      {STATUS[report.status] !== "" && <p class="notice">{STATUS[report.status]}</p>}
+      {sentence !== "" && <p class="notice">{sentence}</p>}
       <dl class="figures-list">
         <div>
           <dt>Tokens</dt>
@@ -34,9 +30,10 @@ export function ReportFigures({ report }: { report: Report }): VNode {
         {report.quality && (
           <div>
             <dt>Kept of what matters</dt>
-            <dd title="Exact strings, instructions and files that the view before named">
+            <dd title="Of the whole session, so that what earlier compactions lost is missing here too">
               {share(report.quality.share * 100)}
-              {report.quality.below.length > 0 && " (below what is asked for)"}
+              {parts !== "" && `: ${parts}`}
+              {below !== "" && ` (${below})`}
             </dd>
           </div>
         )}
@@ -46,6 +43,16 @@ export function ReportFigures({ report }: { report: Report }): VNode {
             <dd>{report.chain.join(" → ")}</dd>
           </div>
         )}
+        {report.stopped !== undefined && (
+          <div>
+            <dt>Above the target</dt>
+            <dd>{report.stopped}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Worked out in</dt>
+          <dd>{count(milliseconds(report.timings))} ms</dd>
+        </div>
       </dl>
     </>
   );

@@ -6,6 +6,7 @@ import type { Preview } from "../api/types";
 import { Compare } from "../compare/compare";
 import { ReportFigures } from "../compare/report-figures";
 import { count, plural } from "../lib/format";
+import { isCompaction } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
@@ -90,7 +91,7 @@ function Draft({ id, preview, again }: { id: string; preview: Preview; again: ()
         <button
           type="button"
           class="primary"
-          disabled={action.busy || report.status !== "compacted"}
+          disabled={action.busy || !isCompaction(report.status)}
           onClick={() => void apply()}
         >
           Apply{changed.length > 0 ? ` with ${plural(changed.length, "changed summary", "changed summaries")}` : ""}

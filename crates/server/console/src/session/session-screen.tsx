@@ -6,6 +6,7 @@ import type { Appended, ServerEvent } from "../api/types";
 import { watch } from "../api/watch";
 import { type Compaction, after, started } from "../lib/compaction";
 import { count, plural } from "../lib/format";
+import { isCompaction, statusSentence } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { asApiError, useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
 import { Heading } from "../ui/heading";
@@ -120,7 +121,9 @@ export function SessionScreen({ id }: { id: string }): VNode {
     isOurs.current = true;
     try {
       const { report, epoch } = await client.compact(id, options);
-      setLive(report.status === "compacted" && epoch !== null ? null : { state: "unchanged" });
+      setLive(isCompaction(report.status) && epoch !== null ? null : { state: "unchanged" });
+      // The events do not tell this.
+      if (report.status === "hollow") announce(statusSentence(report.status));
       reload();
     } catch (error) {
       const { code, message, help, retryable } = asApiError(error);

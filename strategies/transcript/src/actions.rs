@@ -1,0 +1,101 @@
+//! What a call asks for: which calls ask for the same thing, which read, which tell how things stand.
+
+use std::collections::HashMap;
+
+use epitome_strategy::tools::ToolKind;
+
+use crate::source::{Action, Source};
+use crate::terms::hash;
+
+/// Commands that show what stands in files and in a repository. Source: the recorded agents' commands.
+const READING_COMMANDS: &[&str] =
+    &["cat ", "sed -n", "head ", "tail ", "nl ", "grep ", "rg ", "ls", "find ", "Get-Content", "git show", "git diff"];
+
+/// Commands that tell how things stand. Source: as above.
+const STATE_COMMANDS: &[&str] = &[
+    "git status",
+    "git log",
+    "git diff --stat",
+    "git branch",
+    "git push",
+    "git commit",
+    "git show",
+    "gh pr",
+    "gh run",
+    "gh issue",
+    "gh repo",
+    "pytest",
+    "go test",
+    "go build",
+    "go vet",
+    "cargo test",
+    "cargo build",
+    "cargo check",
+    "cargo clippy",
+    "npm test",
+    "npm run",
+    "pnpm test",
+    "pnpm run",
+    "yarn test",
+    "yarn build",
+    "bun test",
+    "bun run",
+    "make",
+    "tsc",
+    "eslint",
+    "ruff",
+    "mypy",
+    "mvn",
+    "gradle",
+];
+
+/// What a call asks for: its line without the tool's name, and without a change of the folder in front.
+pub(crate) fn asked<'s>(source: &'s Source, action: &Action) -> &'s str {
+    let head = source.lines[action.head as usize].text();
+    let asked = head.strip_prefix(&*action.name).map_or(head, |rest| rest.trim_start_matches(": "));
+    match asked.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
+        Some((_, command)) => command.trim_start(),
+        None => asked,
+    }
+}
+
+/// What a call is about: calls of the same signature ask for the same thing. A command is known by its first two words, or
+/// whole where it begins with a path.
+pub(crate) fn signature(source: &Source, action: &Action) -> u64 {
+    let asked = asked(source, action);
+    let asked = asked.split(" | ").next().unwrap_or(asked);
+    let mut words = asked.split_whitespace();
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (first, second) = if first.contains(['/', '\\']) { (asked, "") } else { (first, second) };
+    hash(action.name.bytes().chain([0]).chain(first.bytes()).chain([0]).chain(second.bytes()))
+}
+
+/// The line of the newest call of each signature. Linear in the calls.
+pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
+    source.actions.iter().map(|action| (signature(source, action), action.head)).collect()
+}
+
+/// Whether a call shows what stands somewhere, and does nothing.
+pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
+    let shows = |command: &&str| asked(source, action).starts_with(*command);
+    matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
+        || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| shows(&command)))
+}
+
+/// Whether a call tells how things stand: a repository, a build, a test.
+pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
+    action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| asked(source, action).contains(command))
+}
+
+/// The file that a call reads or changes, by its name without folders.
+pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
+    let asked = asked(source, action);
+    let name = match action.kind {
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write => asked.split(" | ").find(|part| part.contains('.'))?,
+        ToolKind::Shell => asked.split_whitespace().rfind(|word| word.contains('.') && !word.starts_with('-'))?,
+        _ => return None,
+    };
+    let name = name.trim_matches(|char: char| matches!(char, '"' | '\'' | '`' | ')' | ';'));
+    let name = name.rsplit(['/', '\\', ' ']).next().unwrap_or(name);
+    (!name.is_empty()).then(|| hash(name.bytes()))
+}

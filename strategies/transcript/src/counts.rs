@@ -1,0 +1,119 @@
+//! How often terms stand where, and what the model was speaking of.
+
+use crate::source::{Kind, Passage, Source};
+use crate::terms::Terms;
+use crate::worth::Worth;
+
+/// What a name is worth that a person, the model or a call named; that tools printed in several messages; in one only.
+const NAMED: f32 = 4.0;
+const PRINTED: f32 = 1.0;
+const PRINTED_ONCE: f32 = 0.5;
+/// What a word is worth, what it gains where somebody said it, and how fast it loses with the messages that hold it.
+const WORD: f32 = 1.2;
+const WORD_SAID: f32 = 1.5;
+const COMMON: f32 = 0.2;
+/// How near an output is to the words of the message that asked for it, and of the messages of the model behind it: what
+/// it says after it read something tells which lines mattered.
+const ASKED: f32 = 1.0;
+const NEXT: f32 = 1.5;
+const NEXT_MESSAGES: usize = 3;
+/// Lines of one message that tell what it is about: what is said at length is about many things.
+const LONGEST_SPEECH: usize = 40;
+
+/// How often terms stand where.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    /// Messages that hold each term.
+    messages: Vec<u32>,
+    /// Lines that hold each term.
+    lines: Vec<u32>,
+    /// Whether a person, the model or a call named it.
+    is_said: Vec<bool>,
+    is_typed: Vec<bool>,
+    all_lines: f32,
+}
+
+impl Counts {
+    /// Linear in the terms of all lines.
+    pub(crate) fn new(source: &Source, worth: &Worth, known: &Terms) -> Self {
+        let mut counts = Self {
+            messages: vec![0; known.len()],
+            lines: vec![0; known.len()],
+            is_said: vec![false; known.len()],
+            is_typed: vec![false; known.len()],
+            all_lines: source.lines.len() as f32 + 2.0,
+        };
+        let mut last = vec![u32::MAX; known.len()];
+        for passage in &source.passages {
+            let typed = matches!(passage.kind, Kind::Typed | Kind::Told);
+            let said = typed || matches!(passage.kind, Kind::Said | Kind::Answer | Kind::Call);
+            for term in passage.lines.clone().flat_map(|line| worth.terms_of(line)) {
+                let term = *term as usize;
+                counts.lines[term] += 1;
+                if last[term] != passage.message {
+                    (last[term], counts.messages[term]) = (passage.message, counts.messages[term] + 1);
+                }
+                counts.is_said[term] |= said;
+                counts.is_typed[term] |= typed;
+            }
+        }
+        counts
+    }
+
+    pub(crate) fn is_typed(&self, term: usize) -> bool {
+        self.is_typed[term]
+    }
+
+    pub(crate) fn worth_of(&self, term: usize, known: &Terms) -> f32 {
+        let (messages, is_said) = (self.messages[term], self.is_said[term]);
+        match (known.is_name(term as u32), is_said) {
+            (true, true) => NAMED,
+            (true, false) if messages > 1 => PRINTED,
+            (true, false) => PRINTED_ONCE,
+            (false, _) => {
+                let said = if is_said { WORD_SAID } else { 1.0 };
+                WORD * said / (1.0 + COMMON * (messages.max(1) as f32).ln())
+            }
+        }
+    }
+
+    /// How rare a term is among the lines, from 0 to 1.
+    pub(crate) fn rarity(&self, term: usize) -> f32 {
+        (self.all_lines / self.lines[term].max(1) as f32).ln() / self.all_lines.ln()
+    }
+}
+
+/// The terms of what the model said and called, message by message.
+#[derive(Debug, Default)]
+pub(crate) struct Spoken {
+    messages: Vec<u32>,
+    terms: Vec<Vec<u32>>,
+}
+
+impl Spoken {
+    /// Linear in what was said.
+    pub(crate) fn new(source: &Source, worth: &Worth) -> Self {
+        let mut spoken = Self::default();
+        let of_model = |passage: &&Passage| matches!(passage.kind, Kind::Said | Kind::Answer | Kind::Call);
+        for passage in source.passages.iter().filter(of_model) {
+            if spoken.messages.last() != Some(&passage.message) {
+                spoken.messages.push(passage.message);
+                spoken.terms.push(Vec::new());
+            }
+            if let Some(terms) = spoken.terms.last_mut() {
+                passage.lines.clone().take(LONGEST_SPEECH).for_each(|line| terms.extend(worth.terms_of(line)));
+            }
+        }
+        spoken
+    }
+
+    /// The terms of the message that asked for an output, and of the next ones, each with its weight.
+    pub(crate) fn around(&self, asked: u32) -> impl Iterator<Item = (&[u32], f32)> {
+        let at = self.messages.partition_point(|message| *message < asked);
+        let own = self.messages.get(at).is_some_and(|message| *message == asked);
+        let next = at + usize::from(own);
+        let later = &self.terms[next..self.terms.len().min(next + NEXT_MESSAGES)];
+        let own = &self.terms[at..next];
+        own.iter().map(|terms| (terms.as_slice(), ASKED)).chain(later.iter().map(|terms| (terms.as_slice(), NEXT)))
+    }
+}
