@@ -52,6 +52,8 @@ const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
+/// What a demand is worth that stands in a typed message which has become lines: it comes before all else.
+const DEMAND_FLAT: f32 = 1_000.0;
 /// What a typed word adds to the nearness of an output's line, against the 1.5 of what the model said next.
 const TYPED_TOPIC: f32 = 1.0;
 
@@ -155,8 +157,13 @@ impl Worth {
         for (line, _) in replaced(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             self.factor[line] *= REPLACED;
         }
-        for (line, _) in source.lines.iter().enumerate().filter(|(_, line)| line.sign == Sign::Old) {
-            self.factor[line] *= OLD;
+        for (line, known) in source.lines.iter().enumerate() {
+            if known.sign == Sign::Old {
+                self.factor[line] *= OLD;
+            }
+            if known.is_demand {
+                self.flat[line] += DEMAND_FLAT;
+            }
         }
     }
 
