@@ -42,7 +42,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(runtime.pins, epitome_engine::Pins::default());
     assert_eq!(runtime.counter.name(), "o200k_base");
     let ids = |kind| runtime.chains().of(kind).ids().join(" ");
-    insta::assert_snapshot!(ids(TaskKind::Code), @"structured-extraction superseded-reads tool-results message-truncation sliding-window");
+    insta::assert_snapshot!(ids(TaskKind::Code), @"transcript tool-results message-truncation sliding-window");
     insta::assert_snapshot!(ids(TaskKind::Conversation), @"vector-retrieval sliding-window tool-results message-truncation");
 }
 
@@ -495,8 +495,17 @@ fn the_quality_guard_is_configured() {
 
     let of = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().quality;
     assert_eq!(of(""), MinQuality::default(), "the defaults are the engine's: nothing is asked for");
-    let text = "[quality]\nmin_strings = 0.5\nmin_instructions = 1.0\nmin_files = 0.25\non_loss = \"roll-back\"\n";
-    let expect = MinQuality { strings: 0.5, instructions: 1.0, files: 0.25, on_loss: OnLoss::RollBack };
+    let text = "[quality]\nmin_typed = 0.9\nmin_instructions = 1.0\nmin_conclusions = 0.75\nmin_summaries = 0.625\n\
+                min_strings = 0.5\nmin_files = 0.25\non_loss = \"roll-back\"\n";
+    let expect = MinQuality {
+        typed: 0.9,
+        instructions: 1.0,
+        conclusions: 0.75,
+        summaries: 0.625,
+        strings: 0.5,
+        files: 0.25,
+        on_loss: OnLoss::RollBack,
+    };
     assert_eq!(of(text), expect);
     assert_eq!(of("[quality]\non_loss = \"report\"\n").on_loss, OnLoss::Report);
     assert!(refused("[quality]\nmin_files = 1.5\n").contains("min_files"));

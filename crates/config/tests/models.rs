@@ -235,7 +235,7 @@ fn who_chose_a_model_has_its_summaries_asked_for() {
     assert_eq!(chains(&own).split_once(" | ").unwrap().0, "structured-extraction");
     assert_eq!(chains(&own).split_once(" | ").unwrap().1, expect.split_once(" | ").unwrap().1);
     let preset = parse(&format!("preset = \"aggressive\"\n{llm}{LOCAL}"));
-    assert_eq!(chains(&preset), "structured-extraction sliding-window | structured-extraction sliding-window");
+    assert_eq!(chains(&preset), "transcript sliding-window | transcript sliding-window");
 }
 
 /// Two agents over a file of their own.
@@ -272,7 +272,7 @@ fn an_agent_does_some_things_differently() {
     assert_eq!(reader.budget.window, 1_047_576);
     assert!(!reader.budget.check(1_000_000).should_compact, "never by a threshold");
     assert_eq!(reader.fixed.as_ref().unwrap().ids(), ["vector-retrieval", "sliding-window"]);
-    assert_eq!(reader.chains().code.ids(), ["structured-extraction", "sliding-window"], "those of its preset");
+    assert_eq!(reader.chains().code.ids(), ["transcript", "sliding-window"], "those of its preset");
     assert_eq!(reader.summarizer, SummarizerChoice::Rules);
     insta::assert_snapshot!(config.for_agent("codr").unwrap_err().to_string(), @"there is no agent `codr`; did you mean `coder`?");
     insta::assert_snapshot!(parse("").for_agent("x").unwrap_err().to_string(), @"there is no agent `x`; write [agents.x] and its settings below it");

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use epitome_session::{Block, Content, Entry, Language, Message, Origin, Session, Unit, UnitKind};
+use epitome_session::{Block, Content, Entry, EntryKey, Language, Message, Origin, Session, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -212,8 +212,10 @@ impl<'a> View<'a> {
     /// such message.
     pub fn originals(&self, message: usize) -> Vec<Arc<Message>> {
         let entry = &self.entries[message];
-        match self.session {
-            Some(session) if entry.message.origin == Origin::Summary => session.originals(entry.key),
+        match (self.session, entry.key) {
+            (Some(session), EntryKey::Synthetic { .. }) if entry.message.origin == Origin::Summary => {
+                session.originals(entry.key)
+            }
             _ => Vec::new(),
         }
     }

@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(kept, expect, "{room}");
         };
         check(200, &["Intro\n## Files\na.rs\nb.rs\nc.rs\nd.rs\n## Pending tasks\nship it\nannounce it\nrest\n"]);
-        check(67, &["Intro\n## Files\na.rs\nb.rs\n", "## Pending tasks\nship it\nannounce it\nrest\n"]);
+        check(67, &["Intro\n## Files\na.rs\n", "## Pending tasks\nship it\nannounce it\nrest\n"]);
         check(20, &["Intro\n## Files\na.rs\n", "## Pending tasks\nship it\n"]);
     }
 }

@@ -296,17 +296,23 @@ impl Source {
         }
     }
 
-    /// Reads what is left of an earlier transcript: each record is as a message of its own.
+    /// Reads what is left of an earlier transcript. What the model says and the calls behind it are one message; what it
+    /// says without a call behind it is an answer.
     fn read_records(&mut self, records: Vec<Record>, place: Place) {
-        for record in records {
+        let mut records = records.into_iter().peekable();
+        while let Some(record) = records.next() {
+            let calls_next = matches!(records.peek(), Some(Record::Call { .. }));
             match record {
                 Record::Speech { speaker, rows } => {
                     let kind = match speaker {
-                        Speaker::Assistant => Kind::Said,
+                        Speaker::Assistant if calls_next => Kind::Said,
+                        Speaker::Assistant => Kind::Answer,
                         Speaker::User => Kind::Told,
                         Speaker::Harness => Kind::Injected,
                     };
+                    self.messages += 1;
                     self.add_rows(kind, &rows, None, Sign::Plain, place);
+                    self.messages += u32::from(speaker != Speaker::Assistant);
                 }
                 Record::Call { name, head, arguments, output } => {
                     let name: Arc<str> = Arc::from(name);
@@ -316,10 +322,12 @@ impl Source {
                         self.add_rows(Kind::Argument, &rows, action, sign, place);
                     }
                     self.add_rows(Kind::Output, &output, action, Sign::Plain, place);
+                    // Several calls of one message are not told apart from calls of several.
+                    self.messages += 1;
                 }
             }
-            self.messages += 1;
         }
+        self.messages += 1;
     }
 
     fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: Place) {

@@ -88,15 +88,15 @@ impl Terms {
         let mut at = 0;
         while at < bytes.len() {
             if is_part(bytes[at]) {
-                let start = at;
-                while at < bytes.len() && is_part(bytes[at]) {
-                    at += 1;
-                }
-                self.read_run(&text[start..at], found);
-            } else if bytes[at].is_ascii() {
-                at += 1;
-            } else {
-                at = self.read_letters(text, at, found);
+                let end = at + text[at..].bytes().take_while(|byte| is_part(*byte)).count();
+                let is_word = text[end..].chars().next().is_some_and(is_letter);
+                at = if is_word { self.read_word(text, at, found) } else { self.read_run(&text[at..end], found, end) };
+                continue;
+            }
+            match text[at..].chars().next() {
+                Some(char) if is_cjk(char) => at = self.read_chinese(text, at, found),
+                Some(char) if is_letter(char) => at = self.read_word(text, at, found),
+                char => at += char.map_or(1, char::len_utf8),
             }
         }
         let seen = &mut found[first..];
@@ -105,11 +105,11 @@ impl Terms {
         found.truncate(kept);
     }
 
-    /// A run of ASCII letters, digits and the marks that stand in names.
-    fn read_run(&mut self, run: &str, found: &mut Vec<u32>) {
+    /// A run of ASCII letters, digits and the marks that stand in names. Returns `end`, where it ends.
+    fn read_run(&mut self, run: &str, found: &mut Vec<u32>, end: usize) -> usize {
         let term = run.trim_matches(|char: char| matches!(char, '.' | ':' | '/' | '\\' | '-' | '+' | '#'));
         if term.len() < LEAST_LETTERS {
-            return;
+            return end;
         }
         if is_name(term) {
             found.push(self.number(hash(term.bytes()), true));
@@ -123,34 +123,41 @@ impl Terms {
                 found.push(self.number(key, false));
             }
         }
+        end
     }
 
-    /// A run of other letters from `at` on: pairs of Chinese characters, words of other scripts. Returns where it ends.
-    fn read_letters(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
+    /// Chinese, Japanese or Korean characters from `at` on: each pair of neighbours. Returns where they end.
+    fn read_chinese(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
         let mut end = at;
-        let (mut previous, mut letters, mut word) = (None, 0, at);
-        for char in text[at..].chars() {
-            if char.is_ascii() || !char.is_alphanumeric() {
-                break;
-            }
+        let mut previous = None;
+        for char in text[at..].chars().take_while(|char| is_cjk(*char)) {
             let here = end;
             end += char.len_utf8();
-            if is_cjk(char) {
-                if let Some(before) = previous.replace(here) {
-                    found.push(self.number(hash(text[before..end].bytes()), false));
-                }
-                (letters, word) = (0, end);
-            } else {
-                (previous, letters) = (None, letters + 1);
+            if let Some(before) = previous.replace(here) {
+                found.push(self.number(hash(text[before..end].bytes()), false));
             }
         }
-        if letters >= LEAST_LETTERS {
-            let key =
-                hash(text[word..end].chars().flat_map(char::to_lowercase).flat_map(|char| (char as u32).to_le_bytes()));
-            found.push(self.number(key, false));
-        }
-        if end == at { at + text[at..].chars().next().map_or(1, char::len_utf8) } else { end }
+        end
     }
+
+    /// A word with letters beyond ASCII, from `at` on. Returns where it ends.
+    fn read_word(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
+        let is_inside = |char: &char| char.is_ascii_alphanumeric() || is_letter(*char);
+        let word = text[at..].chars().take_while(is_inside);
+        let (letters, bytes) =
+            word.clone().fold((0, 0), |(letters, bytes), char| (letters + 1, bytes + char.len_utf8()));
+        if letters >= LEAST_LETTERS {
+            let lower = word.flat_map(char::to_lowercase).flat_map(|char| u32::from(char).to_le_bytes());
+            found.push(self.number(hash(lower), false));
+        }
+        // A mark of names in front of the word is none of its letters.
+        at + bytes.max(text[at..].chars().next().map_or(1, char::len_utf8))
+    }
+}
+
+/// Whether a character is a letter beyond ASCII of a script that puts spaces between words.
+fn is_letter(char: char) -> bool {
+    !char.is_ascii() && char.is_alphanumeric() && !is_cjk(char)
 }
 
 /// Moves the distinct elements of a sorted slice to its front and returns how many there are.
@@ -197,7 +204,7 @@ mod tests {
         };
         check("see the parser.", 0, 1);
         check("src/parser.rs: Parser parser PARSER", 2, 1); // the path, its last part, one word
-        check("parseLine parse_line a-b-c", 3, 0);
+        check("parseLine parse_line well-kept-crate well-kept", 3, 1);
         check("1204 42", 1, 0);
         check("预算是七百", 0, 4);
         check("Größe größe", 0, 1);

@@ -258,7 +258,7 @@ fn the_chain_line_says_why() {
         let (lines, _) = lines.split_once("\n  counted ").unwrap();
         lines.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let default = "structured-extraction → superseded-reads → tool-results → message-truncation → sliding-window";
+    let default = "transcript → tool-results → message-truncation → sliding-window";
     assert_eq!(chain("session.jsonl", ""), format!("{default} (for code)"));
     assert_eq!(chain("session.jsonl", "--task mixed"), format!("{default} (for mixed, as --task says)"));
     assert_eq!(chain("session.jsonl", "--chain summary"), "summary (fixed)");

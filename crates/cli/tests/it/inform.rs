@@ -55,8 +55,7 @@ fn inspect_shows_what_a_session_is_made_of() {
 
     Task
       unknown, confidence and evidence, the detector's
-      next chain  structured-extraction → superseded-reads → tool-results → message-truncation →
-                  sliding-window (for unknown)
+      next chain  transcript → tool-results → message-truncation → sliding-window (for unknown)
 
     Tokens by role
       system         8  0.7 %   1 message  ▎·······················

@@ -73,13 +73,17 @@ struct Row {
 
 impl Rows {
     /// Adds a line; `gap_before` tells whether lines in front of it were left out. The form's own marks of what was left
-    /// out at its ends are taken as such.
+    /// out at its ends are taken as such, and a line that is nothing else adds none.
     pub(crate) fn push(&mut self, text: &str, gap_before: bool) {
         let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
         let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
         let inner = behind.unwrap_or(text);
         let before = inner.strip_prefix(LEFT_OUT).and_then(|text| text.strip_prefix(' '));
         let inner = before.unwrap_or(inner);
+        if inner == LEFT_OUT {
+            self.gap_behind = true;
+            return;
+        }
         self.rows.push(Row { text: inner.to_owned(), gap_before: gap_before || before.is_some() });
         self.gap_behind = behind.is_some();
     }

@@ -52,14 +52,15 @@ test result: FAILED …
 /// Lines as they can stand in a record: one line each, the first not empty.
 fn lines() -> impl Strategy<Value = Rows> {
     let line = prop_oneof!["[a-z+-|»«▸→◦…\\\\ ]{1,12}", "[ -~]{1,30}", "[»«▸→◦] ?[a-z]{0,5}", "… [a-z]{1,5} …"];
-    (prop::collection::vec((line, any::<bool>()), 1..5), any::<bool>()).prop_map(|(lines, gap)| {
+    let rows = (prop::collection::vec((line, any::<bool>()), 1..5), any::<bool>()).prop_map(|(lines, gap)| {
         let mut rows = Rows::default();
         lines.iter().for_each(|(line, gap)| rows.push(line, *gap));
         if gap {
             rows.leave_out();
         }
         rows
-    })
+    });
+    rows.prop_filter("nothing but marks of what was left out", |rows| !rows.is_empty())
 }
 
 fn record() -> impl Strategy<Value = Record> {

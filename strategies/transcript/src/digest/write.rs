@@ -50,8 +50,12 @@ fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
     }
 }
 
-/// Whether a line would open a record, or is one that is escaped.
+/// Whether a line would open a record, with a mark behind it or without, or is one that is escaped.
 pub(super) fn is_mark(line: &str) -> bool {
     let inner = line.trim_start_matches(ESCAPE);
-    Speaker::ALL.iter().map(|speaker| speaker.mark()).chain([CALL]).any(|mark| inner.starts_with(mark))
+    Speaker::ALL
+        .iter()
+        .map(|speaker| speaker.mark())
+        .chain([CALL])
+        .any(|mark| inner.starts_with(mark) || inner == mark.trim_end())
 }

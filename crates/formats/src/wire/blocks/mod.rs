@@ -45,17 +45,30 @@ fn heads_summary(text: &str) -> bool {
     Heading::read(text).is_some_and(|heading| heading.kind == HeadingKind::Summary)
 }
 
-/// A user's message: typed by a person, unless all its text was put there by the runtime.
+/// How the summary begins that Claude Code puts in front of a session that it goes on with.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
+
+/// What stands in place of messages that a compaction took out, known by its heading; `None` for any other text.
+fn compacted(text: &str) -> Option<Origin> {
+    match Heading::read(text) {
+        Some(heading) if heading.kind == HeadingKind::Summary => Some(Origin::Summary),
+        Some(_) => Some(Origin::Notice),
+        None => text.starts_with(CONTINUED).then_some(Origin::Summary),
+    }
+}
+
+/// A user's message: typed by a person, unless all its text was put there by the runtime, or by a compaction.
 pub(crate) fn user_message(blocks: Vec<Block>) -> Message {
     let mut texts = blocks.iter().filter_map(|block| match &block.content {
         Content::Text { text } => Some(text.as_ref()),
         _ => None,
     });
     let has_media = blocks.iter().any(|block| matches!(block.content, Content::Media(_) | Content::Opaque(_)));
-    let origin = if !has_media && texts.clone().next().is_some() && texts.all(is_injected) {
-        Origin::Injected
-    } else {
-        Origin::Typed
+    let only = texts.clone().next().filter(|_| !has_media && texts.clone().count() == 1);
+    let origin = match only.and_then(compacted) {
+        Some(origin) => origin,
+        None if !has_media && texts.clone().next().is_some() && texts.all(is_injected) => Origin::Injected,
+        None => Origin::Typed,
     };
     Message::new("", Role::User, origin, blocks)
 }
@@ -69,6 +82,20 @@ pub(crate) fn is_injected(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_on_the_users_side() {
+        let check = |text: &str, expect: Origin| {
+            assert_eq!(user_message(vec![Block::text(text)]).origin, expect, "{text}");
+        };
+        check("fix it", Origin::Typed);
+        check("[Summary of 12 earlier messages]\n» I fixed it.", Origin::Summary);
+        check("[Summary of 12 earlier messages · recall 0a1b2c3d]\n## Goal", Origin::Summary);
+        check("[3 earlier messages left the context]", Origin::Notice);
+        check("[Summary of the talk]\nplease translate", Origin::Typed);
+        check("This session is being continued from a previous conversation that ran out of context. …", Origin::Summary);
+        check("<system-reminder>a</system-reminder>", Origin::Injected);
+    }
 
     #[test]
     fn injected_texts() {
