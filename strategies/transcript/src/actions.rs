@@ -77,9 +77,9 @@ pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
 
 /// Whether a call shows what stands somewhere, and does nothing.
 pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
-    let shows = |command: &&str| asked(source, action).starts_with(*command);
+    let asked = asked(source, action);
     matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
-        || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| shows(&command)))
+        || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| asked.starts_with(command)))
 }
 
 /// Whether a call tells how things stand: a repository, a build, a test.
