@@ -3,6 +3,7 @@
 mod binding;
 mod rules;
 mod sentences;
+mod weight;
 
 use std::collections::HashMap;
 use std::sync::Arc;

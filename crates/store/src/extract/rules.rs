@@ -3,6 +3,7 @@
 use epitome_strategy::{Cue, Lexicon};
 
 use super::binding::{binds_an_identifier, is_identifier};
+use super::weight::weight;
 use crate::memory::MemoryKind;
 
 /// Who says it.
@@ -94,51 +95,6 @@ const IDIOMS: &[&str] = &[
     "always loved",
     "我喜欢的",
     "turns out to be",
-];
-
-/// Cue words that say too little on their own.
-const WEAK: &[&str] = &[
-    "only",
-    "instead of",
-    "must",
-    "ensure that",
-    "avoid",
-    "therefore",
-    "choosing",
-    "chose",
-    "chosen",
-    "i'll use",
-    "i will use",
-    "going with",
-    "go with",
-    "let's use",
-    "let's go with",
-    "conclusion",
-    "instead we",
-    "decision",
-    "i want",
-    "note that",
-    "please note",
-    "the plan is",
-    "the approach is",
-    "只能",
-    "一定",
-    "始终",
-    "避免",
-    "因此",
-    "选择",
-    "采用",
-    "改用",
-    "原因是",
-    "结论",
-    "决策",
-    "我想要",
-    "我希望",
-    "注意",
-    "备注",
-    "最好是",
-    "不要",
-    "确保",
 ];
 
 /// What people and teams do, where others doing it is only a story.
@@ -251,7 +207,7 @@ pub(super) fn judged(sentence: &str, speaker: Speaker, lexicon: &Lexicon) -> Opt
             continue;
         }
         let (before, word) = (&sentence[..found.range.start], sentence[found.range.clone()].to_lowercase());
-        let full = if WEAK.contains(&word.as_str()) { 0.3 } else { 1.0 };
+        let full = weight(found.cue, &word);
         match found.cue {
             Cue::Remember if person && demands(before) => offer(MemoryKind::Fact, 4.5 * full),
             Cue::Preference if person => offer(MemoryKind::Preference, if is_liking(&word) { 1.6 } else { 3.8 * full }),

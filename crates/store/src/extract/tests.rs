@@ -1,4 +1,6 @@
 #![allow(clippy::unwrap_used)]
+use epitome_strategy::Cue;
+
 use super::*;
 
 fn said(texts: &[(&str, Role, Origin)]) -> Vec<String> {
@@ -44,6 +46,29 @@ fn preferences_and_instructions() {
     check("I've never been to Lisbon before, honestly.", &[]);
     check("She always brings cake to our meetings.", &[]);
     check("我不要再去那家餐馆吃饭了。", &[]);
+    // Cues of what to keep in a context, which hold for the task at hand or tell of something.
+    check("If the build fails, run it again in the other folder.", &[]);
+    check("Each of those files needs a header at most.", &[]);
+    check("I'd like to see the museum tomorrow afternoon.", &[]);
+    check("My flight leaves tomorrow and the budget is tight.", &[]);
+    check("如果构建失败，先告诉我是哪一步。", &[]);
+    // A longer cue around a clear one says as much.
+    check("You should never push to main.", &["Instruction: You should never push to main."]);
+    check(
+        "Always, without exception, must never be left out.",
+        &["Instruction: Always, without exception, must never be left out."],
+    );
+}
+
+/// What the configuration calls a cue counts whatever it is.
+#[test]
+fn words_of_the_configuration() {
+    let more = [(Cue::Instruction, vec!["ganz bestimmt".to_owned()])].into();
+    let lexicon = Lexicon::extended(&more).unwrap();
+    let text = "Ganz bestimmt kein Push ohne Review.";
+    let message = Arc::new(Message::text("m0", Role::User, Origin::Typed, text));
+    let found = |lexicon: &Lexicon| extract(std::slice::from_ref(&message), None, lexicon, 10).len();
+    assert_eq!((found(&lexicon), found(&Lexicon::standard())), (1, 0));
 }
 
 #[test]
