@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn one_paragraph_keeps_its_beginning() {
         let text = "word ".repeat(100);
-        check(&text, 110, &"word ".repeat(20).trim_end().to_owned());
+        check(&text, 110, "word ".repeat(20).trim_end());
         let text = "字".repeat(100);
         check(&text, 100, &"字".repeat(30));
     }

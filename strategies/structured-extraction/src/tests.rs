@@ -76,8 +76,11 @@ fn the_budget_is_used() {
     assert!(planned.after <= 1200 && planned.after > 960, "{}", planned.after);
 }
 
-/// The units of each block with its text, and those of each edit without one.
-fn runs(planned: &Planned) -> (Vec<(&[u32], &str)>, Vec<&[u32]>) {
+/// Units that leave, with the block in their place.
+type Block<'p> = (&'p [u32], &'p str);
+
+/// The blocks of a plan, and the units of each edit without one.
+fn runs(planned: &Planned) -> (Vec<Block<'_>>, Vec<&[u32]>) {
     let (mut blocks, mut others) = (Vec::new(), Vec::new());
     for edit in &planned.plan.edits {
         match edit {
