@@ -43,7 +43,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(runtime.counter.name(), "o200k_base");
     let ids = |kind| runtime.chains().of(kind).ids().join(" ");
     insta::assert_snapshot!(ids(TaskKind::Code), @"transcript tool-results message-truncation sliding-window");
-    insta::assert_snapshot!(ids(TaskKind::Conversation), @"vector-retrieval sliding-window tool-results message-truncation");
+    insta::assert_snapshot!(ids(TaskKind::Conversation), @"vector-retrieval transcript tool-results message-truncation sliding-window");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn chains_by_name_and_by_strategies() {
     };
     insta::assert_snapshot!(chain(&["mine"]), @"tool-results sliding-window");
     insta::assert_snapshot!(chain(&["diff-truncation"]), @"diff-truncation");
-    insta::assert_snapshot!(chain(&["conversation"]), @"vector-retrieval sliding-window tool-results message-truncation");
+    insta::assert_snapshot!(chain(&["conversation"]), @"vector-retrieval transcript tool-results message-truncation sliding-window");
     insta::assert_snapshot!(chain(&["tool-results", "tool-results"]), @"`tool-results` is in the chain twice");
     insta::assert_snapshot!(chain(&["tool-results", "slidingwindow"]), @"there is no strategy `slidingwindow`; did you mean `sliding-window`?");
     insta::assert_snapshot!(chain(&["none"]), @"there is no strategy `none`; `epitome strategies` lists them; chains: analysis, code, conversation, mine, mixed, unknown");

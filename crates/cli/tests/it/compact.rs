@@ -292,7 +292,9 @@ fn presets_and_embedders_of_the_configuration_compact_the_example() {
     for (_, preset, _) in epitome::config::Preset::ALL {
         report(&format!("preset = [\"{preset}\"]\n"), "");
     }
-    let step = |config: &str| report(config, "--chain vector-retrieval")["steps"][0].clone();
+    // With a question: without one there is nothing to be near to.
+    let asked = "--chain vector-retrieval --focus fingerprint";
+    let step = |config: &str| report(config, asked)["steps"][0].clone();
     let off = step("[embeddings]\nembedder = \"off\"\n");
     assert_eq!(off["strategy"], "vector-retrieval");
     assert_eq!((&off["edits"], &off["declined"]), (&0.into(), &"no embedder is configured".into()));
@@ -304,7 +306,7 @@ fn presets_and_embedders_of_the_configuration_compact_the_example() {
     let failed = step(&format!("[embeddings]\n{nobody}"));
     let why = failed["declined"].as_str().unwrap();
     assert!(why.contains("`http://127.0.0.1:1/v1") && failed["edits"] == 0, "{failed}");
-    let page = place.run("compact session.jsonl -b 12k --config c.toml --chain vector-retrieval --preview").stderr;
+    let page = place.run(&format!("compact session.jsonl -b 12k --config c.toml {asked} --preview")).stderr;
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&page).contains(&words(why)), "{page}");
 }
