@@ -469,7 +469,7 @@ pub(crate) struct TuneArgs {
     /// Strategies that chains are made of [default: all that need no model]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(crate) strategies: Vec<String>,
-    /// Settings that are tried, such as structured-extraction.tail_share [default: none]
+    /// Settings that are tried, such as transcript.tail_share [default: none]
     #[arg(long, value_name = "A.X,B.Y", value_delimiter = ',')]
     pub(crate) settings: Vec<String>,
     /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k

@@ -143,7 +143,9 @@ pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
         TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => {
             &["transcript", "tool-results", "message-truncation", "sliding-window"]
         }
-        TaskKind::Conversation => &["vector-retrieval", "sliding-window", "tool-results", "message-truncation"],
+        TaskKind::Conversation => {
+            &["vector-retrieval", "transcript", "tool-results", "message-truncation", "sliding-window"]
+        }
     }
 }
 

@@ -104,9 +104,8 @@ impl Preset {
             }
             Self::Balanced => vec![("budget.target".to_owned(), target(0.5, soft))],
             Self::Conservative => {
-                let mut values = chains(|_| {
-                    &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "transcript"]
-                });
+                let mut values =
+                    chains(|_| &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "transcript"]);
                 values.push(("budget.target".to_owned(), target(0.7, soft)));
                 values
             }

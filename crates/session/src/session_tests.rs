@@ -93,7 +93,7 @@ fn messages_together_are_the_same_as_one_by_one() {
             one_by_one.push(message.clone());
         }
         assert_eq!(shown(&together), shown(&one_by_one));
-        assert_eq!((together.view(), together.digest()), (one_by_one.view(), one_by_one.digest()));
+        assert_eq!((together.view(), together.state_hash()), (one_by_one.view(), one_by_one.state_hash()));
     }
     check(&[]);
     check(&[user("a"), call(&["1", "2"]), result("2", "two"), result("1", "one"), user("b")]);

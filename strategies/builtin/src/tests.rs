@@ -14,10 +14,16 @@ fn strategies() -> PathBuf {
 
 /// A strategy's source, tests left out.
 fn source(id: &str) -> String {
+    source_in(&strategies().join(id).join("src"))
+}
+
+fn source_in(folder: &Path) -> String {
     let mut text = String::new();
-    for file in fs::read_dir(strategies().join(id).join("src")).unwrap() {
+    for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
-        if !path.to_string_lossy().contains("tests") {
+        if path.is_dir() {
+            text.push_str(&source_in(&path));
+        } else if !path.to_string_lossy().contains("tests") {
             text.push_str(&fs::read_to_string(path).unwrap());
         }
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
+use std::ops::Range;
 
 use epitome_strategy::{Tokens, View};
 
@@ -40,11 +41,27 @@ const FILES_SHARE: Tokens = 4;
 /// How many snippets may be too large for what is left before the choice ends.
 const MOST_MISSES: u32 = 200;
 
+/// What blocks of the same plan say already: no other says it again.
+pub(crate) struct Told<'p> {
+    /// What each of the view's atoms is still worth: 0 for those that stand in what stays, or in a block.
+    pub values: Vec<f32>,
+    files: Files,
+    has_tasks: bool,
+    lines: HashSet<&'p str>,
+}
+
+impl Told<'_> {
+    /// Nothing is told yet.
+    pub(crate) fn new(values: Vec<f32>) -> Self {
+        Self { values, files: Files::default(), has_tasks: false, lines: HashSet::new() }
+    }
+}
+
 /// The snippets that were chosen, and what else the block says.
 pub(crate) struct Choice<'a> {
     /// In the order of the session, each with its rank: 0 is the last to leave when the text is too long.
     pub chosen: Vec<(Snippet<'a>, usize)>,
-    /// The state of the task list, where the old part holds one.
+    /// The state of the task list, where these units hold it.
     pub tasks: Vec<String>,
     /// Files that were changed and those that were only read, newest first.
     pub files: Files,
@@ -76,27 +93,34 @@ impl Ord for Ranked {
 }
 
 impl<'a> Choice<'a> {
-    /// Chooses for `budget` tokens among what was gathered of the `old` units. `values` are the worth of the view's
-    /// atoms, 0 for those that stand in what stays. `n log n` in the lines.
-    pub(crate) fn make(
+    /// Chooses for `budget` tokens among what was gathered of `units`, a run of neighbours, what is not `told` yet; it is from
+    /// here on. `n log n` in the lines, and linear in the atoms.
+    pub(crate) fn make<'p>(
         view: &View<'a>,
-        old: &[usize],
-        gathered: &Gather<'_, 'a>,
+        units: &Range<usize>,
+        gathered: &'p Gather<'_, 'a>,
         settings: &Settings,
         budget: Tokens,
-        mut values: Vec<f32>,
+        told: &mut Told<'p>,
     ) -> Self {
-        let is_old: HashSet<usize> = old.iter().copied().collect();
-        let end = old.last().map_or(0, |unit| view.units()[*unit].entries.end);
-        let snippets = &gathered.snippets[..gathered.snippets.partition_point(|snippet| snippet.from.message < end)];
-        let tasks = plan_state::tasks(view, &is_old).unwrap_or_else(|| gathered.earlier_tasks.clone());
-        let files = Files::of(view, &is_old, &gathered.earlier_files, budget / FILES_SHARE);
+        let end = units.clone().next_back().map_or(0, |unit| view.units()[unit].entries.end);
+        let messages = view.units().get(units.start).map_or(end, |unit| unit.entries.start)..end;
+        let snippets = gathered.snippets_in(&messages);
+        let listed = gathered.listed_in(&messages);
+        let tasks = match plan_state::tasks(view, units) {
+            Some(tasks) => tasks,
+            None if told.has_tasks => Vec::new(),
+            None => listed.tasks,
+        };
+        told.has_tasks |= !tasks.is_empty();
+        let files = Files::of(view, units, &listed.files, &told.files, budget / FILES_SHARE);
+        told.files.append(&files);
         for atom in files.paths().flat_map(|path| view.facts().atoms().in_text(path)) {
-            values[atom as usize] *= LISTED;
+            told.values[atom as usize] *= LISTED;
         }
         let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + block::headings(view, view.language());
         let left = budget as f32 * CHOSEN_SHARE - fixed as f32;
-        let mut picker = Picker::new(view, snippets, &mut values);
+        let mut picker = Picker::new(view, snippets, told);
         picker.decisions_left = left * settings.decision_share as f32;
         let picked = picker.pick(left, left * settings.typed_share as f32);
         let mut ranked = picked.snippets;
@@ -118,9 +142,9 @@ struct Picked {
 }
 
 /// Picks the snippet of most worth per token, again and again; what it holds is worth nothing from then on.
-struct Picker<'p, 'a> {
+struct Picker<'t, 'p, 'a> {
     snippets: &'p [Snippet<'a>],
-    values: &'p mut [f32],
+    told: &'t mut Told<'p>,
     /// What each snippet is worth beside its exact strings.
     bonus: Vec<f32>,
     /// The groups of lines that have their header.
@@ -129,17 +153,16 @@ struct Picker<'p, 'a> {
     decisions_left: f32,
 }
 
-impl<'p, 'a> Picker<'p, 'a> {
-    fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], values: &'p mut [f32]) -> Self {
+impl<'t, 'p, 'a> Picker<'t, 'p, 'a> {
+    fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], told: &'t mut Told<'p>) -> Self {
         let bonus = snippets.iter().map(|it| bonus(it) * fade(it, view.len())).collect();
-        Self { snippets, values, bonus, groups: HashSet::new(), decisions_left: 0.0 }
+        Self { snippets, told, bonus, groups: HashSet::new(), decisions_left: 0.0 }
     }
 
     fn pick(mut self, mut left: f32, mut typed_left: f32) -> Picked {
         let ranked = |snippet: usize| Ranked { worth: self.worth(snippet), snippet };
         let mut heap: BinaryHeap<Ranked> =
             (0..self.snippets.len()).map(ranked).filter(|ranked| ranked.worth > 0.0).collect();
-        let mut seen: HashSet<&str> = HashSet::new();
         let mut picked = Picked { snippets: Vec::new(), covered: 0 };
         let mut misses = 0;
         while let Some(top) = heap.pop() {
@@ -151,8 +174,9 @@ impl<'p, 'a> Picker<'p, 'a> {
                 }
                 continue;
             }
-            let snippet = &self.snippets[top.snippet];
-            if seen.contains(snippet.text.trim()) {
+            let snippets: &'p [Snippet<'a>] = self.snippets;
+            let snippet = &snippets[top.snippet];
+            if self.told.lines.contains(snippet.text.trim()) {
                 continue;
             }
             let cost = snippet.tokens as f32 + self.header(snippet) + 1.0;
@@ -174,11 +198,11 @@ impl<'p, 'a> Picker<'p, 'a> {
             if snippet.is_decision_of_model() {
                 self.decisions_left -= cost;
             }
-            seen.insert(snippet.text.trim());
+            self.told.lines.insert(snippet.text.trim());
             self.groups.insert((snippet.from.message, snippet.from.call));
             for atom in &snippet.atoms {
-                picked.covered += usize::from(self.values[*atom as usize] > 0.0);
-                self.values[*atom as usize] = 0.0;
+                picked.covered += usize::from(self.told.values[*atom as usize] > 0.0);
+                self.told.values[*atom as usize] = 0.0;
             }
             picked.snippets.push(top.snippet);
         }
@@ -188,7 +212,7 @@ impl<'p, 'a> Picker<'p, 'a> {
     /// The worth of a snippet beside what is picked already, per token.
     fn worth(&self, index: usize) -> f32 {
         let snippet = &self.snippets[index];
-        let of_atoms: f32 = snippet.atoms.iter().map(|atom| self.values[*atom as usize]).sum();
+        let of_atoms: f32 = snippet.atoms.iter().map(|atom| self.told.values[*atom as usize]).sum();
         let in_share = snippet.is_decision_of_model() && snippet.tokens as f32 <= self.decisions_left;
         let bonus = self.bonus[index] * if in_share { WITHIN_SHARE } else { 1.0 };
         (of_atoms + bonus) / (snippet.tokens as f32 + SNIPPET_TOKENS + self.header(snippet))

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use epitome_strategy::{FileAccess, Language, Tokens, View};
 
@@ -20,17 +21,18 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// As many as `budget` tokens hold, changed ones first; those that an `earlier` block lists come last. Linear.
-    pub(crate) fn of(view: &View<'_>, is_old: &HashSet<usize>, earlier: &Self, budget: Tokens) -> Self {
+    /// As many as `budget` tokens hold of those that calls of `units` named, changed ones first; those that an `earlier`
+    /// block lists come last, and those that are `told` elsewhere are left out. Linear.
+    pub(crate) fn of(view: &View<'_>, units: &Range<usize>, earlier: &Self, told: &Self, budget: Tokens) -> Self {
         let mut files = Self::default();
-        let mut seen: HashSet<&str> = HashSet::new();
+        let mut seen: HashSet<&str> = told.paths().collect();
         let mut left = budget;
         let events = view.facts().file_events();
         for wants_change in [true, false] {
             let of_calls = events.iter().rev().filter(|event| {
                 let is_change = matches!(event.access, FileAccess::Edit | FileAccess::Write);
                 let unit = view.facts().calls()[event.call as usize].unit as usize;
-                !event.failed && is_change == wants_change && is_old.contains(&unit)
+                !event.failed && is_change == wants_change && units.contains(&unit)
             });
             let (into, known) =
                 if wants_change { (&mut files.changed, &earlier.changed) } else { (&mut files.read, &earlier.read) };
@@ -47,6 +49,12 @@ impl Files {
             }
         }
         files
+    }
+
+    /// Adds what another list names.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.changed.extend_from_slice(&other.changed);
+        self.read.extend_from_slice(&other.read);
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {

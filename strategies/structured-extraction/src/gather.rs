@@ -1,6 +1,7 @@
 //! Gathers the snippets of old units.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use epitome_strategy::tools::ToolKind;
@@ -20,43 +21,64 @@ const LONGEST_TYPED: usize = 800;
 pub(crate) struct Gather<'v, 'a> {
     view: &'v View<'a>,
     longest_line: usize,
+    /// The calls by where they stand, as positions in the facts' calls.
+    calls: HashMap<BlockRef, u32>,
     pub snippets: Vec<Snippet<'a>>,
-    /// The files that earlier blocks list.
-    pub earlier_files: Files,
-    /// The task list of the newest earlier block that has one.
-    pub earlier_tasks: Vec<String>,
+    /// What earlier blocks list, each with its message.
+    earlier: Vec<(usize, Listed)>,
+}
+
+/// What an earlier block says beside its lines.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Its files.
+    pub files: Files,
+    /// Its task list.
+    pub tasks: Vec<String>,
 }
 
 impl<'v, 'a> Gather<'v, 'a> {
+    /// Nothing yet. Linear in the view's calls.
     pub(crate) fn new(view: &'v View<'a>, longest_line: u32) -> Self {
-        Self {
-            view,
-            longest_line: longest_line as usize,
-            snippets: Vec::new(),
-            earlier_files: Files::default(),
-            earlier_tasks: Vec::new(),
-        }
+        let calls = view.facts().calls().iter().zip(0..).map(|(call, index)| (call.at, index)).collect();
+        Self { view, longest_line: longest_line as usize, calls, snippets: Vec::new(), earlier: Vec::new() }
     }
 
-    /// The snippets of a unit. Linear in its texts and its calls.
+    /// The snippets of a unit, behind those of all units in front of it. Linear in its texts and its calls.
     pub(crate) fn unit(&mut self, unit: usize) {
-        let calls = self.view.facts().calls();
-        let first = calls.partition_point(|call| (call.unit as usize) < unit);
-        let calls = first..first + calls[first..].partition_point(|call| call.unit as usize == unit);
         for message in self.view.units()[unit].entries.clone() {
             let blocks = self.view.entries()[message].message.blocks.len();
             for block in 0..blocks {
-                self.block(BlockRef { message: message as u32, block: block as u32 }, calls.clone());
+                self.block(BlockRef { message: message as u32, block: block as u32 });
             }
         }
     }
 
-    fn block(&mut self, at: BlockRef, mut calls: Range<usize>) {
-        let facts = self.view.facts();
+    /// The snippets of these messages. Logarithmic.
+    pub(crate) fn snippets_in(&self, messages: &Range<usize>) -> &[Snippet<'a>] {
+        let at = |message: usize| self.snippets.partition_point(|snippet| snippet.from.message < message);
+        &self.snippets[at(messages.start)..at(messages.end)]
+    }
+
+    /// What the earlier blocks among these messages list: all their files, and the tasks of the newest that has any.
+    pub(crate) fn listed_in(&self, messages: &Range<usize>) -> Listed {
+        let mut all = Listed::default();
+        let at = |message: usize| self.earlier.partition_point(|(earlier, _)| *earlier < message);
+        for (_, listed) in &self.earlier[at(messages.start)..at(messages.end)] {
+            all.files.append(&listed.files);
+            if !listed.tasks.is_empty() {
+                all.tasks.clone_from(&listed.tasks);
+            }
+        }
+        all
+    }
+
+    fn block(&mut self, at: BlockRef) {
         let message = at.message as usize;
         let said = &self.view.entries()[message].message;
-        let from = |kind, call: Option<usize>| From { kind, message, call: call.map(|call| call as u32) };
-        let answered = || calls.clone().find(|call| facts.calls()[*call].output == Some(at));
+        let from = |kind, call: Option<u32>| From { kind, message, call };
+        let outputs = self.view.facts().outputs();
+        let answered = || outputs.binary_search_by_key(&at, |it| it.at).ok().and_then(|output| outputs[output].call);
         match &said.blocks[at.block as usize].content {
             Content::Text { text } => match said.origin {
                 Origin::Typed => self.lines(text, from(Kind::Typed, None)),
@@ -67,7 +89,7 @@ impl<'v, 'a> Gather<'v, 'a> {
                 Origin::Instructions | Origin::Tool | Origin::Notice | Origin::Answer => {}
             },
             Content::ToolCall(_) => {
-                if let Some(call) = calls.find(|call| facts.calls()[*call].at == at) {
+                if let Some(call) = self.calls.get(&at).copied() {
                     self.call(call, from(Kind::Call, Some(call)));
                 }
             }
@@ -81,7 +103,7 @@ impl<'v, 'a> Gather<'v, 'a> {
     /// Sections are read in their order only: a line of a tool's output that looks like a heading is no demand.
     fn earlier(&mut self, text: &'a str, message: usize) {
         let mut section: Option<Section> = None;
-        let mut tasks = Vec::new();
+        let mut listed = Listed::default();
         for range in text::lines(text) {
             let line = text[range].trim_end();
             if let Some(opened) = Section::of_heading(line).filter(|opened| section.is_none_or(|now| now < *opened)) {
@@ -94,19 +116,17 @@ impl<'v, 'a> Gather<'v, 'a> {
                 Some(Section::Decisions | Section::Questions) => {
                     self.line(line.strip_prefix("- ").unwrap_or(line), from(Kind::Model));
                 }
-                Some(Section::Tasks) => tasks.push(line.to_owned()),
-                Some(Section::Files) if self.earlier_files.read_line(line) => {}
+                Some(Section::Tasks) => listed.tasks.push(line.to_owned()),
+                Some(Section::Files) if listed.files.read_line(line) => {}
                 Some(Section::Files | Section::Details) | None => self.line(line, from(Kind::Output)),
             }
         }
-        if !tasks.is_empty() {
-            self.earlier_tasks = tasks;
-        }
+        self.earlier.push((message, listed));
     }
 
     /// The arguments of a call, decoded: short ones together as `key: value`, long ones by their lines.
-    fn call(&mut self, index: usize, from: From) {
-        let call = &self.view.facts().calls()[index];
+    fn call(&mut self, index: u32, from: From) {
+        let call = &self.view.facts().calls()[index as usize];
         if call.kind == ToolKind::Plan {
             return; // the task list has its own section
         }

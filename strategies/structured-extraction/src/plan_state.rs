@@ -1,6 +1,6 @@
 //! The state of the task list, as the newest call that wrote it has it.
 
-use std::collections::HashSet;
+use std::ops::Range;
 
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Value, View};
@@ -10,14 +10,14 @@ const LISTS: &[&str] = &["todos", "plan", "tasks", "items", "todo_list"];
 /// Keys under which one task says what it is.
 const TEXTS: &[&str] = &["content", "step", "title", "subject", "description", "text", "task"];
 
-/// The tasks, one line each with its state; nothing where the newest list stands in what stays. `None` where no call
-/// wrote one.
-pub(crate) fn tasks(view: &View<'_>, is_old: &HashSet<usize>) -> Option<Vec<String>> {
+/// The tasks, one line each with its state; nothing where the newest list stands elsewhere than in `units`. `None` where no
+/// call wrote one.
+pub(crate) fn tasks(view: &View<'_>, units: &Range<usize>) -> Option<Vec<String>> {
     let calls = view.facts().calls().iter().rev().filter(|call| call.kind == ToolKind::Plan);
     for call in calls {
         let tasks = call.json().map(|json| listed(&json)).unwrap_or_default();
         if !tasks.is_empty() {
-            return Some(if is_old.contains(&(call.unit as usize)) { tasks } else { Vec::new() });
+            return Some(if units.contains(&(call.unit as usize)) { tasks } else { Vec::new() });
         }
     }
     None

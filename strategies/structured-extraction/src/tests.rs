@@ -1,7 +1,7 @@
 #![allow(clippy::panic)]
 
 use super::*;
-use epitome_strategy::Protection;
+use epitome_strategy::{Edit, Protection, SummaryText};
 use epitome_testkit::PlanCase;
 use epitome_testkit::plan_check::Planned;
 
@@ -76,14 +76,103 @@ fn the_budget_is_used() {
     assert!(planned.after <= 1200 && planned.after > 960, "{}", planned.after);
 }
 
+/// The units of each block with its text, and those of each edit without one.
+fn runs(planned: &Planned) -> (Vec<(&[u32], &str)>, Vec<&[u32]>) {
+    let (mut blocks, mut others) = (Vec::new(), Vec::new());
+    for edit in &planned.plan.edits {
+        match edit {
+            Edit::Summarize { units, summary: SummaryText::Ready(text), .. } => blocks.push((&**units, text.as_str())),
+            Edit::Drop { units, .. } => others.push(&**units),
+            edit => panic!("{edit:?}"),
+        }
+    }
+    (blocks, others)
+}
+
 #[test]
-fn the_newest_part_and_what_is_protected_stay() {
-    let planned = case(&agent(20, 20), "").target(1500).protect(6, Protection::Pinned).run();
-    let Some(Edit::Summarize { units, .. }) = planned.plan.edits.first() else { panic!("{}", planned.text) };
-    assert!(!units.contains(&6) && units.contains(&5) && units.contains(&7), "{units:?}");
-    assert!(units.iter().all(|unit| *unit < 23), "{units:?}");
-    // What stands in what stays is not said twice.
-    check(&planned, &[], &["module_6.rs\nthe helper_4"]);
+fn each_run_of_neighbours_becomes_a_block_of_its_own_lines() {
+    let planned = case(&agent(20, 20), "").target(2500).protect(8, Protection::Pinned).run();
+    assert!(planned.after <= 2500 && planned.after > 2200, "{}", planned.after);
+    let (blocks, others) = runs(&planned);
+    let [(older, before), (newer, behind)] = blocks[..] else { panic!("{}", planned.text) };
+    assert_eq!((older, newer[0], others.len()), ((2..8).collect::<Vec<u32>>().as_slice(), 9, 0));
+    assert!(newer.iter().all(|unit| *unit < 23), "the newest part stays: {newer:?}");
+    // What was said in front of the pinned step is told in front of it, what was said behind it behind it.
+    for (text, holds, lacks) in [(before, "helper_3 ", "helper_12 "), (behind, "helper_12 ", "helper_3 ")] {
+        assert!(text.contains(holds) && !text.contains(lacks), "{text}");
+    }
+    assert!(before.starts_with("## What the user demanded") && !behind.contains(DEMAND), "{before}\n{behind}");
+    // What stands in what stays is not said at all.
+    assert!(!before.contains("module_5.rs") && !behind.contains("module_5.rs"), "{before}\n{behind}");
+    // The budget goes by the tokens of the runs.
+    assert!(behind.len() > before.len(), "{before}\n{behind}");
+}
+
+#[test]
+fn runs_that_are_too_short_stay() {
+    let pinned =
+        |settings: &str, target| case(&agent(20, 20), settings).target(target).protect(5, Protection::Pinned).run();
+    let check = |planned: &Planned, first: &[u32]| {
+        assert_eq!(runs(planned).0.iter().map(|(units, _)| units[0]).collect::<Vec<_>>(), first, "{}", planned.text);
+    };
+    let planned = pinned("", 1500);
+    check(&planned, &[6]);
+    assert!(
+        planned.after <= 1500 && planned.after > 1300,
+        "what stays is room that the block does not have: {}",
+        planned.after
+    );
+    check(&pinned("least_old_tokens=100", 1500), &[2, 6]);
+    let planned = pinned("least_old_tokens=100000", 1500);
+    assert_eq!(planned.text.trim(), "declined: only 4264 tokens in front of the newest part may leave");
+    let planned = pinned("least_old_tokens=4200", 1500);
+    let expect = "declined: only 4264 tokens in front of the newest part may leave, in runs that are shorter";
+    assert_eq!(planned.text.trim(), expect);
+    let planned = pinned("least_old_tokens=100", 460);
+    assert_eq!(planned.text.trim(), "declined: 97 tokens are left for 2 blocks");
+}
+
+#[test]
+fn what_two_runs_hold_is_told_once_by_the_newer() {
+    let mut fixture = agent(20, 20);
+    for step in [3, 13] {
+        let steps = format!(
+            "assistant: a\ncall TodoWrite t{step} {{\"todos\":[{{\"content\":\"fix the loop\"}}]}}\nresult t{step}: ok\n\
+             assistant: b\ncall Edit e{step} {{\"file_path\":\"src/lexer.rs\",\"old_string\":\"a\",\"new_string\":\"b\"}}\n\
+             result e{step}: ok\n"
+        );
+        let next = format!("assistant: Now module {step} of");
+        fixture = fixture.replacen(&next, &format!("{steps}{next}"), 1);
+    }
+    let planned = case(&fixture, "tail_share=0").target(2000).protect(12, Protection::Pinned).run();
+    let (blocks, _) = runs(&planned);
+    let [(_, before), (_, behind)] = blocks[..] else { panic!("{}", planned.text) };
+    for line in ["- fix the loop (status: pending)", "changed: src/lexer.rs"] {
+        assert!(behind.contains(line) && !before.contains(line), "{before}\n{behind}");
+    }
+}
+
+#[test]
+fn a_run_without_lines_leaves_without_a_block_and_last() {
+    let words = "assistant: plain words of nothing … x300\n".repeat(3);
+    let fixture = agent(20, 20).replacen("assistant: ok\n", &format!("{words}user(pinned): hold\n"), 1);
+    let planned = case(&fixture, "").target(1500).run();
+    let (blocks, others) = runs(&planned);
+    assert_eq!((blocks.len(), others), (1, vec![&[2, 3, 4][..]]), "{}", planned.text);
+    assert!(matches!(planned.plan.edits.last(), Some(Edit::Drop { .. })), "{}", planned.text);
+    assert!(planned.after <= 1500, "{}", planned.after);
+}
+
+#[test]
+fn earlier_blocks_that_would_hardly_shrink_stay_while_others_are_written() {
+    let check = |target, expect: usize| {
+        let earlier = "user(summary):\n  ## Exact lines, oldest first\n  [Read]\n  the module_99.rs file {n} … x100 lines\nuser(pinned): hold\n";
+        let fixture = agent(20, 20).replacen("assistant: ok\n", earlier, 1);
+        let planned = case(&fixture, "tail_share=0").target(target).run();
+        assert_eq!(runs(&planned).0.len(), expect, "{}", planned.text);
+    };
+    check(5200, 1);
+    check(1500, 2);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use crate::changes::replaced;
 use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
 use crate::worth::Worth;
@@ -96,6 +97,10 @@ impl<'c> Choice<'c> {
             } else if is_open(number) {
                 choice.open[passage.lines.start as usize..passage.lines.end as usize].fill(true);
             }
+        }
+        // What is no longer so misleads.
+        for (line, _) in replaced(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
+            choice.open[line] = false;
         }
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use epitome_strategy::session::{Heading, HeadingKind};
-use epitome_strategy::{BlockRef, Content, Goal, Tokens, View, speech};
+use epitome_strategy::{BlockRef, Goal, Tokens, View};
 
 use crate::choose::Choice;
 use crate::digest;
@@ -43,7 +43,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     };
     let stays = |passage: usize| !is_open(passage);
     let mut choice = Choice::new(source, worth, is_open, stays);
-    take_typed(view, source, layout, &mut choice);
+    take_typed(source, layout, &mut choice);
     let mut room = layout.room;
     let mut best: Option<Fitted> = None;
     for _ in 0..ROUNDS {
@@ -74,20 +74,14 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
 }
 
 /// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
-fn take_typed(view: &View<'_>, source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
+fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     for (index, passage) in source.passages.iter().enumerate() {
         if passage.kind != Kind::Typed || layout.place(passage.unit as usize) != Place::Message {
             continue;
         }
         let whole = layout.whole[index];
-        let demands = match passage.at.filter(|_| !whole).and_then(|at| view.block(at)).map(|block| &block.content) {
-            Some(Content::Text { text }) => speech::demands(view.lexicon(), text),
-            _ => Vec::new(),
-        };
         for line in passage.lines.clone() {
-            let range = &source.lines[line as usize].range;
-            let is_demanded = demands.iter().any(|demand| demand.start < range.end && range.start < demand.end);
-            if whole || is_demanded || line == passage.lines.start {
+            if whole || source.lines[line as usize].is_demand || line == passage.lines.start {
                 choice.take(line);
             }
         }

@@ -1,17 +1,29 @@
 //! What becomes of each unit: which stay as they are, which are shortened where they stand, which become lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
 use crate::Settings;
-use crate::source::{self, Kind, Source};
+use crate::source::{self, Kind, Passage, Source};
 use crate::terms::hash;
 use crate::worth::Worth;
 
 /// Characters of the longest string that the newest call's arguments keep where they are giant.
 const TRIMMED_CHARS: [u32; 3] = [4_000, 1_200, 300];
+
+/// Tokens that a harness may have put beside a typed message that stays as it is.
+const LITTLE_BESIDE: Tokens = 40;
+
+/// A typed message.
+struct Typed {
+    unit: usize,
+    tokens: Tokens,
+    /// Whether something is demanded in it.
+    demands: bool,
+    passages: Vec<usize>,
+}
 
 /// What becomes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,40 +113,42 @@ impl Layout {
         runs
     }
 
-    /// Typed messages stay, the newest first, as long as they take no more than `share`; of long ones, and of what the
-    /// harness put into them, lines stay. What was said again later word for word is a line like any other.
+    /// Typed messages stay, those with a demand and then the newest first, as long as they take no more than `share`; of
+    /// long ones, and of what the harness put into them, lines stay. What was said again later word for word is a line like
+    /// any other.
     fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
-        let tokens = |passage: usize| -> Tokens {
-            source.passages[passage].lines.clone().map(|line| worth.tokens[line as usize]).sum()
-        };
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| passage.at.is_some()) {
+        let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
+        for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| typed(passage)) {
             of_unit.entry(passage.unit).or_default().push(index);
         }
-        let (mut used, mut seen) = (0, HashMap::new());
-        for unit in (0..view.units().len()).rev() {
-            if view.units()[unit].kind != UnitKind::User {
+        let mut seen = HashSet::new();
+        let mut messages: Vec<Typed> = Vec::new();
+        for unit in (0..view.units().len()).rev().filter(|unit| view.units()[*unit].kind == UnitKind::User) {
+            let Some(passages) = of_unit.remove(&(unit as u32)) else { continue };
+            let lines = || passages.iter().flat_map(|passage| source.passages[*passage].lines.clone());
+            let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
+            if seen.insert(said) && self.places[unit] == Place::Folds {
+                let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
+                let demands = lines().any(|line| source.lines[line as usize].is_demand);
+                messages.push(Typed { unit, tokens, demands, passages });
+            }
+        }
+        messages.sort_by_key(|message| !message.demands); // stable: among equals the newest first
+        let mut used = 0;
+        for Typed { unit, tokens, passages, .. } in messages {
+            let is_short = tokens <= short;
+            let least = tokens.min(short);
+            if used + least > share {
                 continue;
             }
-            let passages = of_unit.get(&(unit as u32)).map_or(&[][..], Vec::as_slice);
-            let typed: Vec<usize> =
-                passages.iter().copied().filter(|passage| source.passages[*passage].kind == Kind::Typed).collect();
-            let said = typed.iter().flat_map(|passage| source.passages[*passage].lines.clone());
-            let key = hash(said.flat_map(|line| source.lines[line as usize].text().bytes()));
-            let is_repeated = seen.insert(key, unit).is_some();
-            if self.places[unit] != Place::Folds || typed.is_empty() || is_repeated {
-                continue;
-            }
-            let size: Tokens = typed.iter().map(|passage| tokens(*passage)).sum();
-            let beside = view.unit_tokens(unit).saturating_sub(size);
-            let is_short = size <= short;
-            if used + size.min(short) > share {
-                continue;
-            }
-            used += size.min(short);
-            self.places[unit] = if is_short && beside <= size / 4 + 40 { Place::Stays } else { Place::Message };
+            used += least;
+            let beside = view.unit_tokens(unit).saturating_sub(tokens);
+            // A little beside the words costs less than the marks for it would.
+            let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
+            self.places[unit] = if is_whole { Place::Stays } else { Place::Message };
             if is_short {
-                typed.iter().for_each(|passage| self.whole[*passage] = true);
+                passages.iter().for_each(|passage| self.whole[*passage] = true);
             }
         }
     }

@@ -106,3 +106,6 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
     edits.sort_by_key(|(unit, _)| *unit);
     edits.into_iter().map(|(_, edit)| edit).collect()
 }
+
+#[cfg(test)]
+mod tests;

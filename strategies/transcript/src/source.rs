@@ -51,6 +51,8 @@ pub(crate) struct Line {
     pub(crate) starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
+    /// Whether a person demands something in it, or tells what is to be kept in mind.
+    pub(crate) is_demand: bool,
     pub(crate) passage: u32,
 }
 
@@ -134,7 +136,24 @@ impl Source {
                 }
             }
         }
+        source.find_demands(view);
         source
+    }
+
+    /// Marks what people demand. Linear in what they said.
+    fn find_demands(&mut self, view: &View<'_>) {
+        for passage in self.passages.iter().filter(|passage| matches!(passage.kind, Kind::Typed | Kind::Told)) {
+            let lines = &mut self.lines[passage.lines.start as usize..passage.lines.end as usize];
+            let (Some(first), Some(last)) = (lines.first(), lines.last()) else { continue };
+            let (start, text) = (first.range.start, Arc::clone(&first.source));
+            let demands = speech::demands(view.lexicon(), &text[start..last.range.end]);
+            for line in lines {
+                let overlaps = |demand: &Range<usize>| {
+                    demand.start + start < line.range.end && line.range.start < demand.end + start
+                };
+                line.is_demand = demands.iter().any(overlaps);
+            }
+        }
     }
 
     /// Reads a message; `position` is its place in the view, where it stands there.
@@ -221,8 +240,16 @@ impl Source {
         });
         let passage = self.passages.len() as u32;
         let range = 0..head.len();
-        let (sign, starts_line, gap_before) = (Sign::Plain, true, false);
-        self.lines.push(Line { source: head, range, number: None, sign, starts_line, gap_before, passage });
+        self.lines.push(Line {
+            source: head,
+            range,
+            number: None,
+            sign: Sign::Plain,
+            starts_line: true,
+            gap_before: false,
+            is_demand: false,
+            passage,
+        });
         self.passages.push(Passage {
             kind: Kind::Call,
             unit: place.unit,
@@ -285,6 +312,7 @@ impl Source {
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
+                is_demand: false,
                 passage,
             });
         }

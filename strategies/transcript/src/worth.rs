@@ -9,7 +9,6 @@ use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
-use crate::changes::replaced;
 use crate::counts::{Counts, Spoken};
 use crate::source::{Kind, Passage, Source};
 use crate::terms::{KeyMap, Terms, hash};
@@ -33,9 +32,8 @@ const READS: f32 = 5.0;
 const OUTDATED: f32 = 0.8;
 /// What the newest state of a repository, a build, a test is worth.
 const STATE: f32 = 1.4;
-/// What is left of text that a later change replaced, that a change took out, and of comments in what was read: they win by
-/// their words, and say little without the code below.
-const REPLACED: f32 = 0.1;
+/// What is left of text that a change took out, and of comments in what was read: they win by their words, and say little
+/// without the code below.
 const OLD: f32 = 0.5;
 const COMMENT: f32 = 0.5;
 /// What is left of a line that tools print again and again, and in how many messages it is one.
@@ -52,6 +50,8 @@ const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
+/// What a demand is worth that stands in a typed message which has become lines: it comes before all else.
+const DEMAND_FLAT: f32 = 1_000.0;
 /// What a typed word adds to the nearness of an output's line, against the 1.5 of what the model said next.
 const TYPED_TOPIC: f32 = 1.0;
 
@@ -152,11 +152,13 @@ impl Worth {
                 _ => {}
             }
         }
-        for (line, _) in replaced(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
-            self.factor[line] *= REPLACED;
-        }
-        for (line, _) in source.lines.iter().enumerate().filter(|(_, line)| line.sign == Sign::Old) {
-            self.factor[line] *= OLD;
+        for (line, known) in source.lines.iter().enumerate() {
+            if known.sign == Sign::Old {
+                self.factor[line] *= OLD;
+            }
+            if known.is_demand {
+                self.flat[line] += DEMAND_FLAT;
+            }
         }
     }
 

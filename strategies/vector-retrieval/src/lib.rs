@@ -5,7 +5,7 @@ mod nearness;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
-    strategy, summarize_runs, summary_room, tail_start, text, window_start,
+    speech, strategy, summarize_runs, summary_room, tail_start, text, window_start,
 };
 
 use nearness::Candidate;
@@ -17,9 +17,14 @@ settings! {
         keep_nearest: u32 = 20, in 0..=500, unit "messages";
         /// Newest messages that stay whole, near or not.
         window: u32 = 9, in 0..=1000, unit "messages";
-        /// Share of the target that the newest messages keep when nobody asked: then the question is the newest typed message,
-        /// and what comes next may be about something else.
+        /// Whether the strategy declines when nobody asked: then the question is the newest typed message, what comes next may
+        /// be about something else, and a strategy that goes by more than nearness keeps more.
+        only_asked: bool = true;
+        /// Share of the target that the newest messages keep when nobody asked and the strategy does not decline.
         recent_share: f64 = 0.9, in 0.0..=1.0;
+        /// Share of the target that old messages may take in which a person demands something or tells what is to be kept in
+        /// mind: they stay, near or not.
+        demand_share: f64 = 0.4, in 0.0..=1.0;
         /// How much nearness counts against diversity in the choice of the nearest: 1 goes by nearness alone.
         lambda: f64 = 0.7, in 0.0..=1.0;
         /// How much it adds to a message's nearness when it holds all exact strings (paths, ids, numbers) of the question.
@@ -57,6 +62,9 @@ impl Strategy for VectorRetrieval {
         if goal.is_met() {
             return Ok(Plan::decline("the goal is met"));
         }
+        if self.settings.only_asked && !goal.focus_given {
+            return Ok(Plan::decline("nobody asked a question to be near to"));
+        }
         let vectors = match view.vectors() {
             Ok(vectors) => vectors,
             Err(reason) => return Ok(Plan::decline(reason)),
@@ -89,7 +97,8 @@ impl Strategy for VectorRetrieval {
         if candidates.iter().all(|candidate| candidate.nearness <= 0.0) {
             return Ok(Plan::decline("no old message has anything in common with the question"));
         }
-        let queue = self.queue(view, vectors, candidates, window);
+        let mut queue = self.queue(view, vectors, candidates, window);
+        self.keep_demands(view, goal, &mut queue);
         Ok(self.plan_of(view, goal, window, queue))
     }
 }
@@ -105,6 +114,8 @@ enum Cause {
     Near,
     /// In the window, but the goal leaves no room for it.
     Window,
+    /// It holds a demand, but the goal leaves no room for it.
+    Demand,
 }
 
 /// A unit that may leave.
@@ -150,6 +161,31 @@ impl VectorRetrieval {
         queue
     }
 
+    /// Puts messages with demands at the end of the queue, the newest of them last, as many as their share holds.
+    fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<Leaving>) {
+        let mut room = (f64::from(goal.target) * self.settings.demand_share) as Tokens;
+        let demands = |unit: usize| {
+            let message = view.message(view.units()[unit].entries.start);
+            let mut texts = speech::typed_texts(message)
+                .flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
+            view.units()[unit].kind == UnitKind::User
+                && texts.any(|text| !speech::demands(view.lexicon(), text).is_empty())
+        };
+        let mut units: Vec<usize> = queue.iter().map(|leaving| leaving.unit).filter(|unit| demands(*unit)).collect();
+        units.sort_unstable();
+        units.reverse();
+        units.retain(|unit| match room.checked_sub(view.unit_tokens(*unit)) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        });
+        queue.retain(|leaving| !units.contains(&leaving.unit));
+        let last = units.iter().rev().map(|unit| Leaving { unit: *unit, cause: Cause::Demand, nearness: 0.0 });
+        queue.extend(last);
+    }
+
     /// As many of the queue as the goal needs, and what takes their place.
     fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<Leaving>) -> Plan {
         let share = self.share(goal);
@@ -184,7 +220,7 @@ impl VectorRetrieval {
             return Plan::of(drops(view, &gone), "nothing may leave");
         }
         let code = match gone.iter().map(|leaving| leaving.cause).max() {
-            Some(Cause::Window) => "window-shrunk",
+            Some(Cause::Window | Cause::Demand) => "window-shrunk",
             Some(Cause::Near) => "no-room-for-near",
             Some(Cause::Far | Cause::Earlier) | None => "far-from-question",
         };
@@ -217,7 +253,7 @@ fn drops(view: &View<'_>, gone: &[Leaving]) -> Vec<Edit> {
         let code = match leaving[0].cause {
             Cause::Far | Cause::Earlier => "far-from-question",
             Cause::Near => "no-room-for-near",
-            Cause::Window => "window-shrunk",
+            Cause::Window | Cause::Demand => "window-shrunk",
         };
         let (detail, score) = reason(view, leaving, code);
         let mut units: Vec<u32> = leaving.iter().map(|leaving| leaving.unit as u32).collect();

@@ -235,14 +235,16 @@ fn it_declines_where_there_is_nothing_to_go_by() {
     check(case("").embedder(None), "no embedder is configured");
     check(case("").embedder(Some(Arc::new(Same(0.0)))), "no old message has anything in common with the question");
     check(case("").embedder(Some(Arc::new(Same(f32::NAN)))), "no old message has anything in common with the question");
-    check(PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), ""), "there is no current question to be near to");
+    let unasked = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), settings);
+    check(unasked("only_asked=false"), "there is no current question to be near to");
+    check(unasked("").focus("income return form"), "nobody asked a question to be near to");
     check(case("window=100"), "nothing in front of the newest 15 units may leave");
     check(case("min_summary_tokens=2000"), "what is far from the question is no longer than its summary would be");
 }
 
 #[test]
 fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
-    let settings = "min_summary_tokens=20 window=1 keep_nearest=2";
+    let settings = "min_summary_tokens=20 window=1 keep_nearest=2 only_asked=false";
     let case = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "income return form"), settings);
     let newest = case(&format!("{settings} recent_share=0.6")).focus("income return form").target(300).run();
     let nearest = case(&format!("{settings} recent_share=0")).focus("income return form").target(300).run();
@@ -250,4 +252,17 @@ fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
     assert_eq!(nearest.text, asked.text);
     // The newest topics are whole, and what is left of the room is for the nearest.
     assert_eq!(newest.text, "summarize u2..u5 in 38 tokens (far-from-question)\ndrop u8..u9 (far-from-question)");
+}
+
+#[test]
+fn what_a_person_demands_stays_near_or_not() {
+    let demand = "user: From now on, answer in French.\nassistant: Oui.\n";
+    let case = |settings: &str| {
+        let settings = format!("min_summary_tokens=20 window=1 keep_nearest=1 {settings}");
+        let fixture = format!("user: hello\nassistant: hi\n{demand}{}", chat(TOPICS, "income return form"));
+        PlanCase::new::<VectorRetrieval>(&fixture, &settings).asked("income return form").target(200).run().text
+    };
+    let leaves = |plan: &str| plan.contains("u1..") || plan.contains("u2");
+    assert!(leaves(&case("demand_share=0")), "{}", case("demand_share=0"));
+    assert!(!case("").contains("u2..") && !case("").contains("..u2 "), "{}", case(""));
 }

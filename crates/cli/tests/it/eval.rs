@@ -136,7 +136,7 @@ fn rows_computed_from_something_else_are_measured_again() {
 fn settings_are_set() {
     let place = place();
     let line = "eval session.jsonl --budgets 0.5 --min-tokens 0 --min-calls 1 --min-needed 1 --jsonl cases.jsonl -q \
-                --compare default --methods default,set:select.mode=fixed+select.chain=code+structured-extraction.tail_share=0.9";
+                --compare default --methods default,set:select.mode=fixed+select.chain=code+transcript.tail_share=0.9";
     let ran = place.run(line);
     for other in ["tail_share=0.9", "baseline:newest", "baseline:identifiers"] {
         assert!(ran.text().contains(&format!("{other} − default paired")), "{}", ran.all());
@@ -281,7 +281,7 @@ fn what_is_wrong_is_told() {
             .stderr,
         ""
     );
-    assert!(told("--methods set:structured-extraction.tail_share=much").contains("`tail_share` takes a number"));
+    assert!(told("--methods set:transcript.tail_share=much").contains("`tail_share` takes a number"));
     assert!(told("--min-tokens 90m").contains("none of 1 session fits"), "{}", told("--min-tokens 90m"));
     assert!(told("--compare other").contains("--compare: `other` is not measured"));
     assert!(told("--compare default,other").contains("`other` is not measured"));

@@ -40,13 +40,13 @@ fn history_of_a_kept_session() {
       tokens # → #
       edits sliding-window #
       handles [HANDLE]
-      summary [Summary of # earlier messages] ## User - turn #: the parser reads…
+      summary [Summary of # earlier messages] ## User - turn #: the parser reads another line the p…
 
     Compaction # by epitome, manual, after # messages
       tokens # → #
       edits sliding-window #
       handles [HANDLE]
-      summary [Summary of # earlier messages] ## User - turn #: the parser reads…
+      summary [Summary of # earlier messages] ## User - turn #: the parser reads another line the…
     "#);
     drop(shape);
     let printed = place.run("history kept.jsonl --json").json();

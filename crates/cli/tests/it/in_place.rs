@@ -124,11 +124,12 @@ fn compacted_while_written(format: &'static str, habit: Habit, rounds: u32, at_m
     refused
 }
 
+/// A line spoils one attempt to append, or two where it is read half: so few leave room whatever the machine is busy with.
 #[test]
 fn what_an_agent_writes_meanwhile_is_there_and_follows() {
     for format in FORMATS {
         for habit in HABITS {
-            assert_eq!(compacted_while_written(format, habit, 3, 40), 0, "{format}: there is time to append");
+            assert_eq!(compacted_while_written(format, habit, 3, 10), 0, "{format}: there is time to append");
         }
     }
 }

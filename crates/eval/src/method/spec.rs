@@ -37,7 +37,7 @@ pub(super) fn parse_config(text: &str, file: &str, registry: &Registry) -> Resul
     Config::parse(text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
-/// The default configuration with settings such as `structured-extraction.tail_share=0.2` or `select.mode=tournament`.
+/// The default configuration with settings such as `transcript.tail_share=0.2` or `select.mode=tournament`.
 pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
     let mut config = Config::default();
     for setting in settings.split('+') {

@@ -8,6 +8,9 @@ use regex::Regex;
 use super::phrases::Phrases;
 use super::{Cue, CueCounts, CueMatch, Cues, Lexicon, LexiconError, opens_sentence};
 
+/// Words with what they tell.
+type Words = Vec<(String, Cues)>;
+
 /// The search for some of a lexicon's cues: their words, those phrases of other cues that hold one of them, and their
 /// patterns. The fewer the cues, the faster it is built and the faster it reads.
 pub struct CueSearch {
@@ -24,8 +27,7 @@ impl fmt::Debug for CueSearch {
 impl CueSearch {
     pub(super) fn new(lexicon: &Lexicon, wanted: Cues) -> Result<Self, LexiconError> {
         let of = |(word, cues): &'_ (String, Cues)| (word.clone(), cues.and(wanted));
-        let (mut words, others): (Vec<(String, Cues)>, Vec<(String, Cues)>) =
-            lexicon.words.iter().map(of).partition(|(_, cues)| !cues.is_empty());
+        let (mut words, others): (Words, Words) = lexicon.words.iter().map(of).partition(|(_, cues)| !cues.is_empty());
         if !others.is_empty() {
             let inside = Phrases::new(words.iter().map(|(word, cues)| (word.as_str(), *cues)));
             words.extend(others.into_iter().filter(|(word, _)| inside.is_in(word)));

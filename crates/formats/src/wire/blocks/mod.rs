@@ -8,8 +8,7 @@ pub(crate) mod responses;
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role,
-    harness,
+    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role, harness,
 };
 
 use super::json::Object;
@@ -93,7 +92,10 @@ mod tests {
         check("[Summary of 12 earlier messages · recall 0a1b2c3d]\n## Goal", Origin::Summary);
         check("[3 earlier messages left the context]", Origin::Notice);
         check("[Summary of the talk]\nplease translate", Origin::Typed);
-        check("This session is being continued from a previous conversation that ran out of context. …", Origin::Summary);
+        check(
+            "This session is being continued from a previous conversation that ran out of context. …",
+            Origin::Summary,
+        );
         check("<system-reminder>a</system-reminder>", Origin::Injected);
     }
 

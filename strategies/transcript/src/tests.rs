@@ -1,0 +1,131 @@
+#![allow(clippy::panic)]
+
+use epitome_strategy::Protection;
+use epitome_testkit::PlanCase;
+use epitome_testkit::plan_check::Planned;
+
+use super::*;
+
+const DEMAND: &str = "From now on, run the parser tests before each commit.";
+
+/// A session of `steps` reads, each of a file of its own that holds `lines` lines, behind a task and a demand.
+fn agent(steps: usize, lines: usize) -> String {
+    let mut text = format!("system: You are an agent.\nuser: fix the parser\nassistant: ok\nuser: {DEMAND}\n");
+    for step in 1..=steps {
+        text.push_str(&format!(
+            "assistant: Module {step} calls helper_{step}, I look there.\n\
+             call Read c{step} {{\"file_path\":\"src/module_{step}.rs\"}}\n\
+             result c{step}:\n  the helper_{step} function calls inner_{step} for this\n  \
+             plain words of nothing in particular {{n}} … x{lines} lines\n"
+        ));
+    }
+    text + "assistant: The loop ends now: inner_1 was never reset.\nuser: and the lexer?\nassistant: I look.\n\
+            call Bash last {\"command\":\"cargo test -p parser\"}\nresult last: all passed\n"
+}
+
+fn case(fixture: &str, settings: &str) -> PlanCase {
+    PlanCase::new::<Transcript>(fixture, settings)
+}
+
+/// The transcripts of a plan, in order.
+fn transcripts(planned: &Planned) -> Vec<&str> {
+    let ready = planned.plan.edits.iter().filter_map(|edit| match edit {
+        Edit::Summarize { summary: SummaryText::Ready(text), .. } => Some(text.as_str()),
+        _ => None,
+    });
+    ready.collect()
+}
+
+#[track_caller]
+fn check(planned: &Planned, holds: &[&str], lacks: &[&str]) {
+    let text = transcripts(planned).join("\n~~~\n");
+    holds.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in:\n{text}\n{}", planned.text));
+    lacks.iter().for_each(|part| assert!(!text.contains(part), "`{part}` is in:\n{text}"));
+}
+
+#[test]
+fn declines_where_it_has_nothing_to_offer() {
+    case(&agent(10, 30), "").target(100_000).expect("declined: the goal is met");
+    case("user: hi\nassistant: hello\nuser: bye", "")
+        .protect(1, Protection::Pinned)
+        .target(1)
+        .expect("declined: nothing may leave but what was typed");
+}
+
+#[test]
+fn what_was_said_comes_before_what_was_printed() {
+    let planned = case(&agent(20, 40), "").target(700).run();
+    check(
+        &planned,
+        &["» Module 20 calls helper_20", "▸ Read: src/module_20.rs", "→ the helper_20 function"],
+        &[DEMAND, "in particular 2"],
+    );
+    assert!(planned.after <= 700 && planned.after > 630, "the room is used: {}", planned.after);
+}
+
+#[test]
+fn typed_messages_stay_and_transcripts_stand_between_them() {
+    let fixture = "user: fix it\nassistant:\n  The first is fixed.\n  a line {n} of it … x40 lines\nuser: now the second\n\
+        assistant:\n  The other is fixed.\n  a line {n} of that … x40 lines\nuser: go on\nassistant: yes";
+    let planned = case(fixture, "tail_share=0").target(150).run();
+    assert_eq!(transcripts(&planned).len(), 2, "{}", planned.text);
+    check(&planned, &["The first", "The other"], &["now the second"]);
+}
+
+#[test]
+fn of_a_long_typed_message_the_demands_stay() {
+    let fixture = format!(
+        "user: start\nassistant: ok\nuser:\n  Look at this log:\n  plain words of a log {{n}} … x60 lines\n  {DEMAND}\n  more words of it {{n}} … x60 lines\n\
+         assistant: ok\nuser: go on\nassistant: yes"
+    );
+    let planned = case(&fixture, "short_message=20").target(250).run();
+    let kept = planned.plan.edits.iter().find_map(|edit| match edit {
+        Edit::Excerpt { keep, reason, .. } if &*reason.code == "long-message" => Some(keep),
+        _ => None,
+    });
+    let kept = kept.unwrap_or_else(|| panic!("not cut: {}", planned.text));
+    assert!(kept.len() >= 2, "{kept:?}");
+}
+
+#[test]
+fn changes_are_told_by_sign_and_replaced_text_leaves() {
+    let fixture = "user: rename it\n\
+        assistant: Reading.\ncall Read r {\"file_path\":\"src/a.rs\"}\nresult r:\n  let first_name = compute_the_value();\n  fn other() {}\n\
+        assistant: Changing.\ncall Edit e {\"file_path\":\"src/a.rs\",\"old_string\":\"let first_name = compute_the_value();\",\"new_string\":\"let second_name = compute_the_value();\"}\nresult e: done\n\
+        assistant: Listing.\ncall Bash b {\"command\":\"ls\"}\nresult b:\n  entry {n} … x90 lines\nuser: go on\nassistant: yes";
+    let planned = case(fixture, "tail_share=0").target(150).run();
+    check(&planned, &["▸ Edit: src/a.rs", "+ let second_name = compute_the_value();"], &["→ let first_name"]);
+}
+
+#[test]
+fn the_newest_step_is_cut_where_it_stands() {
+    let fixture = "user: go\nassistant: I print it.\ncall Bash b {\"command\":\"cat big.log\"}\nresult b:\n  line {n} of the log … x400 lines\n  error: it broke\n";
+    let planned = case(fixture, "").target(600).run();
+    assert!(planned.text.contains("newest-output"), "{}", planned.text);
+    assert!(planned.after <= 600, "{}", planned.after);
+    let giant = format!(
+        "user: go\nassistant: I write it.\ncall Write w {{\"file_path\":\"a\",\"content\":\"{}\"}}\nresult w: rejected\n",
+        "many words ".repeat(3000)
+    );
+    let planned = case(&giant, "").target(1_000).run();
+    assert!(planned.text.contains("trim") && planned.text.contains("newest-arguments"), "{}", planned.text);
+}
+
+#[test]
+fn an_earlier_transcript_is_read_back_and_another_summary_keeps_its_sections() {
+    let earlier = "user: go\nuser(summary):\n  [Summary of 9 earlier messages]\n  » I ran the tests.\n  ▸ Bash: cargo test\n  → test result: FAILED\n  \
+        » words of little use … x300\nuser: on\nassistant: yes\nuser: and?\nassistant: no";
+    let planned = case(earlier, "tail_share=0").target(120).run();
+    check(&planned, &["» I ran the tests.", "▸ Bash: cargo test\n→ test result: FAILED"], &["[Summary of", "◦"]);
+    let other = "user: go\nuser(summary):\n  ## Files\n  file {n} of the session … x200 lines\n  ## Pending tasks\n  ship the parser\n\
+        user: on\nassistant: yes\nuser: and?\nassistant: no";
+    let planned = case(other, "").target(300).run();
+    assert!(planned.text.contains("earlier-summary"), "{}", planned.text);
+}
+
+#[test]
+fn the_same_view_gives_the_same_plan() {
+    let fixture = agent(15, 30);
+    let plans: Vec<String> = (0..3).map(|_| case(&fixture, "").target(900).run().text).collect();
+    assert!(plans.windows(2).all(|pair| pair[0] == pair[1]));
+}
