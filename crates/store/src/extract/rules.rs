@@ -3,7 +3,7 @@
 use epitome_strategy::{Cue, Lexicon};
 
 use super::binding::{binds_an_identifier, is_identifier};
-use super::weight::weight;
+use super::weight::{clear_start, weight};
 use crate::memory::MemoryKind;
 
 /// Who says it.
@@ -202,12 +202,16 @@ pub(super) fn judged(sentence: &str, speaker: Speaker, lexicon: &Lexicon) -> Opt
         }
     };
     for found in lexicon.find(sentence) {
-        let from_here = sentence[found.range.start..].to_lowercase();
+        // As long as in the sentence: cue words are of Latin letters and Chinese.
+        let word = sentence[found.range.clone()].to_ascii_lowercase();
+        let Some(full) = weight(found.cue, &word) else { continue };
+        // A cue may be longer than what is clear in it: what stands in front of that is judged.
+        let start = found.range.start + clear_start(found.cue, &word);
+        let from_here = sentence[start..].to_lowercase();
         if IDIOMS.iter().any(|idiom| from_here.starts_with(idiom)) {
             continue;
         }
-        let (before, word) = (&sentence[..found.range.start], sentence[found.range.clone()].to_lowercase());
-        let full = weight(found.cue, &word);
+        let before = &sentence[..start];
         match found.cue {
             Cue::Remember if person && demands(before) => offer(MemoryKind::Fact, 4.5 * full),
             Cue::Preference if person => offer(MemoryKind::Preference, if is_liking(&word) { 1.6 } else { 3.8 * full }),

@@ -49,6 +49,7 @@ fn preferences_and_instructions() {
     // Cues of what to keep in a context, which hold for the task at hand or tell of something.
     check("If the build fails, run it again in the other folder.", &[]);
     check("Each of those files needs a header at most.", &[]);
+    check("I always bring cake to our meetings.", &[]);
     check("I'd like to see the museum tomorrow afternoon.", &[]);
     check("My flight leaves tomorrow and the budget is tight.", &[]);
     check("如果构建失败，先告诉我是哪一步。", &[]);

@@ -96,20 +96,28 @@ const LIKING: &[&str] = &["i like", "我喜欢"];
 /// What a weak word weighs.
 const WEAK_WEIGHT: f64 = 0.3;
 
-/// What a cue word weighs in a memory, from 0 to 1; `word` in lower case. The words that ship tell what to keep in a
-/// context: many of them hold for the task at hand ("if", "each", "at most"), and those weigh nothing here. A word of the
-/// configuration weighs all of it. Linear in the words of the cue that ship.
-pub(super) fn weight(cue: Cue, word: &str) -> f64 {
-    let Some((_, clear)) = CLEAR.iter().find(|(of, _)| *of == cue) else {
-        return if WEAK.contains(&word) { WEAK_WEIGHT } else { 1.0 };
-    };
+/// The words of a cue that can mean nothing else; none for cues that are told apart otherwise.
+fn clear(cue: Cue) -> Option<&'static [&'static str]> {
+    CLEAR.iter().find(|(of, _)| *of == cue).map(|(_, words)| *words)
+}
+
+/// What a cue word weighs in a memory, up to 1; `word` in lower case. The words that ship tell what to keep in a context:
+/// many of them hold for the task at hand ("if", "each", "at most"), and those are `None` here. A word of the configuration
+/// weighs all of it. Linear in the words of the cue that ship.
+pub(super) fn weight(cue: Cue, word: &str) -> Option<f64> {
+    let Some(clear) = clear(cue) else { return Some(if WEAK.contains(&word) { WEAK_WEIGHT } else { 1.0 }) };
     if clear.iter().any(|clear| word.contains(clear)) || LIKING.contains(&word) {
-        1.0
+        Some(1.0)
     } else if WEAK.iter().any(|weak| word.contains(weak)) {
-        WEAK_WEIGHT
+        Some(WEAK_WEIGHT)
     } else if Lexicon::standard().words(cue).any(|shipped| shipped == word) {
-        0.0
+        None
     } else {
-        1.0
+        Some(1.0)
     }
+}
+
+/// Where in a cue word that which is clear begins, in bytes: `never` in `should never`; 0 where nothing is.
+pub(super) fn clear_start(cue: Cue, word: &str) -> usize {
+    clear(cue).unwrap_or_default().iter().filter_map(|clear| word.find(clear)).min().unwrap_or(0)
 }
