@@ -4,7 +4,7 @@ use epitome_session::{Content, Message, Role, Trigger};
 use epitome_strategy::Tokens;
 
 use crate::budget::{Budget, Check, Urgency};
-use crate::report::{Report, Status};
+use crate::report::Report;
 
 /// After an attempt that changed nothing, the next one waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
@@ -107,7 +107,7 @@ impl Watch {
             }
             Trigger::Hard | Trigger::Manual | Trigger::Overflow | Trigger::Recorded => Urgency::Hard,
         };
-        self.failed = (report.status != Status::Compacted).then_some((report.tokens_before, urgency));
+        self.failed = (!report.status.is_compaction()).then_some((report.tokens_before, urgency));
     }
 
     /// Forgets the last attempt that failed: its cause is said to be over.
