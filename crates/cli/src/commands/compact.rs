@@ -77,7 +77,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     if args.json {
         output::standard(&line(&done.report)?)?;
     }
-    if !done.page.is_empty() && done.report.status == Status::Compacted {
+    if !done.page.is_empty() && done.report.status.is_compaction() {
         done.page.push_str(&report::timings(&done.report.timings, width()));
     }
     output::tell(&done.page);
