@@ -50,7 +50,7 @@ const STATE_COMMANDS: &[&str] = &[
 ];
 
 /// What a call asks for: its line without the tool's name, and without a change of the folder in front.
-pub(crate) fn asked<'s>(source: &'s Source, action: &Action) -> &'s str {
+pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
     let head = source.lines[action.head as usize].text();
     let asked = head.strip_prefix(&*action.name).map_or(head, |rest| rest.trim_start_matches(": "));
     match asked.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
@@ -62,7 +62,7 @@ pub(crate) fn asked<'s>(source: &'s Source, action: &Action) -> &'s str {
 /// What a call is about: calls of the same signature ask for the same thing. A command is known by its first two words, or
 /// whole where it begins with a path.
 pub(crate) fn signature(source: &Source, action: &Action) -> u64 {
-    let asked = asked(source, action);
+    let asked = request_of(source, action);
     let asked = asked.split(" | ").next().unwrap_or(asked);
     let mut words = asked.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -77,19 +77,19 @@ pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
 
 /// Whether a call shows what stands somewhere, and does nothing.
 pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
-    let asked = asked(source, action);
+    let asked = request_of(source, action);
     matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
         || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| asked.starts_with(command)))
 }
 
 /// Whether a call tells how things stand: a repository, a build, a test.
 pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
-    action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| asked(source, action).contains(command))
+    action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| request_of(source, action).contains(command))
 }
 
 /// The file that a call reads or changes, by its name without folders.
 pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
-    let asked = asked(source, action);
+    let asked = request_of(source, action);
     let name = match action.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write => asked.split(" | ").find(|part| part.contains('.'))?,
         ToolKind::Shell => asked.split_whitespace().rfind(|word| word.contains('.') && !word.starts_with('-'))?,

@@ -44,7 +44,7 @@ pub(crate) enum Sign {
 
 /// The arguments of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct CallText {
     /// Short ones, most telling first.
     pub(crate) head: String,
     /// The lines of longer ones.
@@ -52,21 +52,21 @@ pub(crate) struct Told {
 }
 
 /// Tells a call's arguments: `json` where they are JSON, else their text. Linear.
-pub(crate) fn tell(json: Option<&Value>, arguments: &str) -> Told {
+pub(crate) fn tell(json: Option<&Value>, arguments: &str) -> CallText {
     let mut leaves = Vec::new();
     match json {
         Some(json) => read_leaves(json, "", &mut leaves),
         None => leaves.push((String::new(), arguments.to_owned())),
     }
     leaves.sort_by_key(|(key, _)| TELLING_KEYS.iter().position(|known| known == key).unwrap_or(TELLING_KEYS.len()));
-    let mut told = Told::default();
+    let mut told = CallText::default();
     for (key, value) in leaves {
         tell_leaf(&mut told, &key, &value);
     }
     told
 }
 
-fn tell_leaf(told: &mut Told, key: &str, value: &str) {
+fn tell_leaf(told: &mut CallText, key: &str, value: &str) {
     let sign = sign_of(key);
     // A description repeats in words what the command says.
     if value.trim().is_empty() || (key == "description" && !told.head.is_empty()) {
