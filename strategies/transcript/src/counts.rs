@@ -17,8 +17,10 @@ const COMMON: f32 = 0.2;
 const ASKED: f32 = 1.0;
 const NEXT: f32 = 1.5;
 const NEXT_MESSAGES: usize = 3;
-/// Lines of one message that tell what it is about: what is said at length is about many things.
+/// Lines of one passage, and terms of one message, that tell what it is about: what is said at length, or calls hundreds of
+/// tools at once, is about many things. The bound keeps the cost of nearness linear.
 const LONGEST_SPEECH: usize = 40;
+const MOST_TERMS: usize = 1_000;
 
 /// How often terms stand where.
 #[derive(Debug)]
@@ -101,7 +103,9 @@ impl Spoken {
                 spoken.terms.push(Vec::new());
             }
             if let Some(terms) = spoken.terms.last_mut() {
-                passage.lines.clone().take(LONGEST_SPEECH).for_each(|line| terms.extend(worth.terms_of(line)));
+                let lines = passage.lines.clone().take(LONGEST_SPEECH);
+                let left = MOST_TERMS.saturating_sub(terms.len());
+                terms.extend(lines.flat_map(|line| worth.terms_of(line)).take(left));
             }
         }
         spoken

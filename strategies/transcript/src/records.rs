@@ -1,5 +1,7 @@
 //! The kept lines of a run of units, as the records of a transcript.
 
+use std::collections::HashMap;
+
 use crate::arguments::Sign;
 use crate::digest::{Record, Rows, Speaker};
 use crate::source::{Kind, Line, Passage, Source};
@@ -8,17 +10,17 @@ use crate::source::{Kind, Line, Passage, Source};
 pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results stand with their calls.
-    let mut calls: Vec<(u32, usize)> = Vec::new();
+    let mut calls: HashMap<u32, usize> = HashMap::new();
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
         if rows.is_empty() {
             continue;
         }
-        let call = passage.action.and_then(|action| calls.iter().rev().find(|(known, _)| *known == action));
-        match (passage.kind, call.map(|(_, record)| &mut records[*record])) {
+        let call = passage.action.and_then(|action| calls.get(&action));
+        match (passage.kind, call.map(|record| &mut records[*record])) {
             (Kind::Call, _) => {
                 let Some(action) = passage.action else { continue };
-                calls.push((action, records.len()));
+                calls.insert(action, records.len());
                 records.push(call_record(source, action));
             }
             (Kind::Argument, Some(Record::Call { arguments, .. })) => {
