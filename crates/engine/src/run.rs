@@ -274,7 +274,7 @@ impl Engine {
                 let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
                 layout.units.partition_point(sent) as u32
             });
-            let vectors = match strategy.meta().needs.embeddings {
+            let vectors = match strategy.needs_vectors(goal) {
                 true => Some(self.vectors(context, run, &layout, goal).await),
                 false => None,
             };

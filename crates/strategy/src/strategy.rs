@@ -16,6 +16,13 @@ pub trait Strategy: Send + Sync + Debug {
     /// What it is.
     fn meta(&self) -> &Meta;
 
+    /// Whether a plan for `goal` takes the vectors of the view's units: what is embedded for a strategy that will decline
+    /// anyway is time for nothing. By default what [`Meta::needs`] says. Constant time.
+    fn needs_vectors(&self, goal: &Goal) -> bool {
+        let _ = goal;
+        self.meta().needs.embeddings
+    }
+
     /// What to do to `view` to get nearer to `goal`.
     ///
     /// Return edits in order of preference; the engine stops applying them when the goal is met, refuses those that break

@@ -58,6 +58,10 @@ impl Strategy for VectorRetrieval {
         &Self::META
     }
 
+    fn needs_vectors(&self, goal: &Goal) -> bool {
+        !self.settings.only_asked || goal.focus_given
+    }
+
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         if goal.is_met() {
             return Ok(Plan::decline("the goal is met"));
