@@ -257,12 +257,16 @@ fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
 #[test]
 fn what_a_person_demands_stays_near_or_not() {
     let demand = "user: From now on, answer in French.\nassistant: Oui.\n";
-    let case = |settings: &str| {
+    let leaves = |settings: &str| {
         let settings = format!("min_summary_tokens=20 window=1 keep_nearest=1 {settings}");
         let fixture = format!("user: hello\nassistant: hi\n{demand}{}", chat(TOPICS, "income return form"));
-        PlanCase::new::<VectorRetrieval>(&fixture, &settings).asked("income return form").target(200).run().text
+        let case = PlanCase::new::<VectorRetrieval>(&fixture, &settings).asked("income return form").target(200);
+        let planned = case.run();
+        planned.plan.edits.iter().any(|edit| match edit {
+            Edit::Summarize { units, .. } | Edit::Drop { units, .. } => units.contains(&2),
+            Edit::Excerpt { .. } | Edit::Trim { .. } => false,
+        })
     };
-    let leaves = |plan: &str| plan.contains("u1..") || plan.contains("u2");
-    assert!(leaves(&case("demand_share=0")), "{}", case("demand_share=0"));
-    assert!(!case("").contains("u2..") && !case("").contains("..u2 "), "{}", case(""));
+    assert!(leaves("demand_share=0"), "it is far from the question");
+    assert!(!leaves(""), "it is a demand");
 }
