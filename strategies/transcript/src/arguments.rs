@@ -49,17 +49,24 @@ pub(crate) struct CallText {
     pub(crate) head: String,
     /// The lines of longer ones.
     pub(crate) lines: Vec<(Sign, String)>,
+    /// Whether they list tasks, each with how it stands.
+    pub(crate) lists_tasks: bool,
 }
 
 /// Tells a call's arguments: `json` where they are JSON, else their text. Linear.
 pub(crate) fn tell(json: Option<&Value>, arguments: &str) -> CallText {
     let mut leaves = Vec::new();
+    let mut told = CallText::default();
     match json {
-        Some(json) => read_leaves(json, "", &mut leaves),
+        Some(json) => {
+            let tasks = tasks(json);
+            told.lists_tasks = !tasks.is_empty();
+            told.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
+            read_leaves(json, "", &mut leaves);
+        }
         None => leaves.push((String::new(), arguments.to_owned())),
     }
     leaves.sort_by_key(|(key, _)| TELLING_KEYS.iter().position(|known| known == key).unwrap_or(TELLING_KEYS.len()));
-    let mut told = CallText::default();
     for (key, value) in leaves {
         tell_leaf(&mut told, &key, &value);
     }
@@ -130,6 +137,7 @@ fn read_leaves(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
             leaves.push((key.to_owned(), format!("{key}={number}")));
         }
         Value::Array(items) => items.iter().for_each(|item| read_leaves(item, key, leaves)),
+        Value::Object(_) if is_task(value) => {}
         Value::Object(_) if !key.is_empty() && is_row(value) => leaves.push((String::new(), row(value))),
         Value::Object(fields) => fields.iter().for_each(|(key, item)| read_leaves(item, key, leaves)),
         Value::Number(_) | Value::Bool(_) | Value::Null => {}
@@ -147,6 +155,17 @@ fn is_row(value: &Value) -> bool {
     fields(value).all(|(key, value)| {
         !value.is_object() && !value.is_array() && (key == "content" || sign_of(key) == Sign::Plain)
     })
+}
+
+/// The tasks that a call lists, each with how it stands.
+fn tasks(arguments: &Value) -> Vec<&Value> {
+    let lists = fields(arguments).filter_map(|(_, value)| value.as_array());
+    lists.flatten().filter(|item| is_task(item)).collect()
+}
+
+/// Whether an object is a task of a list: a row with its status.
+fn is_task(value: &Value) -> bool {
+    is_row(value) && fields(value).any(|(key, _)| key == "status") && fields(value).nth(1).is_some()
 }
 
 /// A row as one line, without what only a program reads.
@@ -183,9 +202,11 @@ mod tests {
         check(r#"{"path":"a.rs","offset":20,"limit":5}"#, "a.rs | offset=20 | limit=5", &[]);
         check(
             r#"{"todos":[{"content":"write","status":"done","id":"1"},{"subject":"test","status":"open"}]}"#,
-            "write | done | test | open",
-            &[],
+            "",
+            &[(Sign::Plain, "write | done"), (Sign::Plain, "test | open")],
         );
+        check(r#"{"taskId":"4","status":"completed"}"#, "4 | completed", &[]);
+        check(r#"{"rows":[{"city":"Bonn","zip":"53"},{"city":"Ulm"}]}"#, "Bonn | 53 | Ulm", &[]);
         check(
             "*** Begin Patch\n*** Update File: a.rs\n-x\n+y\n z\n*** End Patch",
             "Update File: a.rs",

@@ -1,6 +1,6 @@
-//! Text that a later change replaced.
+//! Text that a later change replaced, and lists of tasks that a later one replaced.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::actions::file_of;
 use crate::arguments::Sign;
@@ -10,13 +10,30 @@ use crate::terms::hash;
 /// Bytes of the shortest line that is taken for the same line elsewhere: closing brackets stand everywhere.
 const LEAST_BYTES: usize = 12;
 
-/// Of each line, whether it shows text of a file that a later change replaced. Linear.
+/// Of each line, whether it shows text of a file that a later change replaced, or tasks of a list of which the same tool
+/// was given a later one. Linear.
 pub(crate) fn replaced(source: &Source) -> Vec<bool> {
     let mut is_replaced = vec![false; source.lines.len()];
-    let mut gone: HashSet<(u64, u64)> = HashSet::new();
-    if !source.lines.iter().any(|line| line.sign == Sign::Old) {
-        return is_replaced;
+    mark_earlier_tasks(source, &mut is_replaced);
+    if source.lines.iter().any(|line| line.sign == Sign::Old) {
+        mark_replaced_text(source, &mut is_replaced);
     }
+    is_replaced
+}
+
+fn mark_earlier_tasks(source: &Source, is_replaced: &mut [bool]) {
+    let listing = || source.actions.iter().filter(|action| action.lists_tasks);
+    let newest: HashMap<&str, u32> = listing().map(|action| (&*action.name, action.head)).collect();
+    for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Argument) {
+        let action = passage.action.map(|action| &source.actions[action as usize]);
+        if action.is_some_and(|action| action.lists_tasks && newest.get(&*action.name) != Some(&action.head)) {
+            is_replaced[passage.lines.start as usize..passage.lines.end as usize].fill(true);
+        }
+    }
+}
+
+fn mark_replaced_text(source: &Source, is_replaced: &mut [bool]) {
+    let mut gone: HashSet<(u64, u64)> = HashSet::new();
     let key = |file: u64, line: u32| {
         let text = source.lines[line as usize].text().trim();
         (text.len() >= LEAST_BYTES).then(|| (file, hash(text.bytes())))
@@ -44,5 +61,4 @@ pub(crate) fn replaced(source: &Source) -> Vec<bool> {
             lines(Kind::Argument, Sign::Old).filter_map(|line| key(file, line)).filter(|key| !kept.contains(key)),
         );
     }
-    is_replaced
 }

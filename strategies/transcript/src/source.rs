@@ -92,6 +92,8 @@ pub(crate) struct Action {
     /// Its line.
     pub(crate) head: u32,
     pub(crate) message: u32,
+    /// Whether it lists tasks, each with how it stands.
+    pub(crate) lists_tasks: bool,
 }
 
 /// Everything that may be kept, in order.
@@ -221,6 +223,7 @@ impl Source {
             Arc::from(format!("{name}: {}", told.head.replace(['\n', '\r'], " ")))
         };
         let action = self.add_action(name, head, place);
+        self.actions[action as usize].lists_tasks = told.lists_tasks;
         for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             let text: Arc<str> = Arc::from(joined.join("\n"));
@@ -237,6 +240,7 @@ impl Source {
             kind: tools::kind(name),
             head: line,
             message: self.messages,
+            lists_tasks: false,
         });
         let passage = self.passages.len() as u32;
         let range = 0..head.len();
@@ -345,7 +349,10 @@ impl Source {
                 Record::Call { name, head, arguments, output } => {
                     let name: Arc<str> = Arc::from(name);
                     let head = if head.is_empty() { Arc::clone(&name) } else { Arc::from(format!("{name}: {head}")) };
-                    let action = Some(self.add_action(&name, head, place));
+                    let action = self.add_action(&name, head, place);
+                    let known = &mut self.actions[action as usize];
+                    known.lists_tasks = known.kind == tools::ToolKind::Plan && !arguments.is_empty();
+                    let action = Some(action);
                     for (sign, rows) in arguments {
                         self.add_rows(Kind::Argument, &rows, action, sign, place);
                     }

@@ -50,6 +50,10 @@ const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
+/// What each task of the newest list is worth beside its terms, and what is left of the worth of what a tool says of a list
+/// that it was given: it repeats it, or praises it.
+const TASK_FLAT: f32 = 3.0;
+const ECHO: f32 = 0.2;
 /// What a demand is worth that stands in a typed message which has become lines: it comes before all else.
 const DEMAND_FLAT: f32 = 1_000.0;
 /// What a typed word adds to the nearness of an output's line, against the 1.5 of what the model said next.
@@ -134,6 +138,8 @@ impl Worth {
                     let changes = is_newest && matches!(action.kind, ToolKind::Edit | ToolKind::Write);
                     self.set(passage, of_kind, CALL_FLAT + if changes { CHANGE_FLAT } else { 0.0 });
                 }
+                (Kind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
+                (Kind::Output, Some(action)) if action.lists_tasks => self.set(passage, of_kind * ECHO, 0.0),
                 (Kind::Output, action) => {
                     let reads = action.is_some_and(|action| is_reading(source, action));
                     let mut factor = of_kind;
