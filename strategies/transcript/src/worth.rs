@@ -50,6 +50,8 @@ const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
+/// What text is worth that a change put in: readers who saw only the path of a change could not tell what it did.
+const CHANGED: f32 = 1.4;
 /// What each task of the newest list is worth beside its terms, and what is left of the worth of what a tool says of a list
 /// that it was given: it repeats it, or praises it.
 const TASK_FLAT: f32 = 3.0;
@@ -137,6 +139,9 @@ impl Worth {
                 (Kind::Call, Some(action)) => {
                     let changes = is_newest && matches!(action.kind, ToolKind::Edit | ToolKind::Write);
                     self.set(passage, of_kind, CALL_FLAT + if changes { CHANGE_FLAT } else { 0.0 });
+                }
+                (Kind::Argument, _) if source.lines[passage.lines.start as usize].sign == Sign::New => {
+                    self.set(passage, of_kind * CHANGED, 0.0);
                 }
                 (Kind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
                 (Kind::Output, Some(action)) if action.lists_tasks => self.set(passage, of_kind * ECHO, 0.0),
