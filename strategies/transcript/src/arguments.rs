@@ -137,7 +137,7 @@ fn read_leaves(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
             leaves.push((key.to_owned(), format!("{key}={number}")));
         }
         Value::Array(items) => items.iter().for_each(|item| read_leaves(item, key, leaves)),
-        Value::Object(_) if is_task(value) => {}
+        Value::Object(_) if !key.is_empty() && is_task(value) => {}
         Value::Object(_) if !key.is_empty() && is_row(value) => leaves.push((String::new(), row(value))),
         Value::Object(fields) => fields.iter().for_each(|(key, item)| read_leaves(item, key, leaves)),
         Value::Number(_) | Value::Bool(_) | Value::Null => {}

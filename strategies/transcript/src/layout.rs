@@ -16,12 +16,15 @@ const TRIMMED_CHARS: [u32; 3] = [4_000, 1_200, 300];
 /// Tokens that a harness may have put beside a typed message that stays as it is.
 const LITTLE_BESIDE: Tokens = 40;
 
+/// What the marks of a line of a transcript cost.
+const MARK_TOKENS: Tokens = 3;
+
 /// A typed message.
 struct Typed {
     unit: usize,
     tokens: Tokens,
-    /// Whether something is demanded in it.
-    demands: bool,
+    /// Tokens of what is demanded in it, as lines of a transcript.
+    demands: Tokens,
     passages: Vec<usize>,
 }
 
@@ -113,10 +116,35 @@ impl Layout {
         runs
     }
 
-    /// Typed messages stay, those with a demand and then the newest first, as long as they take no more than `share`; of
-    /// long ones, and of what the harness put into them, lines stay. What was said again later word for word is a line like
-    /// any other.
+    /// Typed messages stay, the newest first, as long as they take no more than `share`; of long ones, and of what the
+    /// harness put into them, lines stay. Where they need more than that, room is set aside first for what is demanded in
+    /// the others, which become lines. What was said again later word for word is a line like any other.
     fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
+        let messages = self.typed_messages(view, source, worth);
+        let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
+        let mut aside: Tokens = messages.iter().map(|message| message.demands).sum();
+        let mut used = 0;
+        for Typed { unit, tokens, demands, passages } in messages {
+            let is_short = tokens <= short;
+            let least = tokens.min(short);
+            aside = aside.saturating_sub(demands);
+            if used + least + if all > share { aside } else { 0 } > share {
+                aside += demands;
+                continue;
+            }
+            used += least;
+            let beside = view.unit_tokens(unit).saturating_sub(tokens);
+            // A little beside the words costs less than the marks for it would.
+            let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
+            self.places[unit] = if is_whole { Place::Stays } else { Place::Message };
+            if is_short {
+                passages.iter().for_each(|passage| self.whole[*passage] = true);
+            }
+        }
+    }
+
+    /// The typed messages that may become lines, the newest first, each said for the last time.
+    fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<Typed> {
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
         let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
         for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| typed(passage)) {
@@ -130,27 +158,12 @@ impl Layout {
             let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
             if seen.insert(said) && self.places[unit] == Place::Folds {
                 let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
-                let demands = lines().any(|line| source.lines[line as usize].is_demand);
+                let demands = lines().filter(|line| source.lines[*line as usize].is_demand);
+                let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
                 messages.push(Typed { unit, tokens, demands, passages });
             }
         }
-        messages.sort_by_key(|message| !message.demands); // stable: among equals the newest first
-        let mut used = 0;
-        for Typed { unit, tokens, passages, .. } in messages {
-            let is_short = tokens <= short;
-            let least = tokens.min(short);
-            if used + least > share {
-                continue;
-            }
-            used += least;
-            let beside = view.unit_tokens(unit).saturating_sub(tokens);
-            // A little beside the words costs less than the marks for it would.
-            let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.places[unit] = if is_whole { Place::Stays } else { Place::Message };
-            if is_short {
-                passages.iter().for_each(|passage| self.whole[*passage] = true);
-            }
-        }
+        messages
     }
 
     /// The newest step stays; where it takes more than `share`, giant arguments shrink first, then its outputs.

@@ -1,4 +1,4 @@
-//! A text in pieces: its lines, and of long lines their sentences.
+//! A text in pieces: its lines, and of long lines, and of what people typed, their sentences.
 
 use std::ops::Range;
 
@@ -6,6 +6,9 @@ use epitome_strategy::text;
 
 /// Bytes of the longest line that is one piece.
 const LONGEST_LINE: usize = 400;
+/// Bytes of the longest line of a typed message that is one piece, and of its shortest sentence that is.
+const SENTENCE: usize = 80;
+const LEAST_SENTENCE: usize = 24;
 /// Bytes that a piece of a longer line has at most; about as much as two lines of prose.
 const PIECE: usize = 260;
 
@@ -20,14 +23,26 @@ pub(crate) struct Piece {
     pub(crate) starts_line: bool,
 }
 
-/// The pieces of a text that hold a letter or a digit, in order; lines of marks alone are left out. `numbered` tells that a
-/// tool may have put numbers in front of the lines. Linear.
-pub(crate) fn pieces(text: &str, numbered: bool) -> Vec<Piece> {
+/// How a text is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Into lines.
+    Lines,
+    /// Into lines that a tool may have put numbers in front of.
+    NumberedLines,
+    /// Into sentences: of what a person typed one may bind where the next does not.
+    Sentences,
+}
+
+/// The pieces of a text that hold a letter or a digit, in order; lines of marks alone are left out. Linear.
+pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
+    let longest = if cut == Cut::Sentences { SENTENCE } else { LONGEST_LINE };
     for line in text::lines(text) {
         let end = line.start + text[line.clone()].trim_end().len();
-        let (number, start) = if numbered { line_number(text, line.start..end) } else { (None, line.start) };
-        if end - start <= LONGEST_LINE {
+        let is_numbered = cut == Cut::NumberedLines;
+        let (number, start) = if is_numbered { line_number(text, line.start..end) } else { (None, line.start) };
+        if end - start <= longest {
             if text[start..end].chars().any(char::is_alphanumeric) {
                 pieces.push(Piece { range: start..end, number, starts_line: true });
             }
@@ -36,19 +51,34 @@ pub(crate) fn pieces(text: &str, numbered: bool) -> Vec<Piece> {
         let mut number = number;
         let mut at = start;
         while at < end {
-            let cut = ends_of_piece(&text[at..end]) + at;
-            let piece = Piece { range: at..cut, number: number.take(), starts_line: at == start };
-            if text[at..cut].chars().any(char::is_alphanumeric) {
+            let rest = &text[at..end];
+            let length = if cut == Cut::Sentences { end_of_sentence(rest) } else { end_of_piece(rest) };
+            let piece = Piece { range: at..at + length, number: number.take(), starts_line: at == start };
+            if rest[..length].chars().any(char::is_alphanumeric) {
                 pieces.push(piece);
             }
-            at = cut;
+            at += length;
         }
     }
     pieces
 }
 
+/// Where the first sentence of a line ends, with the white space behind it; a very short one goes on with the next.
+fn end_of_sentence(line: &str) -> usize {
+    let limit = text::floor_boundary(line, LONGEST_LINE.min(line.len()));
+    let mut marks = line[..limit].char_indices().peekable();
+    while let Some((at, char)) = marks.next() {
+        let end = at + char.len_utf8();
+        let is_free = !char.is_ascii() || marks.peek().is_some_and(|(_, next)| next.is_whitespace());
+        if end >= LEAST_SENTENCE && text::ends_sentence(char) && is_free {
+            return end + line[end..].len() - line[end..].trim_start().len();
+        }
+    }
+    end_of_piece(line)
+}
+
 /// Where the first piece of a long line ends: at the last end of a sentence, of a field or of a word within bounds.
-fn ends_of_piece(line: &str) -> usize {
+fn end_of_piece(line: &str) -> usize {
     if line.len() <= PIECE {
         return line.len();
     }
@@ -89,21 +119,32 @@ mod tests {
 
     #[test]
     fn lines_and_parts_of_long_lines() {
-        let check = |text: &str, expect: &[&str]| {
+        let check = |text: &str, cut: Cut, expect: &[&str]| {
             let shown = |piece: &Piece| {
                 let number = piece.number.clone().map_or(String::new(), |number| format!("{}|", &text[number]));
                 format!("{number}{}{}", if piece.starts_line { "" } else { "+" }, &text[piece.range.clone()])
             };
-            assert_eq!(pieces(text, true).iter().map(shown).collect::<Vec<_>>(), expect);
+            assert_eq!(pieces(text, cut).iter().map(shown).collect::<Vec<_>>(), expect);
         };
-        check("one\n\n---\n two \n", &["one", " two"]);
+        check("one\n\n---\n two \n", Cut::NumberedLines, &["one", " two"]);
         check(
             "   12\tlet x = 1;\n13:let y;\n14-  more\n2024-05-01 log",
+            Cut::NumberedLines,
             &["12|let x = 1;", "13|let y;", "14|  more", "2024-05-01 log"],
         );
+        check(
+            "Thanks for that. I moved to v1.2 on Monday. Never push to the main branch, please! Ok.\nShort. Line.",
+            Cut::Sentences,
+            &[
+                "Thanks for that. I moved to v1.2 on Monday. ",
+                "+Never push to the main branch, please! ",
+                "+Ok.",
+                "Short. Line.",
+            ],
+        );
         let long = format!("{} End of it. {}", "word ".repeat(45), "more ".repeat(45));
-        assert_eq!(pieces(&long, true).len(), 2);
-        assert!(pieces(&long, true)[1].range.start > 200 && !pieces(&long, true)[1].starts_line);
-        assert_eq!(pieces(&"字".repeat(400), true).iter().map(|piece| piece.range.len()).max(), Some(258));
+        assert_eq!(pieces(&long, Cut::Lines).len(), 2);
+        assert!(pieces(&long, Cut::Lines)[1].range.start > 200 && !pieces(&long, Cut::Lines)[1].starts_line);
+        assert_eq!(pieces(&"字".repeat(400), Cut::Lines).iter().map(|piece| piece.range.len()).max(), Some(258));
     }
 }

@@ -9,7 +9,7 @@ use epitome_strategy::{BlockRef, Message, Origin, Role, UnitKind, Value, View, s
 
 use crate::arguments::{self, Sign};
 use crate::digest::{self, Record, Speaker};
-use crate::pieces::pieces;
+use crate::pieces::{Cut, pieces};
 
 /// Bytes of the messages behind earlier transcripts that are read again, newest first; of older ones the transcript's own
 /// text serves. It bounds what a compaction costs, however long the session is: about a million tokens.
@@ -308,7 +308,12 @@ impl Source {
         let passage = self.passages.len() as u32;
         let first = self.lines.len() as u32;
         let shift = |inner: Range<usize>| inner.start + range.start..inner.end + range.start;
-        for piece in pieces(part, kind == Kind::Output) {
+        let cut = match kind {
+            Kind::Output => Cut::NumberedLines,
+            Kind::Typed | Kind::Told => Cut::Sentences,
+            _ => Cut::Lines,
+        };
+        for piece in pieces(part, cut) {
             self.lines.push(Line {
                 source: Arc::clone(text),
                 range: shift(piece.range),
