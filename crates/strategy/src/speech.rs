@@ -1,10 +1,9 @@
 //! Who really said what: the parts of a text that a person typed, what a person says through a tool, and the sentences
 //! that demand something.
 
-mod clauses;
-mod dates;
+mod binding;
 mod demands;
-mod facts;
+mod questions;
 mod sentences;
 mod spoken;
 
@@ -12,8 +11,9 @@ use std::ops::Range;
 
 use epitome_session::{Content, Message, harness};
 
-pub use clauses::asks;
-pub use demands::demands;
+pub use binding::binding;
+pub use demands::{Demand, demands};
+pub use questions::asks;
 pub use sentences::sentences;
 pub use spoken::spoken_through_tool;
 

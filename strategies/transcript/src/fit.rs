@@ -81,7 +81,7 @@ fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
         }
         let whole = layout.whole[index];
         for line in passage.lines.clone() {
-            if whole || source.lines[line as usize].is_demand || line == passage.lines.start {
+            if whole || source.lines[line as usize].demand > 0.0 || line == passage.lines.start {
                 choice.take(line);
             }
         }

@@ -158,7 +158,7 @@ impl Layout {
             let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
             if seen.insert(said) && self.places[unit] == Place::Folds {
                 let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
-                let demands = lines().filter(|line| source.lines[*line as usize].is_demand);
+                let demands = lines().filter(|line| source.lines[*line as usize].demand > 0.0);
                 let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
                 messages.push(Typed { unit, tokens, demands, passages });
             }

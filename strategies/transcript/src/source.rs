@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_strategy::session::{CallId, Content, Heading};
+use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
@@ -51,8 +52,8 @@ pub(crate) struct Line {
     pub(crate) starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
-    /// Whether a person demands something in it, or tells what is to be kept in mind.
-    pub(crate) is_demand: bool,
+    /// The probability that a person demands something in it, or tells what is to be kept in mind; 0 where it is unlikely.
+    pub(crate) demand: f32,
     pub(crate) passage: u32,
 }
 
@@ -150,10 +151,10 @@ impl Source {
             let (start, text) = (first.range.start, Arc::clone(&first.source));
             let demands = speech::demands(view.lexicon(), &text[start..last.range.end]);
             for line in lines {
-                let overlaps = |demand: &Range<usize>| {
-                    demand.start + start < line.range.end && line.range.start < demand.end + start
+                let overlaps = |demand: &&Demand| {
+                    demand.range.start + start < line.range.end && line.range.start < demand.range.end + start
                 };
-                line.is_demand = demands.iter().any(overlaps);
+                line.demand = demands.iter().filter(overlaps).map(|demand| demand.binding).fold(0.0, f32::max);
             }
         }
     }
@@ -251,7 +252,7 @@ impl Source {
             sign: Sign::Plain,
             starts_line: true,
             gap_before: false,
-            is_demand: false,
+            demand: 0.0,
             passage,
         });
         self.passages.push(Passage {
@@ -321,7 +322,7 @@ impl Source {
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
-                is_demand: false,
+                demand: 0.0,
                 passage,
             });
         }

@@ -58,6 +58,8 @@ const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
 /// What a demand is worth that stands in a typed message which has become lines: it comes before all else.
 const DEMAND_FLAT: f32 = 1_000.0;
+/// The power of the probability that it is one: where there is not room for all, what surely binds comes first.
+const DEMAND_POWER: i32 = 4;
 /// What a typed word adds to the nearness of an output's line, against the 1.5 of what the model said next.
 const TYPED_TOPIC: f32 = 1.0;
 
@@ -167,9 +169,7 @@ impl Worth {
             if known.sign == Sign::Old {
                 self.factor[line] *= OLD;
             }
-            if known.is_demand {
-                self.flat[line] += DEMAND_FLAT;
-            }
+            self.flat[line] += DEMAND_FLAT * known.demand.powi(DEMAND_POWER);
         }
     }
 

@@ -85,8 +85,8 @@ pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (Texts<'a>,
     let mut tools: HashMap<&str, &str> = HashMap::new();
     let mut say = |text: &'a str, message: usize| {
         short.add_within(&SHORT, text, message);
-        for range in demands(lexicon, text) {
-            demanded.add(&text[range], message);
+        for demand in demands(lexicon, text) {
+            demanded.add(&text[demand.range], message);
         }
     };
     for (index, entry) in entries.iter().enumerate() {

@@ -176,6 +176,8 @@ pub struct Lexicon {
     /// Every word in lower case, sorted, with what it tells.
     words: Vec<(String, Cues)>,
     patterns: Vec<Pattern>,
+    /// The words among them that were added to those that ship, as a lexicon of their own.
+    added: Option<Box<Lexicon>>,
     /// The searches that were asked for, few as they are.
     searches: RwLock<Vec<(Cues, Arc<CueSearch>)>>,
 }
@@ -222,17 +224,18 @@ impl Lexicon {
     /// The words that ship and `more`. A word between two slashes is a regular expression; one behind `^` counts where a
     /// sentence starts with it. With `more` everything is built at once, so that what cannot be searched for is told here.
     pub fn extended(more: &BTreeMap<Cue, Vec<String>>) -> Result<Self, LexiconError> {
-        let mut entries = parse::entries(include_str!("words.txt"))?;
-        let shipped = entries.len();
+        let mut added = Vec::new();
         for (cue, words) in more {
             for word in words {
-                entries.push((*cue, parse::checked(word)?.to_owned()));
+                added.push((*cue, parse::checked(word)?.to_owned()));
             }
         }
-        let has_more = entries.len() > shipped;
-        let lexicon = Self::of(entries);
-        if has_more {
+        let mut entries = parse::entries(include_str!("words.txt"))?;
+        entries.extend(added.iter().cloned());
+        let mut lexicon = Self::of(entries);
+        if !added.is_empty() {
             CueSearch::new(&lexicon, Cues::ALL)?;
+            lexicon.added = Some(Box::new(Self::of(added)));
         }
         Ok(lexicon)
     }
@@ -256,8 +259,15 @@ impl Lexicon {
         Self {
             words: by_word.into_iter().map(|(word, bits)| (word, Cues(bits))).collect(),
             patterns: by_cue.into_iter().map(pattern).collect(),
+            added: None,
             searches: RwLock::new(Vec::new()),
         }
+    }
+
+    /// The words that were added to those that ship; nothing where none were. A sentence of a person that holds one of an
+    /// instruction, a preference or of what is to be remembered is a demand, whatever else it says.
+    pub fn added(&self) -> Option<&Self> {
+        self.added.as_deref()
     }
 
     /// The search for some cues. Built when they are first asked for, in time linear in their words; for as long as the

@@ -1,14 +1,17 @@
 //! The sentences of a text that demand something, or tell a fact that has to be kept.
 //!
-//! The cues are the lexicon's. Here stands only what a sentence around a cue must look like, for the cues that tell as
-//! often as they demand ("it never returns"), and which sentences belong together.
+//! Which sentences do is read off a table; words that a configuration adds to the lexicon always do. Here stands which
+//! sentences belong together.
 
 use std::ops::Range;
 
-use super::clauses::{demands_here, is_question, is_request};
-use super::facts::tells_a_fact;
+use super::binding::binding;
+use super::questions::is_question;
 use super::sentences::sentences;
-use crate::lexicon::{Cue, CueMatch, Lexicon};
+use crate::lexicon::{Cue, Cues, Lexicon};
+
+/// The probability from which on a sentence is taken to bind: what passes taken costs a line, what binds left a promise.
+const BINDS: f32 = 0.4;
 
 /// What is longer is pasted data and no demand, in bytes.
 const LONGEST: usize = 1_000;
@@ -29,44 +32,42 @@ const BRIEF: usize = 12;
 /// Words from the start that count as near it.
 const NEAR: usize = 5;
 
+/// What a person demands, or tells to be kept in mind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demand {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// The probability that it binds what comes later, from 0.4 to 1.
+    pub binding: f32,
+}
+
 /// A sentence of the text.
 struct Sentence<'t> {
     range: Range<usize>,
     words: &'t str,
-    is_taken: bool,
+    binding: f32,
 }
 
-/// The byte ranges of the sentences of a typed text that demand something or tell a fact to be kept, each with the
-/// sentence before it where it refers to that; ascending, without overlaps.
-///
-/// What demands is what holds a cue of instruction, preference, remembering or importance of the lexicon; cues that tell as often
-/// ("only", "never") count where their clause does not tell. Questions demand nothing, but for requests in their form.
-/// Linear.
-pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Range<usize>> {
-    let mut cues: Vec<CueMatch> = lexicon
-        .find(text)
-        .filter(|found| matches!(found.cue, Cue::Instruction | Cue::Preference | Cue::Remember | Cue::Important))
+/// The sentences of a typed text that demand something or tell a fact to be kept, each with the sentence before it where it
+/// refers to that; ascending, without overlaps. Linear.
+pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Demand> {
+    let own = lexicon.added();
+    let cues = Cues::of([Cue::Instruction, Cue::Preference, Cue::Remember, Cue::Important]);
+    let binds = |words: &str| match own {
+        _ if words.len() > LONGEST => 0.0,
+        Some(own) if own.has(words, cues) => 1.0,
+        _ => binding(words),
+    };
+    let all: Vec<Sentence<'_>> = sentences(text)
+        .into_iter()
+        .map(|range| Sentence { words: &text[range.clone()], binding: binds(&text[range.clone()]), range })
         .collect();
-    cues.sort_by_key(|found| found.range.start);
-    let mut cues = cues.into_iter().peekable();
-    let mut all: Vec<Sentence<'_>> = Vec::new();
-    for range in sentences(text) {
-        let mut own = Vec::new();
-        while let Some(cue) = cues.next_if(|cue| cue.range.start < range.end) {
-            if cue.range.start >= range.start && cue.range.end <= range.end {
-                own.push(cue);
-            }
-        }
-        let words = &text[range.clone()];
-        let is_taken = words.len() <= LONGEST && is_demand(words, range.start, &own);
-        all.push(Sentence { range, words, is_taken });
-    }
     joined(text, &all)
 }
 
 /// The taken sentences with those that they refer to, and those that refer to them.
-fn joined(text: &str, all: &[Sentence<'_>]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
+fn joined(text: &str, all: &[Sentence<'_>]) -> Vec<Demand> {
+    let mut found: Vec<Demand> = Vec::new();
     let mut was_taken = false;
     for (index, sentence) in all.iter().enumerate() {
         let before = index.checked_sub(1).map(|index| &all[index]).filter(|before| before.words.len() <= LONGEST);
@@ -76,31 +77,20 @@ fn joined(text: &str, all: &[Sentence<'_>]) -> Vec<Range<usize>> {
         });
         // "The launch is on 12 October. Plan around it."
         let goes_on = was_taken && refers && is_brief(sentence.words) && !is_question(sentence.words);
-        was_taken = sentence.is_taken || goes_on;
+        was_taken = sentence.binding >= BINDS || goes_on;
         if !was_taken {
             continue;
         }
         let start = before.filter(|_| refers).map_or(sentence.range.start, |before| before.range.start);
-        match found.last_mut().filter(|last| last.end > start) {
-            Some(last) => last.end = sentence.range.end,
-            None => found.push(start..sentence.range.end),
+        match found.last_mut().filter(|last| last.range.end > start) {
+            Some(last) => {
+                last.range.end = sentence.range.end;
+                last.binding = last.binding.max(sentence.binding);
+            }
+            None => found.push(Demand { range: start..sentence.range.end, binding: sentence.binding.max(BINDS) }),
         }
     }
     found
-}
-
-fn is_demand(words: &str, start: usize, cues: &[CueMatch]) -> bool {
-    let asks = is_question(words);
-    if asks && !is_request(words) {
-        return false;
-    }
-    let lower = words.to_lowercase();
-    let lower = if lower.len() == words.len() { lower } else { words.to_ascii_lowercase() };
-    let counts = |cue: &CueMatch| {
-        let (from, to) = (cue.range.start - start, cue.range.end - start);
-        lower.is_char_boundary(from) && lower.is_char_boundary(to) && demands_here(&lower, from..to, asks)
-    };
-    cues.iter().any(counts) || (!asks && tells_a_fact(&lower))
 }
 
 fn is_brief(words: &str) -> bool {
