@@ -3,6 +3,8 @@
 mod identifiers;
 mod nearness;
 
+use std::collections::HashSet;
+
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
     speech, strategy, summarize_runs, summary_room, tail_start, text, window_start,
@@ -165,29 +167,27 @@ impl VectorRetrieval {
         queue
     }
 
-    /// Puts messages with demands at the end of the queue, the newest of them last, as many as their share holds.
+    /// Puts messages with demands at the end of the queue, what surely binds last, as many as their share holds.
     fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<Leaving>) {
         let mut room = (f64::from(goal.target) * self.settings.demand_share) as Tokens;
-        let demands = |unit: usize| {
-            let message = view.message(view.units()[unit].entries.start);
-            let mut texts = speech::typed_texts(message)
-                .flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
-            view.units()[unit].kind == UnitKind::User
-                && texts.any(|text| !speech::demands(view.lexicon(), text).is_empty())
-        };
-        let mut units: Vec<usize> = queue.iter().map(|leaving| leaving.unit).filter(|unit| demands(*unit)).collect();
-        units.sort_unstable();
-        units.reverse();
-        units.retain(|unit| match room.checked_sub(view.unit_tokens(*unit)) {
+        let binds = |leaving: &Leaving| Some((binding(view, leaving.unit)?, *leaving));
+        let mut demands: Vec<(f32, Leaving)> = queue.iter().filter_map(binds).collect();
+        // Among equals the newest first.
+        demands.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.unit.cmp(&one.1.unit)));
+        demands.retain(|(_, leaving)| match room.checked_sub(view.unit_tokens(leaving.unit)) {
             Some(left) => {
                 room = left;
                 true
             }
             None => false,
         });
-        queue.retain(|leaving| !units.contains(&leaving.unit));
-        let last = units.iter().rev().map(|unit| Leaving { unit: *unit, cause: Cause::Demand, nearness: 0.0 });
-        queue.extend(last);
+        let kept: HashSet<usize> = demands.iter().map(|(_, leaving)| leaving.unit).collect();
+        queue.retain(|leaving| !kept.contains(&leaving.unit));
+        queue.extend(demands.iter().rev().map(|(_, leaving)| Leaving {
+            cause: Cause::Demand,
+            nearness: 0.0,
+            ..*leaving
+        }));
     }
 
     /// As many of the queue as the goal needs, and what takes their place.
@@ -249,6 +249,18 @@ impl VectorRetrieval {
         let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
         summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
     }
+}
+
+/// The probability that something in a typed message binds what comes later; nothing where it is unlikely.
+fn binding(view: &View<'_>, unit: usize) -> Option<f32> {
+    let unit = &view.units()[unit];
+    if unit.kind != UnitKind::User {
+        return None;
+    }
+    let texts = speech::typed_texts(view.message(unit.entries.start));
+    let typed = texts.flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
+    let demands = typed.flat_map(|text| speech::demands(view.lexicon(), text));
+    demands.map(|demand| demand.binding).max_by(f32::total_cmp)
 }
 
 /// One drop for each cause, in the order of the queue.
