@@ -28,8 +28,12 @@ const TELLING_KEYS: &[&str] = &[
     "description",
 ];
 
-/// Numbers that say where a call looked; others say how the tool was run.
+/// Numbers that say where a call looked.
 const PLACES: &[&str] = &["offset", "limit", "line", "start", "end", "view_range"];
+/// What says how the tool was run, and nothing of what it did. Source: as above.
+const OF_THE_RUN: &[&str] = &["timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "max_output_tokens", "max_chars"];
+/// The folder that a call works in: told where it is another than that of the call before.
+const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "dir_path"];
 
 /// What a line of arguments is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,8 +57,9 @@ pub(crate) struct CallText {
     pub(crate) lists_tasks: bool,
 }
 
-/// Tells a call's arguments: `json` where they are JSON, else their text. Linear.
-pub(crate) fn tell(json: Option<&Value>, arguments: &str) -> CallText {
+/// Tells a call's arguments: `json` where they are JSON, else their text. `folder` is the one that the call before worked in.
+/// Linear.
+pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -> CallText {
     let mut leaves = Vec::new();
     let mut told = CallText::default();
     match json {
@@ -65,6 +70,13 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str) -> CallText {
             read_leaves(json, "", &mut leaves);
         }
         None => leaves.push((String::new(), arguments.to_owned())),
+    }
+    leaves.retain(|(key, value)| {
+        let is_same_folder = FOLDERS.contains(&key.as_str()) && folder == value;
+        !OF_THE_RUN.contains(&key.as_str()) && !is_same_folder
+    });
+    if let Some((_, other)) = leaves.iter().find(|(key, _)| FOLDERS.contains(&key.as_str())) {
+        other.clone_into(folder);
     }
     leaves.sort_by_key(|(key, _)| TELLING_KEYS.iter().position(|known| known == key).unwrap_or(TELLING_KEYS.len()));
     for (key, value) in leaves {
@@ -189,7 +201,7 @@ mod tests {
     fn calls_are_told() {
         let check = |arguments: &str, head: &str, lines: &[(Sign, &str)]| {
             let json: Option<Value> = arguments.parse().ok();
-            let told = tell(json.as_ref(), arguments);
+            let told = tell(json.as_ref(), arguments, &mut "/w".to_owned());
             let told_lines: Vec<(Sign, &str)> = told.lines.iter().map(|(sign, line)| (*sign, line.as_str())).collect();
             assert_eq!((told.head.as_str(), told_lines.as_slice()), (head, lines), "{arguments}");
         };
@@ -212,6 +224,8 @@ mod tests {
             "Update File: a.rs",
             &[(Sign::Old, "x"), (Sign::New, "y"), (Sign::Plain, " z")],
         );
+        check(r#"{"command":"ls","workdir":"/w","timeout":120000}"#, "ls", &[]);
+        check(r#"{"command":"ls","workdir":"/v"}"#, "ls | /v", &[]);
         check("", "", &[]);
     }
 }

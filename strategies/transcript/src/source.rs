@@ -109,6 +109,8 @@ pub(crate) struct Source {
     waiting: HashMap<CallId, u32>,
     /// The newest call in plain text.
     text_call: Option<u32>,
+    /// The folder that the newest call worked in.
+    folder: String,
     /// Whether the message before was what a tool gave.
     is_behind_output: bool,
 }
@@ -217,7 +219,7 @@ impl Source {
 
     fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: Place) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
-        let told = arguments::tell(json.as_ref(), arguments);
+        let told = arguments::tell(json.as_ref(), arguments, &mut self.folder);
         let head: Arc<str> = if told.head.is_empty() {
             Arc::clone(name)
         } else {

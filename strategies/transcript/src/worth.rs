@@ -166,6 +166,10 @@ impl Worth {
             }
         }
         for (line, known) in source.lines.iter().enumerate() {
+            let kind = source.passages[known.passage as usize].kind;
+            if kind == Kind::Argument && is_file_of_patch(known.text()) {
+                self.flat[line] += CALL_FLAT + CHANGE_FLAT;
+            }
             if known.sign == Sign::Old {
                 self.factor[line] *= OLD;
             }
@@ -257,6 +261,11 @@ impl Worth {
 fn age(passage: &Passage, messages: u32) -> f32 {
     let place = passage.message as f32 / messages.saturating_sub(1).max(1) as f32;
     1.0 - AGE * (1.0 - place)
+}
+
+/// Whether a line of a patch names the file that the lines below it change.
+fn is_file_of_patch(line: &str) -> bool {
+    ["*** Add File:", "*** Update File:", "*** Delete File:"].iter().any(|start| line.starts_with(start))
 }
 
 /// Whether a line of a file is a comment, in the languages that agents write most.
