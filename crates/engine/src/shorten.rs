@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use epitome_strategy::cut::sections;
 use epitome_strategy::{Tokens, text};
 
 /// Bytes of the shortest beginning of a section that says anything: its heading and a few words.
@@ -28,7 +29,7 @@ pub(crate) fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>>
 /// sections' lengths.
 pub(crate) fn beginnings(shown: &str, keep: Tokens, tokens: Tokens, mark: Tokens) -> Vec<Range<u32>> {
     let (room, mark) = (bytes_of(shown, keep, tokens), bytes_of(shown, mark, tokens));
-    let mut sections = sections(shown);
+    let mut sections: Vec<Range<usize>> = sections(shown).into_iter().map(|section| section.range).collect();
     // Sections that get no more than their headings would be a list of headings.
     let mut taken = 0;
     let most = sections
@@ -80,41 +81,6 @@ fn beginning(section: &str, most: usize) -> usize {
     line.filter(near).or(word.filter(near)).unwrap_or(end)
 }
 
-/// The sections of a summary, its beginning included: together the whole text, each from its heading on.
-fn sections(shown: &str) -> Vec<Range<usize>> {
-    let mut starts = vec![0];
-    let mut at = 0;
-    let mut is_behind_blank = false;
-    for line in shown.split_inclusive('\n') {
-        if at > 0 && is_heading(line, is_behind_blank) {
-            starts.push(at);
-        }
-        is_behind_blank = line.trim().is_empty();
-        at += line.len();
-    }
-    let ends = starts.iter().skip(1).copied().chain([shown.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
-}
-
-/// Whether a line heads a section: `## Files`, `**Files**`, `3. Files and code:`, or behind a blank line `Files:`.
-fn is_heading(line: &str, is_behind_blank: bool) -> bool {
-    let line = line.trim_end();
-    let ends_in_colon = line.ends_with([':', '：']);
-    let hashes = line.len() - line.trim_start_matches('#').len();
-    if (1..=6).contains(&hashes) && line[hashes..].starts_with(' ') {
-        return true;
-    }
-    if line.starts_with("**") && line.trim_end_matches([':', '：']).ends_with("**") && line.len() > 4 {
-        return true;
-    }
-    let digits = line.len() - line.trim_start_matches(|char: char| char.is_ascii_digit()).len();
-    if (1..=2).contains(&digits) && line[digits..].starts_with(['.', '、']) && ends_in_colon {
-        return true;
-    }
-    let is_item = line.starts_with(['-', '*', ' ', '\t', '`', '>']);
-    is_behind_blank && ends_in_colon && !is_item && line.chars().count() <= 60
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,22 +122,6 @@ mod tests {
             let ordered = kept.windows(2).all(|pair| pair[0].end < pair[1].start);
             assert!(ordered && kept.iter().all(|range| long.is_char_boundary(range.end as usize)), "{kept:?}");
         }
-    }
-
-    #[test]
-    fn headings_of_many_kinds() {
-        let check = |line: &str, is_behind_blank: bool, expect: bool| {
-            assert_eq!(is_heading(line, is_behind_blank), expect, "{line}");
-        };
-        check("## Files\n", false, true);
-        check("#hashtag\n", false, false);
-        check("**Files and code**:\n", false, true);
-        check("3. Files and code:\n", false, true);
-        check("3. a step\n", false, false);
-        check("Pending tasks:\n", true, true);
-        check("Pending tasks:\n", false, false);
-        check("- an item:\n", true, false);
-        check("待办：\n", true, true);
     }
 
     #[test]

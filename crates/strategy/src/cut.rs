@@ -1,6 +1,7 @@
 //! Choosing what of a long text stays: pieces, what they are worth, and how many fit.
 
 mod arguments;
+mod sections;
 mod sentences;
 mod telling;
 
@@ -11,6 +12,7 @@ use crate::text;
 use crate::view::View;
 
 pub use arguments::argument_saving;
+pub use sections::{Section, sections};
 pub use sentences::whole_sentences;
 pub use telling::{Focus, TellingLines, is_error_line, is_stop_word, telling_lines};
 

@@ -2,38 +2,11 @@
 
 use std::ops::Range;
 
+use epitome_strategy::cut::{Section, sections};
 use epitome_strategy::{BlockRef, Content, Tokens, View, text};
 
-/// Headings of what must be known to go on: they shrink last. In lower case.
-/// Source: the summaries that recorded agents wrote, and their prompts.
-const LAST_TO_SHRINK: &[&str] = &[
-    "user",
-    "constraint",
-    "rule",
-    "instruction",
-    "requirement",
-    "demand",
-    "request",
-    "preference",
-    "pending",
-    "next",
-    "todo",
-    "open",
-    "current",
-    "remaining",
-    "用户",
-    "要求",
-    "约束",
-    "规则",
-    "偏好",
-    "待办",
-    "下一步",
-    "当前",
-    "未决",
-];
-
-/// A part of a summary: its heading and the lines below it.
-struct Section {
+/// A section with what is left of it: its heading and the lines below it.
+struct Shrinking {
     lines: Vec<Range<usize>>,
     shrinks_last: bool,
     /// Lines that stay, from the first on.
@@ -70,7 +43,7 @@ pub(crate) fn shorten(
 
 /// What stays of a summary of more than `room` tokens.
 fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Tokens) -> Vec<Range<u32>> {
-    let mut sections = sections(summary);
+    let mut sections = shrinking(summary);
     let cost: Vec<Vec<Tokens>> = sections
         .iter()
         .map(|section| section.lines.iter().map(|line| count(&summary[line.clone()])).collect())
@@ -101,31 +74,16 @@ fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Token
     keep
 }
 
-fn sections(summary: &str) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    for line in text::lines(summary) {
-        let is_heading = is_heading(&summary[line.clone()]);
-        if is_heading || sections.is_empty() {
-            let heading = summary[line.clone()].to_lowercase();
-            let shrinks_last = is_heading && LAST_TO_SHRINK.iter().any(|word| heading.contains(word));
-            sections.push(Section { lines: Vec::new(), shrinks_last, kept: 0 });
-        }
-        if let Some(section) = sections.last_mut() {
-            section.lines.push(line);
-            section.kept += 1;
-        }
-    }
-    sections
-}
-
-/// Whether a line opens a section: `## Goal`, `**Goal**`, `1. Goal:`, `<goal>`.
-fn is_heading(line: &str) -> bool {
-    let line = line.trim_end();
-    let numbered = line.trim_start_matches(|char: char| char.is_ascii_digit());
-    line.starts_with('#')
-        || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"))
-        || (numbered.len() < line.len() && numbered.starts_with(". ") && line.ends_with([':', '：']))
-        || (line.starts_with('<') && !line.starts_with("</") && line.ends_with('>') && !line.contains(' '))
+fn shrinking(summary: &str) -> Vec<Shrinking> {
+    let lines = |range: Range<usize>| {
+        let shift = move |line: Range<usize>| line.start + range.start..line.end + range.start;
+        text::lines(&summary[range.clone()]).map(shift).collect::<Vec<_>>()
+    };
+    let of = |section: Section| {
+        let lines = lines(section.range);
+        Shrinking { kept: lines.len(), lines, shrinks_last: section.shrinks_last }
+    };
+    sections(summary).into_iter().map(of).collect()
 }
 
 #[cfg(test)]
