@@ -85,10 +85,11 @@ pub(crate) enum ViewArg {
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Tokens that the messages may take, such as 32000 or 32k; without it, the target and the hard threshold of --config
-    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true,
+    /// Tokens that the messages may take, such as 32000 or 32k, or a share of what they take now, such as 30%; without it,
+    /// the target and the hard threshold of --config
+    #[arg(short, long, value_name = "TOKENS", value_parser = budget, allow_hyphen_values = true,
           required_unless_present = "config")]
-    pub(crate) budget: Option<u32>,
+    pub(crate) budget: Option<BudgetArg>,
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
     pub(crate) chain: Option<Vec<String>>,
@@ -548,6 +549,38 @@ fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     let modes = epitome::config::SelectMode::ALL;
     PossibleValuesParser::new(modes.iter().map(|(name, _)| *name))
         .try_map(|name| modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode"))
+}
+
+/// What the messages of a session may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum BudgetArg {
+    /// So many tokens.
+    Tokens(u32),
+    /// A share of what they take now, above 0 and at most 1.
+    Share(f64),
+}
+
+impl BudgetArg {
+    /// In tokens, for messages that take `now`; 1 at least.
+    pub(crate) fn of(self, now: u32) -> u32 {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Share(share) => ((f64::from(now) * share) as u32).max(1),
+        }
+    }
+}
+
+fn budget(text: &str) -> Result<BudgetArg, String> {
+    let Some(percent) = text.trim().strip_suffix('%') else {
+        let wrong = "takes a whole number of tokens, such as 32000 or 32k, or a share of the session, such as 30%";
+        return tokens(text).map(BudgetArg::Tokens).map_err(|problem| match problem.starts_with("takes a whole") {
+            true => wrong.to_owned(),
+            false => problem,
+        });
+    };
+    let percent = percent.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    let share = percent.map(|percent| BudgetArg::Share(percent / 100.0));
+    share.ok_or_else(|| "takes a share above 0 and up to 100 %, such as 30%".to_owned())
 }
 
 /// A number of tokens, 1 or more, with an optional `k` or `m`.

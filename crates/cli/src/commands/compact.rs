@@ -38,8 +38,6 @@ struct Job<'a> {
     args: &'a CompactArgs,
     runtime: Runtime,
     request: Request,
-    /// Whether `request` is to be filled in from the configured budget, session by session.
-    by_config: bool,
     quiet: bool,
     /// What was timed before the input is read.
     timings: Timings,
@@ -141,11 +139,11 @@ fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Jo
     summaries::apply(&mut config, args)?;
     let runtime = input::build(&config, registry)?;
     let request = request(args, &config, &runtime, &config.registry(registry))?;
-    Ok(Job { args, runtime, request, by_config: args.budget.is_none(), quiet, timings: Timings::default() })
+    Ok(Job { args, runtime, request, quiet, timings: Timings::default() })
 }
 
 fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Registry) -> Result<Request, Failure> {
-    let mut request = Request::to_budget(args.budget.unwrap_or(0));
+    let mut request = Request::to_budget(0); // what it is, `Job::request` tells for each session
     request.trigger = Trigger::Manual;
     request.task = args.task;
     request.focus = args.focus.clone();
@@ -237,7 +235,7 @@ impl Job<'_> {
         let session = carry_over(earlier, index, &done.session, loaded)?;
         let counter = counter_of(&self.runtime, &session);
         let engine = self.engine(counter, loaded, &Line::default());
-        let limit = self.request(tool_tokens(&*engine.counter, &session)).limit;
+        let limit = done.report.budget;
         // Only what came is counted, for the file may go on while it is.
         let mut new = Session::new();
         for message in &session.log()[done.session.log().len()..] {
@@ -265,10 +263,10 @@ impl Job<'_> {
         let counter = counter_of(&self.runtime, &session);
         let waiting = Line::default();
         let engine = self.engine(counter, loaded, &waiting);
-        let request = self.request(tool_tokens(&*engine.counter, &session));
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
         let count_us = Some(microseconds(counting));
+        let request = self.request(tool_tokens(&*engine.counter, &session), ledger.total());
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
         drop(waiting);
@@ -292,10 +290,13 @@ impl Job<'_> {
         Ok(Done { report, page, session, came: 0, tokens })
     }
 
-    /// The request for a session whose tool definitions take `tool_definitions` tokens.
-    fn request(&self, tool_definitions: u32) -> Request {
+    /// The request for a session whose tool definitions take `tool_definitions` tokens, and whose messages take `now`.
+    fn request(&self, tool_definitions: u32, now: u32) -> Request {
         let mut request = self.request.clone();
-        if self.by_config {
+        if let Some(budget) = self.args.budget {
+            let tokens = budget.of(now);
+            (request.limit, request.target) = (tokens, tokens);
+        } else {
             let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };
             let usable = budget.usable();
             request.limit = budget.hard.tokens(usable).min(usable);
