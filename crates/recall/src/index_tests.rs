@@ -57,6 +57,29 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
+#[test]
+fn threads_may_share_an_index() {
+    fn check<T: Send + Sync>() {}
+    check::<Index>();
+}
+
+#[test]
+fn a_small_room_shows_what_was_asked_for() {
+    let lines: String = (0..40).map(|line| format!("line {line} of a long report on nothing\n")).collect();
+    let text = format!("{lines}the port is 8080\n{lines}");
+    let index = Index::build(&session(vec![Message::text("", Role::Assistant, Origin::Model, text)]));
+    let check = |limit: usize, characters: usize| {
+        let page = index.search(&Query { limit, characters, ..Query::new("which port?") });
+        assert!(page.passages[0].text.contains("8080"), "{limit} {characters}: {page:?}");
+    };
+    check(6, 9_000);
+    check(1, 120);
+    check(60, 9_000);
+    check(100_000, 1_000);
+    let beyond = index.search(&Query { page: usize::MAX, ..Query::new("port") });
+    assert_eq!((beyond.passages.len(), beyond.more), (0, false));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -122,6 +122,9 @@ impl<N> Pool<N> {
                 room -= found.1.text.chars().count();
                 page.push(found);
             }
+            if page.is_empty() {
+                break;
+            }
         }
         (page, left.peek().is_some())
     }

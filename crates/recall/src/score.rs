@@ -34,6 +34,8 @@ pub(crate) struct Ranking {
     pub(crate) windows: Vec<Window>,
     /// The numbers of the units that were searched, ascending.
     pub(crate) eligible: Vec<u32>,
+    /// The terms that were asked for, of all queries.
+    pub(crate) asked: Vec<u32>,
 }
 
 /// A stretch of the log of about a window's characters.
@@ -60,6 +62,9 @@ pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
             total.iter_mut().zip(scores).for_each(|(total, score)| *total += score / best);
         }
     }
+    let mut asked: Vec<u32> = query.words.iter().flat_map(|words| searched.asked(words, &stemmer)).collect();
+    asked.sort_unstable();
+    asked.dedup();
     let best = total.iter().copied().fold(0.0, f32::max);
     let scored = searched.windows.into_iter().zip(total).filter(|(_, score)| *score > 0.0);
     let mut windows: Vec<Window> = scored.map(|(range, score)| Window { range, score: score / best }).collect();
@@ -70,7 +75,7 @@ pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
         (false, true) => std::cmp::Ordering::Greater,
         (false, false) => right.score.total_cmp(&left.score).then(left.range.start.cmp(&right.range.start)),
     });
-    Ranking { windows, eligible: searched.eligible }
+    Ranking { windows, asked, eligible: searched.eligible }
 }
 
 /// What of an index is searched.

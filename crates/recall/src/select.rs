@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::page::{Page, Part, Passage};
 use crate::pieces::{Body, Piece};
 use crate::query::Query;
-use crate::score::{Ranking, Window};
+use crate::score::{Ranking, Window, rarity};
 use crate::terms::terms;
 
 /// Fewer characters than this are not worth a passage of their own.
@@ -31,6 +31,9 @@ pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
     // Earlier pages are gone through for what they show.
     for _ in 0..=query.page {
         found = shown.page(&mut windows, query);
+        if found.is_empty() {
+            break;
+        }
     }
     page.passages = found.into_iter().map(|found| shown.passage(found)).collect();
     page.more = windows.any(|window| shown.is_new(window));
@@ -88,9 +91,9 @@ impl<'a> Shown<'a> {
         let mut page: Vec<Found> = Vec::new();
         let mut left = query.characters;
         while page.len() < query.limit && left >= LEAST.min(query.characters) {
-            let room = left / (query.limit - page.len());
+            let room = (left / (query.limit - page.len())).max(LEAST).min(left);
             let Some(window) = windows.find(|window| self.is_new(window)) else { break };
-            let (core, score) = (self.rest(window), window.score);
+            let (core, score) = (self.shrink(self.rest(window), room), window.score);
             let (range, size) = self.grow(core.clone(), room);
             self.places[range.clone()].fill(true);
             self.terms.push(self.terms_of(range.clone()));
@@ -130,6 +133,50 @@ impl<'a> Shown<'a> {
         let start = range.clone().find(|at| !self.places[*at]).unwrap_or(range.start);
         let end = (start..range.end).find(|at| self.places[*at]).unwrap_or(range.end);
         start..end
+    }
+
+    /// Of a stretch that is more than the room the part that holds most of what is asked for.
+    fn shrink(&self, core: Range<usize>, room: usize) -> Range<usize> {
+        let cost = |at: usize, start: usize| self.cost(at, (at > start).then(|| at - 1));
+        if core.clone().map(|at| cost(at, core.start)).sum::<usize>() <= room {
+            return core;
+        }
+        let (mut best, mut most) = (core.start..core.start + 1, 0.0);
+        for start in core.clone() {
+            let (mut size, mut end) = (cost(start, start), start + 1);
+            while end < core.end && size + cost(end, start) <= room {
+                size += cost(end, start);
+                end += 1;
+            }
+            let worth = self.worth(start..end);
+            if worth > most {
+                (best, most) = (start..end, worth);
+            }
+        }
+        best
+    }
+
+    /// What a stretch holds of what is asked for: its terms, each as much as it is rare.
+    fn worth(&self, range: Range<usize>) -> f32 {
+        let held = self.terms_of(range);
+        let asked = self.ranking.asked.iter().filter(|term| held.contains(term));
+        asked.map(|term| rarity(self.index.postings(*term).len(), self.index.units.len())).sum()
+    }
+
+    /// The piece of a stretch that holds most of what is asked for, the first of several.
+    fn best_piece(&self, core: Range<usize>) -> &'a Piece {
+        let (mut best, mut most) = (self.piece_at(core.start), f32::MIN);
+        let mut start = core.start;
+        while start < core.end {
+            let piece = self.piece_at(start);
+            let end = (start..core.end).find(|at| self.piece_at(*at) != piece).unwrap_or(core.end);
+            let worth = self.worth(start..end);
+            if worth > most {
+                (best, most) = (piece, worth);
+            }
+            start = end;
+        }
+        self.piece(best)
     }
 
     fn terms_of(&self, range: Range<usize>) -> HashSet<u32> {
@@ -221,7 +268,7 @@ impl<'a> Shown<'a> {
         if let Some((end, _)) = text.char_indices().nth(found.room) {
             text.truncate(end); // a single line may be more than there was room for
         }
-        let piece = self.piece(self.piece_at(found.core.start + found.core.len() / 2));
+        let piece = self.best_piece(found.core);
         let message = self.index.message(piece);
         Passage {
             text,
