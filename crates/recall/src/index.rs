@@ -85,9 +85,9 @@ impl Index {
         self.log.len()
     }
 
-    /// The passages that match a query, the best first. Each passage is a stretch of the log of
-    /// [`characters`](Query::characters) / [`limit`](Query::limit) characters at most. Which of them the context still
-    /// holds, [`Page::locate`] tells. A few milliseconds for a million tokens.
+    /// The passages that match a query, the best first. Each is a stretch of the log of up to
+    /// [`characters`](Query::characters) / [`limit`](Query::limit) characters, 2,000 at most; neighbours become one. Which
+    /// of them the context still holds, [`Page::locate`] tells. A few milliseconds for a million tokens.
     pub fn search(&self, query: &Query) -> Page {
         let ranking = score::rank(self, query);
         select::select(self, query, &ranking)

@@ -16,6 +16,9 @@ use crate::terms::terms;
 /// Fewer characters than this are not worth a passage of their own.
 const LEAST: usize = 100;
 
+/// Characters of a passage, at most, before neighbours become one: what is asked for seldom stands further apart.
+const MOST: usize = 2_000;
+
 /// A window with this share of its terms in one that was shown says nothing new: the same file read twice.
 const SAME: f32 = 0.95;
 
@@ -91,7 +94,7 @@ impl<'a> Shown<'a> {
         let mut page: Vec<Found> = Vec::new();
         let mut left = query.characters;
         while page.len() < query.limit && left >= LEAST.min(query.characters) {
-            let room = (left / (query.limit - page.len())).max(LEAST).min(left);
+            let room = (left / (query.limit - page.len())).clamp(LEAST, MOST).min(left);
             let Some(window) = windows.find(|window| self.is_new(window)) else { break };
             let (core, score) = (self.shrink(self.rest(window), room), window.score);
             let (range, size) = self.grow(core.clone(), room);
