@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod replay;
 pub(crate) mod restore;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod strategies;
 pub(crate) mod tune;

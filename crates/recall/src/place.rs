@@ -1,0 +1,140 @@
+//! Where a passage is now: in the context, or under a handle.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Change, Entry, EntryKey, Session};
+
+use crate::page::{Page, Part};
+
+impl Page {
+    /// Tells of each passage whether the session's context still holds all of it, and the handle under which what left can
+    /// be recalled. The session is the one that was indexed. Linear in its view and its journal.
+    pub fn locate(&mut self, session: &Session) {
+        let places = Places::of(session);
+        for passage in &mut self.passages {
+            passage.in_context = Some(passage.parts.iter().all(|part| places.holds(part)));
+            // That of the message which the passage is named after, before that of its neighbours.
+            let (own, others): (Vec<&Part>, Vec<&Part>) =
+                passage.parts.iter().partition(|part| part.message == passage.number);
+            passage.handle = own.into_iter().chain(others).find_map(|part| places.handle(part));
+        }
+    }
+}
+
+/// What the view shows of the log, and what the journal says of the rest.
+struct Places<'a> {
+    shown: HashMap<EntryKey, &'a Entry>,
+    removed: HashMap<EntryKey, &'a Arc<str>>,
+    cut: HashMap<(EntryKey, u32), &'a Arc<str>>,
+}
+
+impl<'a> Places<'a> {
+    fn of(session: &'a Session) -> Self {
+        let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
+        let mut places = Self { shown, removed: HashMap::new(), cut: HashMap::new() };
+        let epochs = session.journal().iter().filter(|epoch| !epoch.undone);
+        for edit in epochs.flat_map(|epoch| &epoch.edits) {
+            let Some(recall) = &edit.recall else { continue };
+            for change in &edit.changes {
+                match change {
+                    Change::Remove { entry } => {
+                        places.removed.insert(*entry, recall);
+                    }
+                    Change::Excerpt { entry, block, .. }
+                    | Change::Trim { entry, block, .. }
+                    | Change::Strip { entry, block } => {
+                        places.cut.insert((*entry, *block), recall);
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// Whether the view shows all of a part.
+    fn holds(&self, part: &Part) -> bool {
+        let Some(entry) = self.shown.get(&EntryKey::Log(part.message)) else { return false };
+        let (shown, recorded) =
+            (entry.message.blocks.get(part.block as usize), entry.original.blocks.get(part.block as usize));
+        let is_changed = || shown != recorded;
+        match (&part.bytes, entry.excerpt(part.block)) {
+            (Some(bytes), Some(excerpt)) => excerpt.kept.ranges().iter().any(|kept| is_within(bytes, kept)),
+            _ => !is_changed(),
+        }
+    }
+
+    /// The handle of a part that the view does not show.
+    fn handle(&self, part: &Part) -> Option<Arc<str>> {
+        let key = EntryKey::Log(part.message);
+        if self.holds(part) {
+            return None;
+        }
+        self.removed.get(&key).or_else(|| self.cut.get(&(key, part.block))).map(|handle| Arc::clone(handle))
+    }
+}
+
+fn is_within(inner: &Range<u32>, outer: &Range<u32>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use epitome_session::{
+        AppliedEdit, EditKind, Epoch, Excerpt, Kept, Message, Origin, Reason, Role, Session, Trigger,
+    };
+
+    use crate::index::Index;
+    use crate::page::Page;
+    use crate::query::Query;
+
+    use super::*;
+
+    /// A session of three texts, and an epoch with these changes under the handle `cafe0123`.
+    fn session(texts: [&str; 3], changes: Vec<Change>) -> Session {
+        let mut session = Session::new();
+        session.extend(texts.map(|text| Message::text("", Role::Assistant, Origin::Model, text)));
+        let mut epoch = Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new());
+        epoch.edits =
+            epoch.edits.into_iter().map(|edit| AppliedEdit { recall: Some("cafe0123".into()), ..edit }).collect();
+        epoch.edits[0].reason = Reason::new("test", "");
+        session.commit(epoch);
+        session
+    }
+
+    /// The one passage of 200 characters that holds `word`: whether the context holds it, and its handle.
+    fn located(session: &Session, word: &str) -> (Option<bool>, Option<String>) {
+        let query = Query { limit: 1, characters: 200, ..Query::new(word) };
+        let mut page: Page = Index::build(session).search(&query);
+        page.locate(session);
+        let passage = page.passages.remove(0);
+        assert!(passage.text.contains(word), "{}", passage.text);
+        (passage.in_context, passage.handle.map(|handle| handle.to_string()))
+    }
+
+    #[test]
+    fn passages_know_where_they_are() {
+        let line = "a line of words that fills the room of a passage and says nothing\n";
+        let long = format!("alpha\n{}omega\n", line.repeat(20));
+        let texts = ["first", &long, "last"];
+        let left = (Some(false), Some("cafe0123".to_owned()));
+        let there = (Some(true), None);
+
+        let removed = session(texts, vec![Change::Remove { entry: EntryKey::Log(1) }]);
+        assert_eq!(located(&removed, "alpha"), left);
+        assert_eq!(located(&session(texts, Vec::new()), "alpha"), there);
+
+        let kept = Kept::new(&long, &[0..800]).unwrap();
+        let excerpt = Excerpt { kept, marks: vec!["[…]".into()], attachments: None };
+        let cut = session(texts, vec![Change::Excerpt { entry: EntryKey::Log(1), block: 0, excerpt }]);
+        assert_eq!(located(&cut, "alpha"), there, "of a cut text the context holds this much");
+        assert_eq!(located(&cut, "omega"), left);
+
+        let mut undone = removed;
+        undone.undo(0).unwrap();
+        assert_eq!(located(&undone, "alpha"), there);
+    }
+}

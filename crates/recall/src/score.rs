@@ -1,0 +1,227 @@
+//! Scores: windows of the log, ranked by BM25.
+
+use std::ops::Range;
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+use crate::index::Index;
+use crate::pieces::Speaker;
+use crate::query::Query;
+use crate::terms::{asked_terms, asks_for_newest};
+
+/// Characters of a window. Source: 1,000 to 1,200 find most on the recorded questions; `docs/recall.md` has the figures.
+const WINDOW: u32 = 1_000;
+
+/// Characters from the start of one window to the next.
+const STEP: u32 = 333;
+
+/// BM25's k1: how soon more of the same term stops to count. Source: the usual value; from 0.6 to 2 little changes.
+const SATURATION: f32 = 1.2;
+
+/// BM25's b: how much longer windows are held back. Source: the usual value; from 0.3 to 1 little changes.
+const LENGTH: f32 = 0.75;
+
+/// What the newest window gains over the oldest, as a share: of two that match alike the newer one is more likely to hold.
+const NEWER: f32 = 0.2;
+
+/// The share of the best score from which on a window matches well enough for the newest to come first.
+const WELL: f32 = 0.5;
+
+/// The windows that match, the best first.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    /// Ranges of [`eligible`](Self::eligible), each with its score as a share of the best.
+    pub(crate) windows: Vec<Window>,
+    /// The numbers of the units that were searched, ascending.
+    pub(crate) eligible: Vec<u32>,
+    /// The terms that were asked for, of all queries.
+    pub(crate) asked: Vec<u32>,
+}
+
+/// A stretch of the log of about a window's characters.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    /// Places in [`Ranking::eligible`].
+    pub(crate) range: Range<usize>,
+    pub(crate) score: f32,
+}
+
+/// Ranks the windows of an index for a query. Linear in the units and in the places at which the query's terms stand.
+pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
+    let searched = Searched::of(index, query);
+    let mut total = vec![0.0; searched.windows.len()];
+    let asks_nothing = query.words.iter().all(|words| words.trim().is_empty());
+    if asks_nothing && (query.newest || !query.from.is_empty()) {
+        total.fill(1.0);
+    }
+    let stemmer = Stemmer::create(Algorithm::English);
+    for words in &query.words {
+        let scores = searched.scores(words, &stemmer);
+        let best = scores.iter().copied().fold(0.0, f32::max);
+        if best > 0.0 {
+            total.iter_mut().zip(scores).for_each(|(total, score)| *total += score / best);
+        }
+    }
+    let mut asked: Vec<u32> = query.words.iter().flat_map(|words| searched.asked(words, &stemmer)).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    let best = total.iter().copied().fold(0.0, f32::max);
+    let scored = searched.windows.into_iter().zip(total).filter(|(_, score)| *score > 0.0);
+    let mut windows: Vec<Window> = scored.map(|(range, score)| Window { range, score: score / best }).collect();
+    let newest = |window: &Window| query.newest && window.score >= WELL;
+    windows.sort_by(|left, right| match (newest(left), newest(right)) {
+        (true, true) => right.range.start.cmp(&left.range.start),
+        (true, false) => std::cmp::Ordering::Less,
+        (false, true) => std::cmp::Ordering::Greater,
+        (false, false) => right.score.total_cmp(&left.score).then(left.range.start.cmp(&right.range.start)),
+    });
+    Ranking { windows, asked, eligible: searched.eligible }
+}
+
+/// What of an index is searched.
+pub(crate) struct Searched<'a> {
+    index: &'a Index,
+    /// The numbers of the units, ascending.
+    eligible: Vec<u32>,
+    /// Where each unit of the index stands among them; [`NOWHERE`] for the others.
+    places: Vec<u32>,
+    /// Ranges of places, ascending by both ends.
+    windows: Vec<Range<usize>>,
+    /// The terms of each window.
+    lengths: Vec<f32>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl<'a> Searched<'a> {
+    /// What of `index` a query searches. Linear in the units.
+    pub(crate) fn of(index: &'a Index, query: &Query) -> Self {
+        let is_eligible: Vec<bool> = index.pieces.iter().map(|piece| piece.is_from(&query.from)).collect();
+        let mut places = vec![NOWHERE; index.units.len()];
+        let mut eligible = Vec::with_capacity(index.units.len());
+        let units = index.units.iter().enumerate();
+        for (number, _) in units.filter(|(_, unit)| is_eligible[unit.piece as usize]) {
+            places[number] = eligible.len() as u32;
+            eligible.push(number as u32);
+        }
+        let windows = windows(index, &eligible);
+        let mut before = Vec::with_capacity(eligible.len() + 1);
+        before.push(0);
+        for (at, unit) in eligible.iter().enumerate() {
+            before.push(before[at] + index.term_count(*unit as usize));
+        }
+        let lengths = windows.iter().map(|window| (before[window.end] - before[window.start]) as f32).collect();
+        Self { index, eligible, places, windows, lengths }
+    }
+
+    /// The score of each window for one query.
+    fn scores(&self, words: &str, stemmer: &Stemmer) -> Vec<f32> {
+        let mut scores = vec![0.0; self.windows.len()];
+        self.add_terms(&self.asked(words, stemmer), &mut scores);
+        let all = self.eligible.len().max(1) as f32;
+        for (score, window) in scores.iter_mut().zip(&self.windows) {
+            *score *= 1.0 + NEWER * window.start as f32 / all;
+        }
+        // What a person said last has seldom a word in common with a question for what was said last: it counts as if the
+        // question's "last" stood there and nowhere else.
+        if asks_for_newest(words)
+            && let Some(newest) = self.windows.iter().rposition(|window| self.holds_typed(window))
+        {
+            scores[newest] += (1.0 + self.windows.len() as f32).ln();
+        }
+        scores
+    }
+
+    /// Whether a person's words stand in a window.
+    fn holds_typed(&self, window: &Range<usize>) -> bool {
+        let piece = |unit: &u32| &self.index.pieces[self.index.units[*unit as usize].piece as usize];
+        self.eligible[window.clone()].iter().any(|unit| piece(unit).speaker == Speaker::User)
+    }
+
+    /// The terms that a query asks for, as numbers, each once.
+    fn asked(&self, words: &str, stemmer: &Stemmer) -> Vec<u32> {
+        let number = |key: &String| self.index.number_of_key(key);
+        asked_terms(words, stemmer).iter().filter_map(number).collect()
+    }
+
+    /// How many windows there are.
+    pub(crate) fn window_count(&self) -> usize {
+        self.windows.len()
+    }
+
+    /// How often a term stands in each window that it stands in, with the window's number.
+    pub(crate) fn counts(&self, term: u32) -> Vec<(usize, u32)> {
+        let mut counts: Vec<(usize, u32)> = Vec::new();
+        let mut first = 0; // of the windows that a place may stand in
+        let mut start = 0; // where that one stands in `counts`, or would
+        let places = self.index.postings(term).iter().map(|unit| self.places[*unit as usize]);
+        for place in places.filter(|place| *place != NOWHERE).map(|place| place as usize) {
+            first += self.windows[first..].iter().take_while(|window| window.end <= place).count();
+            start += counts[start..].iter().take_while(|(window, _)| *window < first).count();
+            let held = (first..self.windows.len()).take_while(|window| self.windows[*window].start <= place);
+            for (at, window) in (start..).zip(held) {
+                match counts.get_mut(at) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((window, 1)),
+                }
+            }
+        }
+        counts
+    }
+
+    /// What `count` of a term are worth in a window, however rare the term is.
+    pub(crate) fn strength(&self, count: u32, window: usize) -> f32 {
+        let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
+        strength(count, self.lengths[window] / average)
+    }
+
+    /// The number of the window that begins at a place.
+    pub(crate) fn window_at(&self, place: usize) -> usize {
+        self.windows.partition_point(|window| window.start <= place).saturating_sub(1)
+    }
+
+    /// Adds the score of each term to the windows that it stands in.
+    fn add_terms(&self, asked: &[u32], scores: &mut [f32]) {
+        let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
+        for term in asked {
+            let counts = self.counts(*term);
+            let rarity = rarity(counts.len(), self.windows.len());
+            for (window, count) in counts {
+                scores[window] += rarity * strength(count, self.lengths[window] / average);
+            }
+        }
+    }
+}
+
+/// BM25's weight of a term that stands in `holding` of `all` windows.
+pub(crate) fn rarity(holding: usize, all: usize) -> f32 {
+    (1.0 + (all as f32 - holding as f32 + 0.5) / (holding as f32 + 0.5)).ln()
+}
+
+/// BM25's weight of a term that stands `count` times in a window of `length` averages.
+fn strength(count: u32, length: f32) -> f32 {
+    let count = count as f32;
+    count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
+}
+
+/// Stretches of the eligible units of about a window's characters, one beginning every step. Linear.
+fn windows(index: &Index, eligible: &[u32]) -> Vec<Range<usize>> {
+    let mut windows: Vec<Range<usize>> = Vec::new();
+    let length = |at: usize| index.characters(eligible[at] as usize) as u32;
+    let (mut end, mut size, mut passed, mut next) = (0, 0, 0, 0);
+    for start in 0..eligible.len() {
+        while end < eligible.len() && (end <= start || size + length(end) <= WINDOW) {
+            size += length(end);
+            end += 1;
+        }
+        if passed >= next {
+            next = passed + STEP;
+            if windows.last().is_none_or(|last| last.end < end) {
+                windows.push(start..end);
+            }
+        }
+        passed += length(start);
+        size -= length(start);
+    }
+    windows
+}
