@@ -3,7 +3,7 @@
 use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
-use epitome_strategy::{Tokens, Verdict};
+use epitome_strategy::{Cancellation, Tokens, Verdict};
 
 use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
@@ -29,6 +29,7 @@ impl LiveSession {
             watchers: Watchers::default(),
             overflows: self.overflows,
             window: self.window,
+            cancellation: Cancellation::never(),
         }
     }
 
