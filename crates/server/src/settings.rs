@@ -85,7 +85,7 @@ pub struct Limits {
     /// The largest body, in bytes: 413 beyond.
     pub body_bytes: usize,
     /// Messages, blocks and calls of one request: 413 beyond, and the proxy sends it on as it came. A file that is imported
-    /// may have four times as many, a kept session too. Each takes about 2 KB while it is worked on, however short it is.
+    /// may have four times as many, a kept session too. Each takes about 3 KB while it is worked on, however short it is.
     pub parts: usize,
     /// Connections at once. Where there are more, idle ones make room; where none is idle, only health is answered.
     pub connections: usize,

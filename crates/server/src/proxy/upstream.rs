@@ -75,12 +75,12 @@ impl Upstreams {
         let (path, query) =
             path_and_query.split_once('?').map_or((path_and_query, None), |(path, query)| (path, Some(query)));
         let path = with_single_slashes(path);
-        if leads_upwards(&path) {
-            return Err(NoTarget::Outside);
-        }
         let of_anthropic = headers.contains_key("anthropic-version") || path.ends_with("/messages");
         let own = if of_anthropic { &self.anthropic } else { &self.openai };
         let mut url = own.as_ref().or(self.any.as_ref()).ok_or(NoTarget::Nobody)?.clone();
+        if leads_upwards(&path) {
+            return Err(NoTarget::Outside);
+        }
         let base = url.path().trim_end_matches('/').to_owned();
         let has_version = base.rsplit('/').next().is_some_and(is_version);
         let rest = match path.strip_prefix("/v1") {
@@ -283,6 +283,8 @@ mod tests {
         check("/v1/models/org%2Fname..2", "https://api.example/base/v1/models/org%2Fname..2");
         check("/v1/files/a%20b/...?x=../..", "https://api.example/base/v1/files/a%20b/...?x=../..");
         check("/", "https://api.example/base/v1/");
+        let nobody = Upstreams::default().target("/v1/../../x", &HeaderMap::new());
+        assert_eq!(nobody, Err(NoTarget::Nobody), "there is no address that it could leave");
     }
 
     #[test]
