@@ -160,10 +160,13 @@ pub fn serve(
             "the limit on open files allows fewer connections"
         );
     }
-    // What counts very large sessions on all cores is in nobody's way. Where the host has such threads already, they stay as
-    // they are.
-    if let Err(error) = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back()).build_global() {
-        tracing::debug!(%error, "the threads that count are not the service's own");
+    if settings.tokens.tenants().len() > 1 {
+        // What counts the very large sessions of one tenant on all cores is in no other's way. Where the host has such
+        // threads already, they stay as they are.
+        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());
+        if let Err(error) = counting.build_global() {
+            tracing::debug!(%error, "the threads that count are not the service's own");
+        }
     }
     let runtimes = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("epitome-serve").build()?;
     let outcome = runtimes.block_on(async {
