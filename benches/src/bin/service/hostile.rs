@@ -11,8 +11,11 @@ use crate::{CHAT, Outcome, ms, window};
 /// No bound of the service is to stop what is measured.
 const UNBOUNDED: [&str; 6] = ["--max-body", "1024", "--max-parts", "10000000", "--work-timeout", "3600"];
 
-/// What is sent, of three sizes ten times apart.
-const KINDS: [(&str, usize, fn(usize) -> String); 5] = [
+/// What is sent: its name, its largest size, and what makes it.
+type Kind = (&'static str, usize, fn(usize) -> String);
+
+/// Each is sent in three sizes ten times apart.
+const KINDS: [Kind; 5] = [
     ("one letter", 50_000_000, hostile::one_letter),
     ("one line", 4_000_000, hostile::one_line),
     ("parallel calls", 100_000, |calls| hostile::parallel_calls(calls, hostile::Results::InOrder)),

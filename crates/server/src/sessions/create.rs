@@ -299,17 +299,21 @@ fn from_file(
     Ok((sessions, loaded.warnings.iter().take(100).map(warning).collect()))
 }
 
+/// The content of a compressed file. Its size is found out first, without keeping any of it: what becomes too large takes no
+/// memory. Linear in the content, twice.
 fn decompressed(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
-    let mut bytes = Vec::new();
-    let read = MultiGzDecoder::new(file).take(most_bytes as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| {
+    let damaged = |error: std::io::Error| {
         ApiError::bad("unreadable-session", format!("it cannot be decompressed: {error}"), "get an intact copy")
-    })?;
-    if bytes.len() > most_bytes {
+    };
+    let content = || MultiGzDecoder::new(file).take(most_bytes as u64 + 1);
+    let size = std::io::copy(&mut content(), &mut std::io::sink()).map_err(damaged)?;
+    if size > most_bytes as u64 {
         let message = format!("the file is larger than {most_bytes} bytes when it is decompressed");
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         return Err(ApiError::new(status, "too-large", message, "send less, or raise --max-body"));
     }
+    let mut bytes = Vec::with_capacity(size as usize);
+    content().read_to_end(&mut bytes).map_err(damaged)?;
     Ok(bytes)
 }
 
