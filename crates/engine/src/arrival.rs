@@ -4,7 +4,7 @@ use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session
 use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::{Archive, BlockRef, Tokens};
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, NEVER};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
@@ -53,7 +53,7 @@ impl Engine {
         if !entries.iter().zip(&tokens).any(is_huge) || !is_closed() {
             return Ok(None);
         }
-        let context = self.context(session, language(session.view()));
+        let context = self.context(session, language(session.view()), &NEVER);
         let mut working = Working::of(session, newest, tokens, &self.pins);
         let layout = working.layout(&self.pins);
         let view = working.view(&layout, &context);

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
 use epitome_strategy::{
-    Archive, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind, TokenCounter,
-    Verdict,
+    Archive, Cancellation, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind,
+    TokenCounter, Verdict,
 };
 use thiserror::Error;
 
@@ -25,6 +25,9 @@ use crate::run::{Run, Written};
 use crate::select::{Select, Selected, routed};
 use crate::stages::Before;
 use crate::working::{Context, Working};
+
+/// For work that nobody can give up.
+pub(crate) static NEVER: Cancellation = Cancellation::never();
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
 #[derive(Debug, Clone)]
@@ -104,6 +107,9 @@ pub enum EngineError {
     /// The draft was made from another state of the session.
     #[error("the draft is stale: the session has changed since it was made; make a new one")]
     Stale,
+    /// It was given up by [`Request::cancellation`].
+    #[error("nothing was changed: the compaction was given up")]
+    Cancelled,
 }
 
 impl Engine {
@@ -132,6 +138,12 @@ impl Engine {
         Ledger::new(Arc::clone(&self.counter), self.sent.clone(), session)
     }
 
+    /// The same for work that may be given up: [`EngineError::Cancelled`] then.
+    pub fn ledger_unless(&self, cancellation: &Cancellation, session: &Session) -> Result<Ledger, EngineError> {
+        Ledger::unless(cancellation, Arc::clone(&self.counter), self.sent.clone(), session)
+            .ok_or(EngineError::Cancelled)
+    }
+
     /// What protects each message of a session's view, in order. Linear in the view.
     pub fn protections(&self, session: &Session) -> Vec<Protection> {
         let entries = session.view();
@@ -144,7 +156,7 @@ impl Engine {
     /// What kind of task a session is. Linear in the view.
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
         let working = working(session, ledger, &self.pins);
-        let context = self.context(session, language(session.view()));
+        let context = self.context(session, language(session.view()), &NEVER);
         self.verdict(&working, &context)
     }
 
@@ -185,6 +197,8 @@ impl Engine {
 
     /// Works out a compaction without changing the session. What it would remove is archived already, so that the
     /// summary and the marks can name it. Linear in the view for each strategy of the chain.
+    ///
+    /// Work that [`Request::cancellation`] gives up ends between two of its steps, or inside one that takes long.
     pub async fn draft(
         &self,
         session: &Session,
@@ -194,7 +208,7 @@ impl Engine {
     ) -> Result<Draft, EngineError> {
         let started = Instant::now();
         let language = language(session.view());
-        let context = self.context(session, language);
+        let context = self.context(session, language, &request.cancellation);
         let start = working(session, ledger, &self.pins);
         let detecting = Instant::now();
         let selected = self.selected(session, request, || self.verdict(&start, &context));
@@ -213,6 +227,7 @@ impl Engine {
         let judge = Judge::new(&start, &whole, &context, &self.pins, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
+            Refusal::Cancelled => EngineError::Cancelled,
             refusal => EngineError::Refused(refusal.to_string()),
         };
         let candidates = self.candidates(session, kind);
@@ -224,6 +239,8 @@ impl Engine {
             }
         };
         let mut attempt = attempt.map_err(refused)?;
+        // What was worked out after it was given up is not whole.
+        context.go_on().map_err(refused)?;
         if judge.rolls_back(&attempt, request.trigger) {
             attempt.status = Status::RolledBack;
         } else if attempt.status.is_compaction() {
@@ -256,7 +273,12 @@ impl Engine {
         self.chains.at(kind, session.cycle() + 1, &self.select).0
     }
 
-    pub(crate) fn context<'a>(&'a self, session: &'a Session, language: Language) -> Context<'a> {
+    pub(crate) fn context<'a>(
+        &'a self,
+        session: &'a Session,
+        language: Language,
+        cancellation: &'a Cancellation,
+    ) -> Context<'a> {
         Context {
             counter: &*self.counter,
             pins: &self.pins,
@@ -267,6 +289,7 @@ impl Engine {
             guards: self.guards,
             epoch: session.next_epoch(),
             session,
+            cancellation,
         }
     }
 
@@ -309,7 +332,7 @@ impl Engine {
         request: &Request,
         (status, mode, selected, chain, quality): (Status, Mode, Selected, Vec<String>, Option<Quality>),
     ) -> Draft {
-        let context = self.context(session, Language::English);
+        let context = self.context(session, Language::English, &NEVER);
         let working = &run.working;
         let compacted = status.is_compaction();
         let before = Before::new(&start.entries);

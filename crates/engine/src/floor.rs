@@ -142,6 +142,7 @@ impl Room<'_, '_> {
             if self.working.total <= target.saturating_add(thinking.freed()) {
                 break;
             }
+            self.context.go_on()?;
             // What this change frees behind it need not be cut out of the text.
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
@@ -164,6 +165,7 @@ impl Room<'_, '_> {
             editable(self.working, &layout, |unit| unit == UnitKind::Summary, |it| it.excerptable().is_some());
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
+            self.context.go_on()?;
             let excess = self.working.total.saturating_sub(target);
             let least = least(tokens).max(LEAST_SUMMARY);
             if excess == 0 {
@@ -205,6 +207,7 @@ impl Room<'_, '_> {
             if self.working.total <= target.saturating_add(thinking.freed()) {
                 break;
             }
+            self.context.go_on()?;
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
             let keep = tokens.saturating_sub(excess).max(allowance);
@@ -227,6 +230,7 @@ impl Room<'_, '_> {
     ) -> Result<bool, Refusal> {
         // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
         for attempt in 0..4 {
+            self.context.go_on()?;
             let Some(shown) = self.working.excerptable(at) else { break };
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
@@ -270,6 +274,7 @@ impl Room<'_, '_> {
             if self.working.total <= target {
                 break;
             }
+            self.context.go_on()?;
             self.trim_call(&layout, at, max_chars)?;
         }
         Ok(())
@@ -320,6 +325,7 @@ impl Room<'_, '_> {
         let runs: Vec<Vec<usize>> = self.working.runs(&positions).into_iter().map(<[usize]>::to_vec).collect();
         let mut is_told = false;
         for run in runs {
+            self.context.go_on()?;
             let is_notice = |position: &usize| self.working.entries[*position].message.origin == Origin::Notice;
             if run.len() == 1 && run.iter().all(is_notice) {
                 is_told = true; // an earlier notice that has nothing to be joined with stays
@@ -347,6 +353,7 @@ impl Room<'_, '_> {
     }
 
     fn entail(&mut self) -> Result<(), Refusal> {
+        self.context.go_on()?;
         entail(self.working, self.context, self.archive, self.before)
     }
 }

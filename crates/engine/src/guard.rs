@@ -86,6 +86,8 @@ pub(crate) enum Refusal {
     Summary(String),
     /// There is no text for the summary, and without it nothing is to be done.
     Stopped(SummarizeError),
+    /// Nobody waits for the compaction any more.
+    Cancelled,
 }
 
 impl std::fmt::Display for Refusal {
@@ -102,6 +104,7 @@ impl std::fmt::Display for Refusal {
             Self::Order(id) => write!(formatter, "would put what came later in front of `{id}`"),
             Self::Summary(problem) => write!(formatter, "has no summary: {problem}"),
             Self::Stopped(error) => write!(formatter, "has no summary: {error}"),
+            Self::Cancelled => formatter.write_str("is not wanted any more"),
         }
     }
 }

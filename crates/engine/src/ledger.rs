@@ -5,8 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Message, Session};
-use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
+use epitome_strategy::{Cancellation, EntryTokens, TokenCounter, Tokens};
 use rayon::prelude::*;
+
+use crate::engine::NEVER;
 
 /// Tokens that a provider spends on the frame of a message. Source: the seed designs' constant, which is also what
 /// OpenAI's own counting recipes add at most.
@@ -105,6 +107,18 @@ impl Ledger {
         ledger
     }
 
+    /// The same, or `None` where that is given up before it has come to its end.
+    pub(crate) fn unless(
+        cancellation: &Cancellation,
+        counter: Arc<dyn TokenCounter>,
+        sent: Sent,
+        session: &Session,
+    ) -> Option<Self> {
+        let mut ledger = Self { counter, sent, counts: HashMap::new(), edited: HashSet::new(), total: 0 };
+        ledger.count(session, cancellation);
+        (!cancellation.is_requested()).then_some(ledger)
+    }
+
     /// Tokens of the whole view. Constant time.
     pub fn total(&self) -> Tokens {
         self.total
@@ -147,6 +161,11 @@ impl Ledger {
     /// Brings the counts up to date with a view that changed by other means than the engine's: an undone epoch, a
     /// loaded journal, a late result. Counts what is new and what is or was edited. Linear in the view.
     pub fn resync(&mut self, session: &Session) {
+        self.count(session, &NEVER);
+    }
+
+    /// Messages that come up after the work was given up are not counted.
+    fn count(&mut self, session: &Session, cancellation: &Cancellation) {
         let stale: Vec<&Entry> = session
             .view()
             .iter()
@@ -154,12 +173,12 @@ impl Ledger {
                 entry.is_edited() || self.edited.contains(&entry.key) || !self.counts.contains_key(&entry.key)
             })
             .collect();
-        let count = |entry: &&Entry| (entry.key, self.measure(&entry.message));
+        let count = |entry: &&Entry| (!cancellation.is_requested()).then(|| (entry.key, self.measure(&entry.message)));
         let bytes: usize = stale.iter().map(|entry| text_bytes(&entry.message)).sum();
         let counted: Vec<(EntryKey, EntryTokens)> = if bytes < PARALLEL_FROM_BYTES {
-            stale.iter().map(count).collect()
+            stale.iter().filter_map(count).collect()
         } else {
-            stale.par_iter().map(count).collect()
+            stale.par_iter().filter_map(count).collect()
         };
         self.counts.extend(counted);
         self.edited = session.view().iter().filter(|entry| entry.is_edited()).map(|entry| entry.key).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_session::Trigger;
-use epitome_strategy::{Strategy, TaskKind, Tokens};
+use epitome_strategy::{Cancellation, Strategy, TaskKind, Tokens};
 
 use crate::observe::Observer;
 use crate::report::Mode;
@@ -100,6 +100,8 @@ pub struct Request {
     pub observer: Option<Arc<dyn Observer>>,
     /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.
     pub unsent_messages: u32,
+    /// Gives the work up: [`EngineError::Cancelled`](crate::EngineError::Cancelled), and the session stays as it was.
+    pub cancellation: Cancellation,
 }
 
 impl Request {
@@ -117,6 +119,7 @@ impl Request {
             memories: Vec::new(),
             observer: None,
             unsent_messages: 0,
+            cancellation: Cancellation::default(),
         }
     }
 }

@@ -262,6 +262,7 @@ impl Engine {
         let started = Instant::now();
         let first_edit = run.working.edits.len();
         let mut step = new_step(strategy.meta().id, run.working.total);
+        context.go_on()?;
         run.tell(Progress::Strategy { id: strategy.meta().id, tokens: run.working.total });
         for _ in 0..MOST_PASSES {
             goal.current = run.working.total;
@@ -278,6 +279,7 @@ impl Engine {
                 true => Some(self.vectors(context, run, &layout, goal).await),
                 false => None,
             };
+            context.go_on()?;
             let planned = {
                 let mut view = run.working.view(&layout, context);
                 if let Some(vectors) = vectors {
@@ -289,6 +291,8 @@ impl Engine {
                     Ok(strategy.plan(&view, goal).unwrap_or_else(|error| panic_for_mutant(&error.0)))
                 }
             };
+            // What a strategy says that was interrupted means nothing.
+            context.go_on()?;
             let plan = match planned {
                 Ok(plan) => plan,
                 Err(error) => {
@@ -353,6 +357,7 @@ impl Engine {
             if run.working.total <= goal.target {
                 break;
             }
+            context.go_on()?;
             let text = written.remove(&number);
             match apply_edit(context, run, archive, layout, strategy.meta().id, edit, text) {
                 Ok(_) => applied += 1,

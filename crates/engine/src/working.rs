@@ -7,7 +7,9 @@ use epitome_session::{
     AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Language, Message, MessageId, Origin, Position, Reason,
     Role, Session, Synthetic, Unit, units,
 };
-use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View};
+use epitome_strategy::{
+    Archive, Archived, BlockRef, Cancellation, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View,
+};
 
 use crate::engine::SummaryRole;
 use crate::guard::{self, Guard, Guards, Refusal};
@@ -28,9 +30,15 @@ pub(crate) struct Context<'a> {
     pub guards: Guards,
     pub epoch: u32,
     pub session: &'a Session,
+    pub cancellation: &'a Cancellation,
 }
 
 impl Context<'_> {
+    /// An error where the compaction is given up: asked before each piece of work whose cost grows with the view.
+    pub(crate) fn go_on(&self) -> Result<(), Refusal> {
+        if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
+    }
+
     /// The handle that a text may name: none where nobody could use it.
     pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
         self.handles.then_some(handle)
@@ -134,6 +142,7 @@ impl Working {
             .with_lexicon(context.lexicon)
             .with_session(context.session)
             .with_handles(context.handles)
+            .with_cancellation(context.cancellation)
     }
 
     /// Whether the host or a marker pinned a message of the unit.

@@ -1,5 +1,7 @@
 //! What every request passes: the host's name, the token, the rate, a slot; and what is told of it.
 
+mod answers;
+pub(crate) mod parts;
 pub(crate) mod shares;
 
 use std::net::IpAddr;
@@ -13,7 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
 
@@ -35,6 +37,13 @@ const OPEN: [&str; 3] = ["/healthz", "/readyz", "/openapi.json"];
 /// Routes that are answered however many requests are under way: what happens is wanted most then.
 const BESIDE: [&str; 1] = ["/metrics"];
 
+/// Routes that are answered where all connections are taken.
+const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+
+/// Says of a request that its connection is one of those beyond the bound, on which only health is answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowded;
+
 /// Lets a request in or refuses it, and tells of it.
 pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
@@ -46,14 +55,15 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     let is_proxied = route == proxy::ROUTE;
     let span =
         tracing::info_span!("request", number, route, method = %request.method(), tenant = tracing::field::Empty);
+    let is_crowded = request.extensions().get::<Crowded>().is_some() && !HEALTH.contains(&route);
     let mut response = async {
+        if is_crowded {
+            return unread(request, busy("too many connections are open"));
+        }
         match admit(&app, &mut request, is_open) {
-            Err(error) => error.into_response(),
+            Err(error) => unread(request, error),
             Ok(()) if is_open || BESIDE.contains(&route) => next.run(request).await,
-            Ok(()) => match in_a_slot(&app, request, next).await {
-                Ok(answered) => answered,
-                Err(error) => error.into_response(),
-            },
+            Ok(()) => in_a_slot(&app, request, next, is_proxied).await,
         }
     }
     .instrument(span.clone())
@@ -69,14 +79,77 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     response
 }
 
+/// An error for a request whose body was not read, or not all of it. The connection ends with it: the rest of the body
+/// would be taken for the next request.
+fn unread(request: Request, error: ApiError) -> Response {
+    close_behind(!request.body().is_end_stream(), error.into_response())
+}
+
+/// An answer, the last of its connection where something of the request is unread.
+fn close_behind(is_unread: bool, mut response: Response) -> Response {
+    if is_unread {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
 /// Answers a request when there is room for it. Its body arrives first: a request that is never sent whole takes no slot, and
-/// the bytes of all bodies are bounded until they are answered.
-async fn in_a_slot(app: &App, request: Request, next: Next) -> Result<Response, ApiError> {
+/// the bytes of all bodies are bounded until they are answered. What the proxy sends on as it comes is never here whole.
+async fn in_a_slot(app: &App, request: Request, next: Next, is_proxied: bool) -> Response {
     let tenant = request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |it| Arc::clone(&it.tenant));
+    if is_proxied && !proxy::is_conversation(request.method(), request.uri().path()) {
+        return streamed(app, &tenant, request, next).await;
+    }
     let (parts, body) = request.into_parts();
-    let (body, _bytes) = if body.is_end_stream() { (body, None) } else { arrived(app, &tenant, &parts, body).await? };
-    let _slot = app.slots.take(&tenant, 1).ok_or_else(|| busy("too many requests are under way"))?;
-    Ok(next.run(Request::from_parts(parts, body)).await)
+    let is_empty = body.is_end_stream();
+    let (body, _bytes) = match is_empty {
+        true => (body, None),
+        false => match arrived(app, &tenant, &parts, body).await {
+            Ok(arrived) => arrived,
+            Err(error) => return close_behind(true, error.into_response()),
+        },
+    };
+    let Some(slot) = app.slots.take(&tenant, 1) else { return busy("too many requests are under way").into_response() };
+    let response = next.run(Request::from_parts(parts, body)).await;
+    drop(slot);
+    answers::counted(&app.answer_bytes, &tenant, response).await
+}
+
+/// Answers a request whose body goes on to the provider as it comes, whatever its size; a client that sends nothing for too
+/// long ends it.
+async fn streamed(app: &App, tenant: &Arc<str>, request: Request, next: Next) -> Response {
+    let Some(_stream) = app.streams.take(tenant, 1) else {
+        return unread(request, busy("too many requests are under way"));
+    };
+    let (parts, body) = request.into_parts();
+    let is_empty = body.is_end_stream();
+    let (patience, is_late) = (app.settings.limits.body_timeout, Arc::new(AtomicBool::new(false)));
+    let body = if is_empty { body } else { within_time(body, patience, Arc::clone(&is_late)) };
+    let response = next.run(Request::from_parts(parts, body)).await;
+    if is_late.load(Ordering::Relaxed) {
+        let message = format!("nothing came of the body for {} seconds", patience.as_secs());
+        let late = ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow-body", message, "send it at once");
+        return close_behind(true, late.into_response());
+    }
+    // A provider that answers before it has read all of it wants no more of it.
+    let is_refused = !response.status().is_success();
+    close_behind(is_refused && !is_empty, response)
+}
+
+/// A body of which each piece has to come in time; it breaks off, and `is_late` is set, where one does not.
+fn within_time(body: Body, patience: Duration, is_late: Arc<AtomicBool>) -> Body {
+    Body::from_stream(stream::unfold(Some((body.into_data_stream(), is_late)), move |state| async move {
+        let (mut pieces, is_late) = state?;
+        match tokio::time::timeout(patience, pieces.next()).await {
+            Ok(Some(Ok(piece))) => Some((Ok(piece), Some((pieces, is_late)))),
+            Ok(Some(Err(error))) => Some((Err(error), None)),
+            Ok(None) => None,
+            Err(_) => {
+                is_late.store(true, Ordering::Relaxed);
+                Some((Err(axum::Error::new("the body does not come")), None))
+            }
+        }
+    }))
 }
 
 /// A body that is here whole, with its share of the bytes.
@@ -106,7 +179,7 @@ async fn arrived(
 }
 
 fn busy(message: &str) -> ApiError {
-    let help = "try again as Retry-After says; --max-concurrent sets the limit, of which a tenant has half";
+    let help = "try again as Retry-After says; the service has its limits, of which a tenant has half";
     let busy = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, help);
     busy.retry_after(Duration::from_secs(1))
 }
@@ -196,8 +269,14 @@ pub(crate) async fn body_of(body: Body, headers: &HeaderMap, limits: &Limits) ->
     })
 }
 
+/// JSON of up to this size is parsed on the thread that answers; more of it would keep others waiting.
+const SMALL_JSON: usize = 256 << 10;
+
 /// The JSON body of a request.
-pub(crate) async fn json_of<T: DeserializeOwned>(request: Request, limits: &Limits) -> Result<T, ApiError> {
+pub(crate) async fn json_of<T: DeserializeOwned + Send + 'static>(
+    request: Request,
+    limits: &Limits,
+) -> Result<T, ApiError> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind != "application/json" && !kind.ends_with("+json") {
@@ -207,14 +286,21 @@ pub(crate) async fn json_of<T: DeserializeOwned>(request: Request, limits: &Limi
     }
     let (parts, body) = request.into_parts();
     let body = body_of(body, &parts.headers, limits).await?;
+    let size = body.len();
     if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
         // A list of an object's fields in their order would be taken for the object.
         let help = "GET /openapi.json describes what each route takes";
         return Err(ApiError::bad("bad-request", "the body is a list and not an object", help));
     }
-    serde_json::from_slice(&body).map_err(|error| {
-        ApiError::bad("bad-request", error.to_string(), "GET /openapi.json describes what each route takes")
-    })
+    let parse = move || {
+        serde_json::from_slice(&body).map_err(|error| {
+            ApiError::bad("bad-request", error.to_string(), "GET /openapi.json describes what each route takes")
+        })
+    };
+    if size <= SMALL_JSON {
+        return parse();
+    }
+    tokio::task::spawn_blocking(parse).await.map_err(|_| ApiError::internal())?
 }
 
 #[cfg(test)]

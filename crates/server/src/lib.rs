@@ -24,6 +24,8 @@ mod service;
 mod sessions;
 mod settings;
 mod state;
+mod threads;
+mod workers;
 
 pub use auth::{TokenError, Tokens};
 pub use channels::hosts::{ChannelHost, ChannelHosts, NoHost};

@@ -102,7 +102,7 @@ const OF_ALL: [(&str, &str); 4] = [
 const OF_BODIES: [(&str, &str); 4] = [
     ("400", "The body, or what stands in it, cannot be taken"),
     ("408", "The body took too long to arrive"),
-    ("413", "The body is larger than the service takes"),
+    ("413", "The body is larger, or has more parts, than the service takes"),
     ("415", "The body is not said to be of a kind that is taken"),
 ];
 

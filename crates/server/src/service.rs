@@ -14,10 +14,11 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::guard;
-use crate::listen;
+use crate::listen::{self, Patience, files};
 use crate::routes;
 use crate::settings::{Keeping, Settings};
 use crate::state::App;
+use crate::threads;
 
 /// Why the service does not run.
 #[derive(Debug, Error)]
@@ -93,9 +94,11 @@ impl Service {
             let _ = stopping.send(());
         };
         tracing::info!(address = %self.address, "listening");
-        let header_timeout = self.app.settings.limits.body_timeout;
+        let limits = &self.app.settings.limits;
+        let patience = Patience { headers: limits.body_timeout, write: limits.write_timeout };
+        let connections = Arc::clone(&self.app.connections);
         let served = async move {
-            listen::serve(self.listener, router, header_timeout, told).await;
+            listen::serve(self.listener, router, connections, patience, told).await;
             // Work on sessions whose caller has left.
             if let Ok(sessions) = app.sessions() {
                 sessions.under_way.finished().await;
@@ -140,21 +143,39 @@ async fn waited(stopped: oneshot::Receiver<()>, wait: Duration) {
 }
 
 /// Runs a service on threads of its own until the process is told to stop (Ctrl-C, or SIGTERM on Unix). `ready` is told
-/// where it listens.
+/// where it listens. The process may open as many files from here on as the system allows it, and takes no more connections
+/// than these are enough for.
 pub fn serve(
     runtime: Runtime,
     registry: Registry,
-    settings: Settings,
+    mut settings: Settings,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("epitome-serve").build()?;
-    let outcome = threads.block_on(async {
+    let wanted = settings.limits.connections;
+    settings.limits.connections = files::connections(wanted, files::raise_limit());
+    if settings.limits.connections < wanted {
+        tracing::warn!(
+            wanted,
+            possible = settings.limits.connections,
+            "the limit on open files allows fewer connections"
+        );
+    }
+    if settings.tokens.tenants().len() > 1 {
+        // What counts the very large sessions of one tenant on all cores is in no other's way. Where the host has such
+        // threads already, they stay as they are.
+        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());
+        if let Err(error) = counting.build_global() {
+            tracing::debug!(%error, "the threads that count are not the service's own");
+        }
+    }
+    let runtimes = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("epitome-serve").build()?;
+    let outcome = runtimes.block_on(async {
         let service = Service::bind(runtime, registry, settings).await?;
         ready(service.address());
         service.run(signalled()).await
     });
     // Compactions that nobody waits for any more are not waited for either.
-    threads.shutdown_background();
+    runtimes.shutdown_background();
     outcome
 }
 

@@ -84,6 +84,13 @@ impl fmt::Debug for Keeping {
 pub struct Limits {
     /// The largest body, in bytes: 413 beyond.
     pub body_bytes: usize,
+    /// Messages, blocks and calls of one request: 413 beyond, and the proxy sends it on as it came. A file that is imported
+    /// may have four times as many, a kept session too. Each takes about 3 KB while it is worked on, however short it is.
+    pub parts: usize,
+    /// Connections at once. Where there are more, idle ones make room; where none is idle, only health is answered.
+    pub connections: usize,
+    /// The same of one address. Behind a proxy all of them are.
+    pub connections_per_address: usize,
     /// Requests under way at once: 503 beyond. A streamed answer counts until its headers are sent.
     pub concurrent: usize,
     /// Requests of one tenant in a minute: 429 beyond. 0 for any number.
@@ -92,7 +99,9 @@ pub struct Limits {
     pub workers: usize,
     /// How long a body may take to arrive: 408 beyond.
     pub body_timeout: Duration,
-    /// How long a compaction may take, waiting included: 503 beyond. The proxy sends the original then.
+    /// How long a client may take nothing of its answer: the connection is closed beyond.
+    pub write_timeout: Duration,
+    /// How long a compaction may take, waiting included: 503 beyond, and the work ends. The proxy sends the original then.
     pub work_timeout: Duration,
     /// How long a request on a kept session may wait for those before it, and for its own compaction: 503 beyond. What
     /// waited is then not done; a compaction that was begun goes on to its end.
@@ -104,15 +113,20 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 32 MiB, 256 at once, 1,200 a minute, a worker for each core, half a minute for a body, one minute for a compaction,
-    /// ten minutes for a kept session and for a provider, half a minute for a shutdown.
+    /// 32 MiB, 100,000 parts, 4,096 connections, 1,024 of one address, 256 requests at once, 1,200 a minute, a worker for
+    /// each core, half a minute for a body and for a client that takes nothing, one minute for a compaction, ten minutes for
+    /// a kept session and for a provider, half a minute for a shutdown.
     fn default() -> Self {
         Self {
             body_bytes: 32 << 20,
+            parts: 100_000,
+            connections: 4_096,
+            connections_per_address: 1_024,
             concurrent: 256,
             requests_per_minute: 1_200,
             workers: 0,
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             work_timeout: Duration::from_secs(60),
             session_timeout: Duration::from_secs(600),
             upstream_timeout: Duration::from_secs(600),

@@ -9,23 +9,26 @@ use std::time::{Duration, Instant};
 use epitome::engine::{Budget, Sent};
 use epitome::formats::{Format, carries_reasoning};
 use epitome::store::Store;
+use epitome::strategy::Cancellation;
 use epitome::{Engine, Registry, Runtime};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use crate::agents::Runtimes;
 use crate::archive::Archives;
 use crate::error::ApiError;
 use crate::events::Hub;
 use crate::guard::shares::Shares;
+use crate::listen::connections::Connections;
 use crate::metrics::ServiceMetrics;
 use crate::proxy::Proxy;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
+use crate::workers::Workers;
 
 /// Requests whose bodies may arrive at once, for each that may be answered at once.
 const MOST_ARRIVING: usize = 4;
 
-/// Bodies of the largest size that may be in memory at once.
+/// Bodies of the largest size that may be in memory at once; answers too.
 const MOST_BODIES: usize = 8;
 
 /// What all requests share.
@@ -49,8 +52,13 @@ pub(crate) struct App {
     pub(crate) arriving: Arc<Shares>,
     /// Bytes of bodies that arrive or are answered.
     pub(crate) body_bytes: Arc<Shares>,
-    /// Turns of the workers.
-    workers: Arc<Semaphore>,
+    /// Bytes of answers that are on their way.
+    pub(crate) answer_bytes: Arc<Shares>,
+    /// Requests of the proxy whose bodies go on as they come.
+    pub(crate) streams: Arc<Shares>,
+    /// Connections that are open.
+    pub(crate) connections: Arc<Connections>,
+    workers: Arc<Workers>,
     rates: Mutex<HashMap<Arc<str>, Rate>>,
     engine: Engine,
 }
@@ -82,7 +90,10 @@ impl App {
             slots: Shares::new(settings.limits.concurrent, are_several),
             arriving: Shares::new(settings.limits.concurrent.saturating_mul(MOST_ARRIVING), are_several),
             body_bytes: Shares::new(settings.limits.body_bytes.saturating_mul(MOST_BODIES), are_several),
-            workers: Arc::new(Semaphore::new(workers)),
+            answer_bytes: Shares::new(settings.limits.body_bytes.saturating_mul(MOST_BODIES), are_several),
+            streams: Shares::new(settings.limits.concurrent, are_several),
+            connections: Connections::new(settings.limits.connections, settings.limits.connections_per_address),
+            workers: Workers::new(workers, are_several),
             rates: Mutex::default(),
             engine: epitome::engine_of(&runtime),
             runtime: Arc::new(runtime),
@@ -135,46 +146,65 @@ impl App {
         Ok(())
     }
 
-    /// Runs work that takes long off the threads that answer requests, as many at once as there are workers. Work that is
-    /// given up goes on to its end and keeps its worker.
-    pub(crate) async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failed> {
-        let workers = Arc::clone(&self.workers);
+    /// Runs work that takes long off the threads that answer requests, as many at once as there are workers. Work that
+    /// takes too long, or whose caller has left, is given up by the cancellation that it gets.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        tenant: &Arc<str>,
+        work: impl FnOnce(&Cancellation) -> T + Send + 'static,
+    ) -> Result<T, Failed> {
+        let cancellation = Cancellation::new();
+        let _given_up = WhenDropped(cancellation.clone());
         let done = async move {
-            let turn = workers.acquire_owned().await.map_err(|_| Failed::Panicked)?;
-            let task = tokio::task::spawn_blocking(move || {
-                let _turn = turn;
-                work()
-            });
-            task.await.map_err(|_| Failed::Panicked)
+            let turn = self.workers.turn(tenant).await;
+            turn.take(move || work(&cancellation)).await.ok_or(Failed::Panicked)
         };
         tokio::time::timeout(self.settings.limits.work_timeout, done).await.unwrap_or(Err(Failed::TimedOut))
     }
-}
 
-impl App {
     /// Runs a future off the threads that answer requests. Each of its steps has the turn of a worker; while it waits, for a
-    /// model or for the disk, it has none.
+    /// model or for the disk, it has none. A step that takes longer than work may, or whose caller has left, is given up by
+    /// `cancellation`.
     pub(crate) async fn in_turns<T: Send + 'static>(
         &self,
+        tenant: &Arc<str>,
+        cancellation: &Cancellation,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Failed> {
+        let _given_up = WhenDropped(cancellation.clone());
         let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
         let bell = Arc::new(Bell(Notify::new()));
         loop {
-            let turn = Arc::clone(&self.workers).acquire_owned().await.map_err(|_| Failed::Panicked)?;
+            let turn = self.workers.turn(tenant).await;
             let (waker, span) = (Waker::from(Arc::clone(&bell)), tracing::Span::current());
             let step = move || {
-                let _turn = turn;
                 let polled = span.in_scope(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
                 (future, polled)
             };
-            let (same, polled) = tokio::task::spawn_blocking(step).await.map_err(|_| Failed::Panicked)?;
+            let mut step = Box::pin(turn.take(step));
+            let stepped = match tokio::time::timeout(self.settings.limits.work_timeout, &mut step).await {
+                Ok(stepped) => stepped,
+                Err(_) => {
+                    cancellation.request();
+                    step.await
+                }
+            };
+            let (same, polled) = stepped.ok_or(Failed::Panicked)?;
             match polled {
                 Poll::Ready(value) => return Ok(value),
                 Poll::Pending => future = same,
             }
             bell.0.notified().await;
         }
+    }
+}
+
+/// Gives work up when whoever waits for it is gone. To work that has come to its end it makes no difference.
+struct WhenDropped(Cancellation);
+
+impl Drop for WhenDropped {
+    fn drop(&mut self) {
+        self.0.request();
     }
 }
 
@@ -216,5 +246,74 @@ impl From<Failed> for ApiError {
             )
             .retry_after(Duration::from_secs(5)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+    use crate::settings::Limits;
+
+    /// Longer than anything here takes.
+    const NEVER: Duration = Duration::from_secs(30);
+
+    fn app(work_timeout: Duration) -> Arc<App> {
+        let registry = epitome::registry();
+        let runtime = epitome::Config::default().build(&registry).unwrap();
+        let limits = Limits { work_timeout, workers: 1, ..Limits::default() };
+        Arc::new(App::new(runtime, registry, Settings { limits, ..Settings::default() }, None).unwrap())
+    }
+
+    /// Work that ends when it is given up and not before, and says so.
+    fn endless() -> (impl FnOnce(&Cancellation) + Send + 'static, Receiver<()>, Receiver<()>) {
+        let ((begins, begun), (ends, ended)): ((Sender<()>, _), (Sender<()>, _)) = (channel(), channel());
+        let work = move |cancellation: &Cancellation| {
+            begins.send(()).unwrap();
+            let since = Instant::now();
+            while !cancellation.is_requested() {
+                assert!(since.elapsed() < NEVER, "it is never given up");
+                std::thread::yield_now();
+            }
+            ends.send(()).unwrap();
+        };
+        (work, begun, ended)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn work_that_takes_too_long_gives_its_worker_back() {
+        let (app, tenant) = (app(Duration::from_millis(50)), Arc::from("alice"));
+        let (work, _begun, ended) = endless();
+        assert_eq!(app.work(&tenant, work).await, Err(Failed::TimedOut));
+        ended.recv_timeout(NEVER).unwrap();
+        let next = app.workers.turn(&tenant);
+        tokio::time::timeout(NEVER, next).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn work_whose_caller_has_left_gives_its_worker_back() {
+        let (app, tenant) = (app(NEVER), Arc::from("alice"));
+        let (work, begun, ended) = endless();
+        let (shared, its) = (Arc::clone(&app), Arc::clone(&tenant));
+        let caller = tokio::spawn(async move { shared.work(&its, work).await });
+        tokio::task::spawn_blocking(move || begun.recv_timeout(NEVER)).await.unwrap().unwrap();
+        caller.abort();
+        ended.recv_timeout(NEVER).unwrap();
+        tokio::time::timeout(NEVER, app.workers.turn(&tenant)).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_step_that_takes_too_long_is_given_up() {
+        let (app, tenant, cancellation) = (app(Duration::from_millis(50)), Arc::from("alice"), Cancellation::new());
+        let (work, _begun, ended) = endless();
+        let its = cancellation.clone();
+        let stepped = app.in_turns(&tenant, &cancellation, async move {
+            work(&its);
+            7
+        });
+        assert_eq!(stepped.await, Ok(7), "what it comes to then is its own");
+        ended.recv_timeout(NEVER).unwrap();
     }
 }

@@ -32,6 +32,11 @@ impl Tenant {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Its name, to keep.
+    pub fn name(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
 }
 
 impl Default for Tenant {

@@ -7,6 +7,7 @@
 
 pub mod adapter;
 pub mod archive;
+mod cancellation;
 pub mod cut;
 mod facts;
 mod goal;
@@ -32,6 +33,7 @@ pub use epitome_session::{
 #[doc(hidden)]
 pub use serde_json::Value;
 
+pub use cancellation::Cancellation;
 pub use facts::{Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput};
 pub use goal::Goal;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};

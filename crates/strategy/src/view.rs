@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use epitome_session::{Block, Content, Entry, EntryKey, Language, Message, Origin, Session, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 
+use crate::cancellation::Cancellation;
 use crate::facts::Facts;
 use crate::lexicon::Lexicon;
 use crate::services::{Embeddings, TokenCounter, Tokens};
@@ -86,6 +87,7 @@ pub struct View<'a> {
     session: Option<&'a Session>,
     lexicon: &'a Lexicon,
     handles: bool,
+    cancellation: Option<&'a Cancellation>,
     vectors: Result<Arc<Vectors>, Arc<str>>,
     facts: OnceLock<Facts<'a>>,
     /// By unit: what [`View::thinking_behind`] says of it.
@@ -121,6 +123,7 @@ impl<'a> View<'a> {
             session: None,
             lexicon: Lexicon::shipped(),
             handles: false,
+            cancellation: None,
             vectors: Err(Arc::from("no embedder is configured")),
             facts: OnceLock::new(),
             thinking: OnceLock::new(),
@@ -162,6 +165,19 @@ impl<'a> View<'a> {
     pub fn with_session(mut self, session: &'a Session) -> Self {
         self.session = Some(session);
         self
+    }
+
+    /// The same view for work that may be given up; without it, nobody gives it up.
+    #[must_use]
+    pub fn with_cancellation(mut self, cancellation: &'a Cancellation) -> Self {
+        self.cancellation = Some(cancellation);
+        self
+    }
+
+    /// Whether nobody waits for the plan any more: whatever is returned then is thrown away, so a loop that takes long
+    /// asks now and then and ends early. Constant time.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellation.is_some_and(Cancellation::is_requested)
     }
 
     /// Whether the texts that the engine writes name recall handles.

@@ -68,7 +68,12 @@ impl Strategy for StructuredExtraction {
         let room = (goal.target + cuts.saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
         let mut gathered = Gather::new(view, self.settings.longest_line);
-        split(view, &free, tail).0.iter().for_each(|unit| gathered.unit(*unit as usize));
+        // Nearly all of the work; what is gathered of less is thrown away.
+        split(view, &free, tail)
+            .0
+            .iter()
+            .take_while(|_| !view.is_cancelled())
+            .for_each(|unit| gathered.unit(*unit as usize));
         let source = Source {
             view,
             goal,

@@ -47,6 +47,9 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     let mut room = layout.room;
     let mut best: Option<Fitted> = None;
     for _ in 0..ROUNDS {
+        if view.is_cancelled() {
+            break;
+        }
         choice.take_until(room);
         while choice.used > room && choice.take_back().is_some() {}
         let fitted = write(view, source, layout, goal, &choice.kept);

@@ -63,6 +63,9 @@ impl Strategy for Transcript {
         }
         let source = Source::read(view);
         let worth = Worth::new(view, &source);
+        if view.is_cancelled() {
+            return Ok(Plan::decline("the compaction was given up"));
+        }
         let layout = Layout::new(view, &source, &worth, goal, &self.settings);
         if !layout.has_something_to_give() {
             return Ok(Plan::decline("nothing may leave but what was typed"));

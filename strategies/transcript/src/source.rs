@@ -128,6 +128,9 @@ impl Source {
         let mut source = Self::default();
         let behind = behind_transcripts(view);
         for (index, unit) in view.units().iter().enumerate() {
+            if view.is_cancelled() {
+                break;
+            }
             let place = Place { unit: index as u32, at: None };
             source.waiting.clear();
             match behind.get(&index) {

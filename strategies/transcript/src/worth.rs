@@ -10,7 +10,7 @@ use epitome_strategy::{Cue, Cues, View};
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
 use crate::counts::{Counts, Spoken};
-use crate::source::{Kind, Passage, Source};
+use crate::source::{Kind, Line, Passage, Source};
 use crate::terms::{KeyMap, Terms, hash};
 
 /// What the terms of a line are multiplied with, by who said or printed them.
@@ -94,12 +94,16 @@ impl Worth {
         let mut spans = Vec::with_capacity(source.lines.len());
         for line in &source.lines {
             let start = terms.len() as u32;
-            known.read(line.text(), &mut terms);
+            // Reading and counting are most of the work; a choice without them is thrown away.
+            if !view.is_cancelled() {
+                known.read(line.text(), &mut terms);
+            }
             spans.push((start, terms.len() as u32));
         }
+        let count = |line: &Line| if view.is_cancelled() { 1 } else { view.count(line.text()) + 1 };
         let lines = source.lines.len();
         let mut worth = Self {
-            tokens: source.lines.iter().map(|line| view.count(line.text()) + 1).collect(),
+            tokens: source.lines.iter().map(count).collect(),
             topic: vec![0.0; terms.len()],
             terms,
             spans,

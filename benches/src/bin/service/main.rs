@@ -1,11 +1,12 @@
-//! `service [SCENARIO…]`: what the service costs, as tables: `proxy`, `compact`, `many` and `kept`; all of them without
-//! one.
+//! `service [SCENARIO…]`: what the service costs, as tables: `proxy`, `compact`, `many`, `kept` and `hostile`; all of
+//! them without one.
 //!
 //! The real program runs beside it in front of a made-up provider; nothing leaves this machine. Every comparison is
 //! made within one run, request by request.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod conversation;
+mod hostile;
 mod http;
 mod kept;
 mod running;
@@ -25,7 +26,8 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 type Scenario = fn() -> Outcome;
 
 /// What can be measured, by name.
-const SCENARIOS: [(&str, Scenario); 4] = [("proxy", proxy), ("compact", compact), ("many", many), ("kept", kept::kept)];
+const SCENARIOS: [(&str, Scenario); 5] =
+    [("proxy", proxy), ("compact", compact), ("many", many), ("kept", kept::kept), ("hostile", hostile::hostile)];
 
 const SIZES: [usize; 3] = [10_000, 100_000, 500_000];
 const CHAT: &str = "/v1/chat/completions";

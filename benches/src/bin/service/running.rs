@@ -17,6 +17,11 @@ impl Running {
     /// Starts the program beside this one, or the one that `EPITOME` names, with a configuration and in front of a
     /// provider.
     pub(crate) fn start(config: &str, provider: SocketAddr) -> io::Result<Self> {
+        Self::start_with(config, provider, &[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn start_with(config: &str, provider: SocketAddr, options: &[&str]) -> io::Result<Self> {
         let beside = std::env::current_exe()?.with_file_name("epitome");
         let program = std::env::var_os("EPITOME").map_or(beside, PathBuf::from);
         let file = std::env::temp_dir().join(format!("epitome-service-{}.toml", std::process::id()));
@@ -29,6 +34,7 @@ impl Running {
             .arg(&file)
             .args(["--upstream", &upstream])
             .args(["--store", &format!("sqlite:{}", store.display())])
+            .args(options)
             .stderr(Stdio::piped())
             .spawn()?;
         let mut said = BufReader::new(process.stderr.take().ok_or_else(|| io::Error::other("nothing to listen to"))?);

@@ -65,6 +65,15 @@ pub(crate) struct LimitArgs {
     /// The largest body of a request
     #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4_096))]
     pub(crate) max_body: u32,
+    /// Messages, blocks and calls of one request; a file that is imported may have four times as many
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub(crate) max_parts: u32,
+    /// Connections at once; idle ones make room for others. No more than the system's limit on open files allows
+    #[arg(long, value_name = "N", default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_connections: u32,
+    /// Connections of one address; behind a proxy all of them are
+    #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_connections_per_address: u32,
     /// Requests under way at once
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_concurrent: u32,
@@ -74,6 +83,12 @@ pub(crate) struct LimitArgs {
     /// Compactions at once; 0 for the number of cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_024))]
     pub(crate) workers: u32,
+    /// How long a request may take to arrive, and how long a client may send nothing of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) body_timeout: u64,
+    /// How long a client may take nothing of its answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) write_timeout: u64,
     /// How long a compaction may take; the proxy sends the original then
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) work_timeout: u64,
@@ -217,9 +232,14 @@ fn upstreams(specs: &[String]) -> Result<Upstreams, Failure> {
 fn limits(args: &LimitArgs) -> Limits {
     Limits {
         body_bytes: args.max_body as usize * MIB,
+        parts: args.max_parts as usize,
+        connections: args.max_connections as usize,
+        connections_per_address: args.max_connections_per_address as usize,
         concurrent: args.max_concurrent as usize,
         requests_per_minute: args.requests_per_minute,
         workers: args.workers as usize,
+        body_timeout: Duration::from_secs(args.body_timeout),
+        write_timeout: Duration::from_secs(args.write_timeout),
         work_timeout: Duration::from_secs(args.work_timeout),
         upstream_timeout: Duration::from_secs(args.upstream_timeout),
         ..Limits::default()

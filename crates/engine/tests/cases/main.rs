@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod arrivals;
+mod cancellation;
 mod edits;
 mod floor;
 mod order;

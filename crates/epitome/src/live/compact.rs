@@ -137,6 +137,11 @@ impl LiveSession {
 
     /// Says that a compaction came to nothing. It is not tried again at once by itself.
     pub(super) fn failed(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
+        if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
+            // Nothing was learnt of the session: it is tried again as soon as somebody asks.
+            self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
+            return error;
+        }
         let urgency = if trigger == Trigger::Hard { Urgency::Hard } else { Urgency::Soft };
         self.watch.failed(self.ledger.total(), urgency);
         self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
@@ -160,6 +165,7 @@ impl LiveSession {
             memories: Vec::new(),
             observer: None,
             unsent_messages: self.unsent(),
+            cancellation: self.cancellation.clone(),
         }
     }
 

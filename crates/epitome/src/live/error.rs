@@ -71,7 +71,7 @@ impl LiveError {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Engine(EngineError::NoSummary(error)) => error.retryable,
-            Self::Engine(EngineError::Refused(_)) | Self::Store(_) | Self::Archive(_) => true,
+            Self::Engine(EngineError::Refused(_) | EngineError::Cancelled) | Self::Store(_) | Self::Archive(_) => true,
             Self::Engine(EngineError::Stale)
             | Self::Undo(_)
             | Self::NothingToUndo

@@ -3,7 +3,7 @@
 use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
-use epitome_strategy::{Tokens, Verdict};
+use epitome_strategy::{Cancellation, Tokens, Verdict};
 
 use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
@@ -30,6 +30,7 @@ impl LiveSession {
             overflows: self.overflows,
             index: epitome_recall::Index::new(),
             window: self.window,
+            cancellation: Cancellation::never(),
         }
     }
 

@@ -45,7 +45,7 @@ use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
 use epitome_session::{EntryKey, Message, Role, Session, Trigger};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, Archived, Tokens};
+use epitome_strategy::{Archive, Archived, Cancellation, Tokens};
 
 pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
@@ -85,6 +85,8 @@ pub struct LiveSession {
     index: epitome_recall::Index,
     /// The window that the host gave; the budget's is smaller where the provider named a limit.
     window: Tokens,
+    /// Gives up compactions that are under way.
+    cancellation: Cancellation,
 }
 
 impl LiveSession {
@@ -121,6 +123,7 @@ impl LiveSession {
             overflows: 0,
             index: epitome_recall::Index::new(),
             window: runtime.budget.window,
+            cancellation: Cancellation::never(),
         };
         live.count_tools();
         live.note_undone();
@@ -208,6 +211,12 @@ impl LiveSession {
     /// Is asked before a compaction that [`maintain`](Self::maintain) finds due, where the settings ask for confirmation.
     pub fn confirm_with(&mut self, confirm: Arc<dyn Confirm>) {
         self.confirm = Some(confirm);
+    }
+
+    /// Compactions that begin from here on are given up when this is requested: they err, and the session is as it was.
+    /// For a host that has stopped waiting for them; whoever wants more of the session then gives another one.
+    pub fn cancel_by(&mut self, cancellation: Cancellation) {
+        self.cancellation = cancellation;
     }
 
     /// Is told what happens from here on.

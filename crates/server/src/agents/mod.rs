@@ -113,7 +113,7 @@ pub(crate) async fn list(
     let agents = sessions.store.agents(&tenant).await.map_err(failed)?;
     let channels = sessions.store.channels(&tenant).await.map_err(failed)?;
     let shared = Arc::clone(&app);
-    let items = app.work(move || {
+    let items = app.work(&caller.tenant, move |_| {
         let config = &shared.settings.config;
         let configured = config.agents().map(|name| configured(&shared, config, name));
         let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
@@ -146,13 +146,13 @@ pub(crate) async fn get(
     check_name(&app, &name)?;
     let shared = Arc::clone(&app);
     if is_configured(&app, &name) {
-        let item = app.work(move || configured(&shared, &shared.settings.config, &name));
+        let item = app.work(&caller.tenant, move |_| configured(&shared, &shared.settings.config, &name));
         return Ok(Json(item.await?));
     }
     let agent = sessions.store.agent(&tenant, &name).await.map_err(|error| sessions.failed(error))?;
     let agent = agent.ok_or_else(|| unknown(&name))?;
     let channels = channels_of(&app, &tenant, &agent).await;
-    Ok(Json(app.work(move || stored_item(&shared, &tenant, &agent, channels)).await?))
+    Ok(Json(app.work(&caller.tenant, move |_| stored_item(&shared, &tenant, &agent, channels)).await?))
 }
 
 /// Stores an agent, in place of the one of that name.
@@ -189,7 +189,7 @@ pub(crate) async fn put(
     }
     let channels = channels_of(&app, &tenant, &agent).await?;
     let (shared, given, its) = (Arc::clone(&app), agent.clone(), tenant.clone());
-    let item = app.work(move || {
+    let item = app.work(&caller.tenant, move |_| {
         let config = config_of(&shared, &its, &given, &channels)?;
         // What only shows when it is built, such as a key that is not there.
         runtimes::build(&shared, &config)?;

@@ -54,8 +54,8 @@ pub(crate) async fn runtime_for(app: &Arc<App>, tenant: &Tenant, about: &About) 
     if let Some(known) = app.runtimes.find(tenant, &parts, Instant::now()) {
         return known;
     }
-    let (shared, its) = (Arc::clone(app), tenant.clone());
-    let built = app.work(move || {
+    let (shared, its, owner) = (Arc::clone(app), tenant.clone(), tenant.name());
+    let built = app.work(&owner, move |_| {
         let mut config = with_channels(&shared, &its, &channels)?;
         if let Some(name) = configured {
             config = config.for_agent(&name).map_err(|problem| bad_settings(problem.to_string(), HELP))?;

@@ -90,8 +90,10 @@ pub(crate) struct ChannelItem {
     name: String,
     /// What the service speaks.
     kind: Value,
-    /// What the service's addresses begin with.
-    base_url: String,
+    /// What the service's addresses begin with. Where there are tenants, of a channel that was stored: where the
+    /// configuration's lead is the operator's business.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_url: Option<String>,
     /// The models that may be asked for, the usual one first; empty for any.
     models: Vec<String>,
     /// Whether it may be used for compaction.
@@ -326,6 +328,7 @@ fn stored_item(app: &App, caller: &Caller, channel: &Channel) -> Option<ChannelI
 fn item(app: &App, config: &Config, name: &str, key: Option<&KeyReference>) -> Option<ChannelItem> {
     let table = config.channel(name)?;
     let is_configured = app.settings.config.channel(name).is_some();
+    let is_told = !is_configured || app.settings.tokens.is_empty();
     let key = key.and_then(|key| match key {
         KeyReference::Environment(variable) => Some(variable),
         KeyReference::File(_) => None,
@@ -333,7 +336,7 @@ fn item(app: &App, config: &Config, name: &str, key: Option<&KeyReference>) -> O
     Some(ChannelItem {
         name: name.to_owned(),
         kind: epitome::strategy::SettingType::to_value(&table.kind),
-        base_url: hosts::shown(table.address()),
+        base_url: is_told.then(|| hosts::shown(table.address())),
         models: table.models.clone(),
         compaction: table.compaction,
         window: table.window,

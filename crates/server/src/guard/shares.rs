@@ -38,6 +38,17 @@ impl Shares {
         share.grow(amount).then_some(share)
     }
 
+    fn give_back(&self, tenant: &Arc<str>, amount: usize) {
+        let mut taken = self.taken();
+        taken.all -= amount;
+        if let Some(of_one) = taken.of.get_mut(tenant) {
+            *of_one -= amount;
+            if *of_one == 0 {
+                taken.of.remove(tenant);
+            }
+        }
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         // The figures are whole between any two statements that can panic.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
@@ -57,18 +68,18 @@ impl Share {
         self.amount += amount;
         true
     }
+
+    /// Gives some of it back.
+    pub(crate) fn shrink(&mut self, amount: usize) {
+        let amount = amount.min(self.amount);
+        self.amount -= amount;
+        self.shares.give_back(&self.tenant, amount);
+    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut taken = self.shares.taken();
-        taken.all -= self.amount;
-        if let Some(of_one) = taken.of.get_mut(&self.tenant) {
-            *of_one -= self.amount;
-            if *of_one == 0 {
-                taken.of.remove(&self.tenant);
-            }
-        }
+        self.shares.give_back(&self.tenant, self.amount);
     }
 }
 

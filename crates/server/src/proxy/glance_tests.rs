@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use epitome::Config;
 use epitome::formats::{Format, Profile, ReadOptions, read, render};
+use epitome::strategy::Cancellation;
 use serde_json::{Value, json};
 
 use super::*;
@@ -55,11 +56,12 @@ fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], us
         let of_slow = incoming(&other, profile.format(), body.clone());
         let request = incoming(&app, profile.format(), body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
-        let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow);
+        let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow, &Cancellation::never());
         let quick = glance(&app, &request, &mut known);
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
-        let found = quick.unwrap_or_else(|| prepare(&app, &request, &Shared::default(), &mut known));
+        let found =
+            quick.unwrap_or_else(|| prepare(&app, &request, &Shared::default(), &mut known, &Cancellation::never()));
         ways.replayed += usize::from(found.did == Did::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
         assert_eq!((found.did, found.detail, found.figures), (expect.did, expect.detail, expect.figures), "{place}");

@@ -11,6 +11,7 @@ use super::chain::{Digest, Hashes};
 use super::items::{self, Item, Key, Reader};
 use super::memory::Conversation;
 use super::outline::Outline;
+use crate::guard::parts;
 use crate::state::App;
 
 /// A request that was looked at from outside. What is new in it has not been read yet.
@@ -59,6 +60,9 @@ impl Sighted {
     ) -> Result<Self, &'static str> {
         let mut outline = Outline::of(&body, format)?;
         let list = std::mem::take(&mut outline.items);
+        if list.len() > app.settings.limits.parts {
+            return Err("too-many-parts");
+        }
         let key = |kind: &[u8], at: &Range<usize>| Hashes::key(&seed, kind, &body[at.clone()]);
         let system = outline.system.iter().map(|at| key(b"system", at));
         let keys: Vec<Key> = system.chain(list.iter().map(|at| key(b"message", at))).collect();
@@ -89,6 +93,11 @@ impl Sighted {
         let n_beside = usize::from(self.outline.system.is_some());
         let beside = if self.format == Format::Anthropic { "system" } else { "instructions" };
         let places = self.outline.system.iter().chain(&self.list).zip(&self.keys).zip(&self.known);
+        let new = self.outline.system.iter().chain(&self.list).zip(&self.known).filter(|(_, known)| known.is_none());
+        let mut new = new.map(|(at, _)| &self.body[at.clone()]);
+        if new.any(|message| parts::are_too_many(message, app.settings.limits.parts)) {
+            return Err("too-many-parts");
+        }
         for (number, ((at, key), known)) in places.enumerate() {
             let item = match known {
                 Some(item) => *item,

@@ -35,7 +35,7 @@ use items::Items;
 use memory::{Decisions, Shared};
 use opening::Opened;
 use prepare::{Did, Prepared, keep, prepare, shrink};
-use upstream::{Sender, Unreachable};
+use upstream::{NoTarget, Sender, Unreachable};
 pub use upstream::{UpstreamError, Upstreams};
 
 use crate::auth::Caller;
@@ -105,11 +105,21 @@ pub(crate) fn format_of(path: &str) -> Option<Format> {
     }
 }
 
+/// Whether a request is one that the proxy looks into; all others go on as they come.
+pub(crate) fn is_conversation(method: &Method, path: &str) -> bool {
+    method == Method::POST && format_of(path).is_some()
+}
+
 /// Sends a request on.
 pub(crate) async fn proxy(State(app): State<Arc<App>>, request: Request) -> Response {
     let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    let Some(url) = app.settings.upstreams.target(target, request.headers()) else {
-        return routes::no_route().into_response();
+    let url = match app.settings.upstreams.target(target, request.headers()) {
+        Ok(url) => url,
+        Err(NoTarget::Nobody) => return routes::no_route().into_response(),
+        Err(NoTarget::Outside) => {
+            let help = "write the path without `.` and `..`, encoded or not";
+            return ApiError::bad("bad-path", "the path leaves the provider's address", help).into_response();
+        }
     };
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return ApiError::internal().into_response();
@@ -216,7 +226,8 @@ async fn decide(
         Err(_) => return as_it_came(Did::FailedOpen, Failed::Panicked.as_str()),
     };
     let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
-    let prepared = app.work(move || prepare(&shared_app, &read, &same, &mut turn)).await;
+    let prepared =
+        app.work(&caller.tenant, move |cancellation| prepare(&shared_app, &read, &same, &mut turn, cancellation)).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
         Err(failed) => as_it_came(Did::FailedOpen, failed.as_str()),
@@ -241,7 +252,7 @@ async fn look(
         Ok(Ok(incoming)) => Ok(Ok(incoming)),
         Ok(Err(sighted)) => {
             let shared_app = Arc::clone(app);
-            app.work(move || sighted.learn(&shared_app)).await
+            app.work(&caller.tenant, move |_| sighted.learn(&shared_app)).await
         }
         Err(detail) => Ok(Err(detail)),
     }
@@ -254,7 +265,10 @@ async fn retry(app: &Arc<App>, (incoming, _): Remembered, overflow: Overflow) ->
     let wait = app.settings.limits.work_timeout;
     let mut turn = tokio::time::timeout(wait, Arc::clone(&shared).lock_owned()).await.ok()?;
     let same = Arc::clone(app);
-    app.work(move || shrink(&same, &incoming, &shared, &mut turn, overflow)).await.ok().flatten()
+    let tenant = Arc::clone(&incoming.tenant);
+    let shrunk =
+        app.work(&tenant, move |cancellation| shrink(&same, &incoming, &shared, &mut turn, overflow, cancellation));
+    shrunk.await.ok().flatten()
 }
 
 /// A provider's answer for the client, each piece as it comes. Dropping it hangs up on the provider.

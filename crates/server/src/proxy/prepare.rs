@@ -1,12 +1,14 @@
 //! What is sent in place of what came: earlier decisions again, byte for byte, and new ones where they are due.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use epitome::engine::{Urgency, block_on, count_message};
+use epitome::engine::{EngineError, Urgency, block_on, count_message};
 use epitome::formats::{Loaded, Profile, validate, write};
-use epitome::live::{LiveSession, Overflow};
+use epitome::live::{LiveError, LiveSession, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
+use epitome::strategy::Cancellation;
 
 use super::incoming::Incoming;
 use super::memory::{Conversation, Decision, Shared};
@@ -76,11 +78,12 @@ impl Prepared {
 struct Whole<'a> {
     incoming: &'a Incoming,
     loaded: Loaded,
+    cancellation: &'a Cancellation,
 }
 
 impl<'a> Whole<'a> {
-    fn new(incoming: &'a Incoming) -> Result<Self, &'static str> {
-        Ok(Self { incoming, loaded: incoming.load()? })
+    fn new(incoming: &'a Incoming, cancellation: &'a Cancellation) -> Result<Self, &'static str> {
+        Ok(Self { incoming, loaded: incoming.load()?, cancellation })
     }
 
     fn log(&self) -> &Session {
@@ -131,6 +134,7 @@ impl<'a> Whole<'a> {
         let mut live = LiveSession::with_engine(app.engine(self.incoming.format), &app.proxy.runtime, session);
         live.count_into(Arc::clone(&app.metrics.sessions));
         live.set_budget(self.incoming.budget(app, conversation));
+        live.cancel_by(self.cancellation.clone());
         live
     }
 }
@@ -146,8 +150,14 @@ enum Keep {
 }
 
 /// Decides what to send. Linear in the request; a compaction where one is due.
-pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &mut Conversation) -> Prepared {
-    let whole = match Whole::new(incoming) {
+pub(crate) fn prepare(
+    app: &App,
+    incoming: &Incoming,
+    shared: &Shared,
+    known: &mut Conversation,
+    cancellation: &Cancellation,
+) -> Prepared {
+    let whole = match Whole::new(incoming, cancellation) {
         Ok(whole) => whole,
         Err(detail) => return Prepared::as_it_came(Did::Bypassed, detail, incoming.body.clone()),
     };
@@ -161,6 +171,7 @@ pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &m
         fork = Shared::default();
         (&mut fork as &Shared, &mut forked)
     };
+    let patience = app.settings.limits.work_timeout;
     let mut live = whole.live(app, conversation, Keep::Nothing);
     let before = live.session().journal().len();
     let check = live.check();
@@ -169,22 +180,22 @@ pub(crate) fn prepare(app: &App, incoming: &Incoming, shared: &Shared, known: &m
     let detail = match whole.loop_tokens(app) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
             live = whole.live(app, conversation, Keep::Loop);
-            compact_where_due(&mut live, conversation)
+            compact_where_due(&mut live, conversation, patience)
         }
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
             live = whole.live(app, conversation, Keep::Step);
-            compact_where_due(&mut live, conversation)
+            compact_where_due(&mut live, conversation, patience)
         }
-        _ => compact_where_due(&mut live, conversation),
+        _ => compact_where_due(&mut live, conversation, patience),
     };
     let detail = match detail {
         // There is no room without a part of what was to be kept.
         Some("infeasible" | "nothing-can-leave") if is_due && whole.is_in_signed_loop() => {
             conversation.failed_at = None;
             live = whole.live(app, conversation, Keep::Nothing);
-            compact_where_due(&mut live, conversation)
+            compact_where_due(&mut live, conversation, patience)
         }
         other => other,
     };
@@ -206,22 +217,33 @@ pub(super) fn was_tried(conversation: &Conversation, tokens: u32, usable: u32) -
 }
 
 /// Compacts where that is due; why it came to nothing, as a code.
-fn compact_where_due(live: &mut LiveSession, conversation: &mut Conversation) -> Option<&'static str> {
+///
+/// `patience` is how long it may take.
+fn compact_where_due(
+    live: &mut LiveSession,
+    conversation: &mut Conversation,
+    patience: Duration,
+) -> Option<&'static str> {
     let check = live.check();
     check.trigger?;
     if was_tried(conversation, check.current_tokens, check.usable_tokens) {
         return Some("tried-before");
     }
-    let before = live.session().journal().len();
+    let (before, began) = (live.session().journal().len(), Instant::now());
     let made = block_on(live.maintain());
     if live.session().journal().len() > before {
         conversation.failed_at = None;
         return None;
     }
+    let is_given_up = matches!(made, Err(LiveError::Engine(EngineError::Cancelled)));
+    if is_given_up && began.elapsed() < patience / 2 {
+        // The client is gone, and nothing was learnt of the conversation. What took too long would do so again.
+        return Some("given-up");
+    }
     conversation.failed_at = Some(check.current_tokens);
     Some(match made {
         Ok(_) => "nothing-can-leave",
-        Err(epitome::live::LiveError::Infeasible { .. }) => "infeasible",
+        Err(LiveError::Infeasible { .. }) => "infeasible",
         Err(_) => "not-compacted",
     })
 }
@@ -233,8 +255,9 @@ pub(crate) fn shrink(
     shared: &Shared,
     conversation: &mut Conversation,
     overflow: Overflow,
+    cancellation: &Cancellation,
 ) -> Option<Prepared> {
-    let whole = Whole::new(incoming).ok()?;
+    let whole = Whole::new(incoming, cancellation).ok()?;
     conversation.decisions.truncate(fits(incoming, conversation));
     conversation.recipe = None;
     let in_loop = whole.is_in_signed_loop();

@@ -70,22 +70,93 @@ impl Upstreams {
 
     /// Where a request goes: `path` with its query under the address of its provider. A version at the end of the address,
     /// as in `https://host/v4`, stands for the `/v1` that clients begin with.
-    pub(crate) fn target(&self, path_and_query: &str, headers: &HeaderMap) -> Option<Url> {
-        let path = path_and_query.split('?').next().unwrap_or_default();
+    /// Several slashes in a row are one.
+    pub(crate) fn target(&self, path_and_query: &str, headers: &HeaderMap) -> Result<Url, NoTarget> {
+        let (path, query) =
+            path_and_query.split_once('?').map_or((path_and_query, None), |(path, query)| (path, Some(query)));
+        let path = with_single_slashes(path);
         let of_anthropic = headers.contains_key("anthropic-version") || path.ends_with("/messages");
         let own = if of_anthropic { &self.anthropic } else { &self.openai };
-        let mut url = own.as_ref().or(self.any.as_ref())?.clone();
+        let mut url = own.as_ref().or(self.any.as_ref()).ok_or(NoTarget::Nobody)?.clone();
+        if leads_upwards(&path) {
+            return Err(NoTarget::Outside);
+        }
         let base = url.path().trim_end_matches('/').to_owned();
         let has_version = base.rsplit('/').next().is_some_and(is_version);
-        let rest = match path_and_query.strip_prefix("/v1") {
-            Some(rest) if has_version && (rest.is_empty() || rest.starts_with(['/', '?'])) => rest,
-            _ => path_and_query,
+        let rest = match path.strip_prefix("/v1") {
+            Some(rest) if has_version && (rest.is_empty() || rest.starts_with('/')) => rest,
+            _ => &path,
         };
-        let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
-        url.set_path(&format!("{base}{path}"));
+        url.set_path(&format!("{base}{rest}"));
         url.set_query(query);
-        Some(url)
+        // Whatever the rules for addresses have made of it.
+        if url.path() != base && !url.path().starts_with(&format!("{base}/")) {
+            return Err(NoTarget::Outside);
+        }
+        Ok(url)
     }
+}
+
+/// Why a request is sent nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoTarget {
+    /// There is no provider for it.
+    Nobody,
+    /// Its path would leave the address of its provider.
+    Outside,
+}
+
+fn with_single_slashes(path: &str) -> String {
+    let mut single = String::with_capacity(path.len());
+    single.extend(path.chars().filter({
+        let mut before = None;
+        move |char| before.replace(*char) != Some('/') || *char != '/'
+    }));
+    single
+}
+
+/// Whether a path has a part that stands for the folder that it is in, or for the one above, however it is written:
+/// encoded, several times over, behind a backslash, with parameters.
+fn leads_upwards(path: &str) -> bool {
+    /// How many times over something may be encoded; what is still encoded then is nobody's path.
+    const TIMES: usize = 4;
+    let mut path = path.as_bytes().to_vec();
+    for _ in 0..TIMES {
+        let mut parts = path.split(|byte| matches!(byte, b'/' | b'\\'));
+        let is_upwards = |part: &[u8]| {
+            let name = part.split(|byte| *byte == b';').next().unwrap_or_default();
+            name == b"." || name == b".."
+        };
+        if parts.any(is_upwards) {
+            return true;
+        }
+        let decoded = decoded(&path);
+        if decoded == path {
+            return false;
+        }
+        path = decoded;
+    }
+    true
+}
+
+/// Percent-encoded bytes as themselves, once.
+fn decoded(path: &[u8]) -> Vec<u8> {
+    let hex = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut at = 0;
+    while let Some(byte) = path.get(at) {
+        match (byte, hex(path.get(at + 1)), hex(path.get(at + 2))) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
 }
 
 /// Whether a part of a path is a version: `v1`, `v1beta`.
@@ -157,7 +228,7 @@ mod tests {
     fn where_a_request_goes() {
         let check = |specs: &[&str], path: &str, expect: &str| {
             let target = upstreams(specs).target(path, &HeaderMap::new());
-            assert_eq!(target.map(|url| url.to_string()).unwrap_or_default(), expect, "{specs:?} {path}");
+            assert_eq!(target.map_or(String::new(), |url| url.to_string()), expect, "{specs:?} {path}");
         };
         check(&["https://api.example"], "/v1/messages", "https://api.example/v1/messages");
         check(&["https://api.example/"], "/v1/models?a=b", "https://api.example/v1/models?a=b");
@@ -182,6 +253,38 @@ mod tests {
         headers.insert("anthropic-version", "2023-06-01".parse().unwrap());
         let target = upstreams(&both).target("/v1/models", &headers).unwrap();
         assert_eq!(target.as_str(), "https://a.example/v1/models");
+    }
+
+    #[test]
+    fn paths_stay_under_their_address() {
+        let check = |path: &str, expect: &str| {
+            let target = upstreams(&["https://api.example/base/v1"]).target(path, &HeaderMap::new());
+            let shown = target.map_or_else(|refused| format!("{refused:?}"), |url| url.to_string());
+            assert_eq!(shown, expect, "{path}");
+        };
+        for path in [
+            "/v1/../../x",
+            "/..",
+            "/v1/.",
+            "/v1/%2e%2e/%2E%2e/x",
+            "/v1/.%2e/x",
+            "/v1/%252e%252e/x",
+            "/v1/a%2f..%2fb",
+            "/v1/..%5c..%5cx",
+            "/v1/..\\x",
+            "/v1/..;a=b/x",
+            "/v1/%25252525252e/x",
+        ] {
+            check(path, "Outside");
+        }
+        check("/v1/models", "https://api.example/base/v1/models");
+        check("//v1///models//", "https://api.example/base/v1/models/");
+        check("//evil.example/x", "https://api.example/base/v1/evil.example/x");
+        check("/v1/models/org%2Fname..2", "https://api.example/base/v1/models/org%2Fname..2");
+        check("/v1/files/a%20b/...?x=../..", "https://api.example/base/v1/files/a%20b/...?x=../..");
+        check("/", "https://api.example/base/v1/");
+        let nobody = Upstreams::default().target("/v1/../../x", &HeaderMap::new());
+        assert_eq!(nobody, Err(NoTarget::Nobody), "there is no address that it could leave");
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use epitome::engine::{Check, Watch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
+use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::guard::json_of;
 use crate::state::App;
@@ -42,12 +43,16 @@ pub(crate) struct CheckAnswer {
         (status = 400, description = "The body is not what the route takes", body = ErrorBody),
     )
 )]
-pub(crate) async fn check(State(app): State<Arc<App>>, request: Request) -> Result<Json<CheckAnswer>, ApiError> {
+pub(crate) async fn check(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Json<CheckAnswer>, ApiError> {
     let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
     let shared = Arc::clone(&app);
-    app.work(move || {
+    app.work(&caller.tenant, move |cancellation| {
         let app = shared;
-        let job = Job::new(&app, &subject)?;
+        let job = Job::new(&app, &subject, cancellation)?;
         let mut budget = job.budget.clone();
         if let Some(tokens) = subject.budget {
             (budget.window, budget.reserve_output, budget.tool_definitions) = (tokens, 0, 0);

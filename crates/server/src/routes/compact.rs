@@ -78,9 +78,9 @@ pub(crate) async fn compact(
 ) -> Result<Json<CompactAnswer>, ApiError> {
     let mut subject: Subject = json_of(request, &app.settings.limits).await?;
     let shared = Arc::clone(&app);
-    app.work(move || {
+    app.work(&caller.tenant.clone(), move |cancellation| {
         let app = shared;
-        let job = Job::new(&app, &subject)?;
+        let job = Job::new(&app, &subject, cancellation)?;
         let mut archive = MemoryArchive::new();
         let draft = match subject.draft.take() {
             Some(given) => edited(&job, given, &subject)?,
@@ -132,9 +132,9 @@ pub(crate) async fn preview(
 ) -> Result<Json<PreviewAnswer>, ApiError> {
     let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
     let shared = Arc::clone(&app);
-    app.work(move || {
+    app.work(&caller.tenant.clone(), move |cancellation| {
         let app = shared;
-        let job = Job::new(&app, &subject)?;
+        let job = Job::new(&app, &subject, cancellation)?;
         let mut archive = MemoryArchive::new();
         let draft = job.draft(&mut archive)?;
         // What a draft names can be retrieved: it may be made without being worked out again.

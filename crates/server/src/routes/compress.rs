@@ -66,7 +66,7 @@ pub(crate) async fn compress(
 ) -> Result<Json<CompressAnswer>, ApiError> {
     let request: CompressRequest = json_of(request, &app.settings.limits).await?;
     let shared = Arc::clone(&app);
-    app.work(move || {
+    app.work(&caller.tenant.clone(), move |cancellation| {
         let app = shared;
         let known = |model: &String| app.runtime.budget_for(model).is_ok();
         let subject = Subject {
@@ -83,7 +83,7 @@ pub(crate) async fn compress(
             draft: None,
             summaries: Vec::new(),
         };
-        let job = Job::new(&app, &subject)?;
+        let job = Job::new(&app, &subject, cancellation)?;
         let mut archive = MemoryArchive::new();
         let draft = job.draft(&mut archive)?;
         let report = draft.report.clone();

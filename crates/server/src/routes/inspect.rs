@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use epitome::session::CallId;
 use epitome::strategy::Verdict;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
+use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::guard::json_of;
 use crate::state::App;
@@ -68,10 +69,14 @@ pub(crate) struct LargeMessage {
         (status = 400, description = "The body is not what the route takes", body = ErrorBody),
     )
 )]
-pub(crate) async fn inspect(State(app): State<Arc<App>>, request: Request) -> Result<Json<InspectAnswer>, ApiError> {
+pub(crate) async fn inspect(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Json<InspectAnswer>, ApiError> {
     let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
     let shared = Arc::clone(&app);
-    app.work(move || Ok(Json(answer(&Job::new(&shared, &subject)?)))).await?
+    app.work(&caller.tenant, move |cancellation| Ok(Json(answer(&Job::new(&shared, &subject, cancellation)?)))).await?
 }
 
 fn answer(job: &Job) -> InspectAnswer {

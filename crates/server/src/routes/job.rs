@@ -3,17 +3,18 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use epitome::engine::{Budget, Chain, Draft, Ledger, Mode, block_on};
+use epitome::engine::{Budget, Chain, Draft, EngineError, Ledger, Mode, block_on};
 use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, write};
 use epitome::session::Trigger;
-use epitome::strategy::TaskKind;
+use epitome::strategy::{Cancellation, TaskKind};
 use epitome::{Engine, MemoryArchive, Report, Request, Session, Status};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
-use crate::state::App;
+use crate::guard::parts;
+use crate::state::{App, Failed};
 
 /// What is to be looked at: a request as a provider would get it, and how much room it has.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -90,16 +91,17 @@ pub(crate) struct Wishes {
 
 impl Job {
     /// Reads what is to be looked at. Linear in the request.
-    pub(crate) fn new(app: &App, subject: &Subject) -> Result<Self, ApiError> {
+    pub(crate) fn new(app: &App, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
-        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format)?;
+        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, app.settings.limits.parts)?;
         let engine = app.engine(loaded.format);
         let session = &loaded.sessions[0].session;
-        let ledger = engine.ledger(session);
+        let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: Wishes = serde_json::from_str(subject.request.get()).unwrap_or_default();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
         let budget = Budget { tool_definitions: tools, ..budget_of(app, subject, wishes.model.as_deref())? };
-        let request = request_of(app, subject, &budget)?;
+        let mut request = request_of(app, subject, &budget)?;
+        request.cancellation = cancellation.clone();
         Ok(Self { loaded, engine, ledger, budget, request })
     }
 
@@ -110,10 +112,7 @@ impl Job {
     /// Works the compaction out.
     pub(crate) fn draft(&self, archive: &mut MemoryArchive) -> Result<Draft, ApiError> {
         let draft = self.engine.draft(self.session(), &self.ledger, archive, &self.request);
-        block_on(draft).map_err(|error| {
-            let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
-            ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), help)
-        })
+        block_on(draft).map_err(not_compacted)
     }
 
     /// Makes the compaction: the request as it is now, as JSON.
@@ -141,8 +140,28 @@ pub(crate) fn written(loaded: &Loaded, session: &Session) -> Result<Box<RawValue
     })
 }
 
+/// The error for a compaction that came to nothing.
+fn not_compacted(error: EngineError) -> ApiError {
+    if matches!(error, EngineError::Cancelled) {
+        // Nobody hears it: whoever waited is gone, or was told when the time was over.
+        return Failed::TimedOut.into();
+    }
+    let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
+    ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), help)
+}
+
+/// 413 for what has too many parts.
+pub(crate) fn too_many_parts(what: &str, most: usize) -> ApiError {
+    let message = format!("{what} has more than {most} messages, blocks and calls");
+    let help = "send less, or raise --max-parts";
+    ApiError::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, "too-many-parts", message, help)
+}
+
 /// Reads one request in a provider's format.
-pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>) -> Result<Loaded, ApiError> {
+pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: usize) -> Result<Loaded, ApiError> {
+    if parts::are_too_many(&bytes, most_parts) {
+        return Err(too_many_parts("the request", most_parts));
+    }
     let help =
         "send a request of openai-chat, openai-responses or anthropic; `format` says which where it is not recognised";
     let loaded = read(bytes, ReadOptions { format, strict: true })

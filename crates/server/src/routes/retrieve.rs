@@ -125,7 +125,7 @@ async fn retrieve(app: Arc<App>, caller: Caller, hash: String, how: How) -> Resu
         ApiError::new(status, "unknown-hash", "nothing is stored under this handle", help)
     })?;
     let shared = Arc::clone(&app);
-    app.work(move || {
+    app.work(&caller.tenant, move |_| {
         let counter = &*shared.runtime.counter;
         let (kind, content, tokens, items, messages) = match &found.item {
             Archived::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),

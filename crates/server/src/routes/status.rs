@@ -74,7 +74,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Read
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let (items, bytes) = app.archives.size();
     let (sessions, session_bytes) = app.proxy.size();
+    let (open, idle) = app.connections.size();
     let gauges = [
+        ("epitome_connections", "Connections that are open.", open as f64),
+        ("epitome_idle_connections", "Connections on which no request is under way.", idle as f64),
         ("epitome_archive_items", "Items that can be retrieved.", items as f64),
         ("epitome_archive_bytes", "Bytes that they take.", bytes as f64),
         ("epitome_sessions", "Sessions whose decisions the proxy remembers.", sessions as f64),

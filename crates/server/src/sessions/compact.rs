@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use epitome::engine::DraftSummary;
 use epitome::live::{Compaction, ContextTokens, LiveSession};
 use epitome::store::StoredMessage;
-use epitome::strategy::{Archive as _, Archived, TaskKind};
+use epitome::strategy::{Archive as _, Archived, Cancellation, TaskKind};
 use epitome::{Draft, Report, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -252,7 +252,9 @@ pub(crate) async fn preview(
     });
     let (mut copy, compaction) = copied.await?;
     let shared = Arc::clone(&app);
-    let work = app.in_turns(async move {
+    let cancellation = Cancellation::new();
+    copy.cancel_by(cancellation.clone());
+    let work = app.in_turns(&caller.tenant, &cancellation, async move {
         let draft = copy.preview(&compaction).await.map_err(live)?;
         let views = show.messages.then(|| views(copy.session(), &draft));
         let previewed = keep(&shared, &key, &copy, draft)?;

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use epitome::Session;
 use epitome::formats::{Format, ReadOptions, read as read_file};
 use epitome::store::{About, SessionArchive, StoredSession, Tenant};
+use epitome::strategy::Cancellation;
 use flate2::read::MultiGzDecoder;
 use rustls::crypto::ring;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ use crate::agents::runtime_for;
 use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::InQuery;
-use crate::guard::{body_of, json_of};
-use crate::routes::job::Wishes;
+use crate::guard::{body_of, json_of, parts};
+use crate::routes::job::{Wishes, too_many_parts};
 use crate::state::App;
 
 /// Sessions that one file may bring.
@@ -34,6 +35,9 @@ const MOST_SESSIONS: usize = 1_000;
 
 /// How much larger than the largest body a compressed file may become.
 const MOST_GROWTH: usize = 8;
+
+/// How many times the parts of a request a kept session may have.
+pub(super) const MOST_TIMES_PARTS: usize = 4;
 
 /// Characters of a title that is taken from what was said.
 const TITLE: usize = 80;
@@ -86,11 +90,12 @@ pub(crate) async fn create(
     new.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
     let (given, format) = (new.request.take(), new.format.take());
     let settings = settings_of(&app, &mut new, given.as_deref());
-    let begin = move || match given {
-        Some(given) => begun(&given, format.as_deref()),
+    let most_parts = app.settings.limits.parts;
+    let begin = move |_: &Cancellation| match given {
+        Some(given) => begun(&given, format.as_deref(), most_parts),
         None => Ok(Session::new()),
     };
-    let session = app.work(begin).await??;
+    let session = app.work(&caller.tenant, begin).await??;
     let about = About { agent: new.agent, title: new.title, settings };
     let id = new.id.map_or_else(new_id, Ok)?;
     let key = app.sessions()?.key(&caller, &id)?;
@@ -114,8 +119,8 @@ fn settings_of(app: &App, new: &mut NewSession, request: Option<&RawValue>) -> V
 }
 
 /// The session that begins with the messages of a request.
-fn begun(request: &RawValue, format: Option<&str>) -> Result<Session, ApiError> {
-    let loaded = read_messages(request.get(), format)?;
+fn begun(request: &RawValue, format: Option<&str>, most_parts: usize) -> Result<Session, ApiError> {
+    let loaded = read_messages(request.get(), format, most_parts)?;
     let mut session = Session::new();
     session.tools = loaded.sessions.first().and_then(|loaded| loaded.session.tools.clone());
     for message in messages_of(&loaded) {
@@ -133,6 +138,7 @@ pub(super) async fn make(
 ) -> Result<SessionAnswer, ApiError> {
     let settled = Settled { runtime: runtime_for(app, &key.0, &about).await?, problem: None };
     session.id = Some(Arc::clone(&key.1));
+    let owner = key.0.name();
     let shared = Arc::clone(app);
     let stored = async move {
         let sessions = shared.sessions()?;
@@ -146,7 +152,7 @@ pub(super) async fn make(
         sessions.cache.put(&key, opened);
         Ok::<Key, ApiError>(key)
     };
-    let key = app.in_turns(stored).await??;
+    let key = app.in_turns(&owner, &Cancellation::new(), stored).await??;
     read_at(app, key, |seen| Ok(SessionAnswer::new(seen))).await
 }
 
@@ -208,8 +214,10 @@ pub(crate) async fn import(
     let format = how.format.as_deref().filter(|it| !it.is_empty()).map(any_format).transpose()?;
     let (parts, body) = request.into_parts();
     let body = body_of(body, &parts.headers, &app.settings.limits).await?;
+    let most_parts = app.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
     let most_bytes = app.settings.limits.body_bytes.saturating_mul(MOST_GROWTH);
-    let (files, warnings) = app.work(move || from_file(&body, format, most_bytes)).await??;
+    let (files, warnings) =
+        app.work(&caller.tenant, move |_| from_file(&body, format, most_bytes, most_parts)).await??;
     // On a task of its own: all or none are made, also when the caller leaves.
     let (shared, working) = (Arc::clone(&app), sessions.under_way.begin());
     let made = tokio::spawn(async move {
@@ -263,8 +271,16 @@ fn any_format(name: &str) -> Result<Format, ApiError> {
 }
 
 /// The sessions of a file with their messages as they are kept, and what was passed over.
-fn from_file(file: &[u8], format: Option<Format>, most_bytes: usize) -> Result<(Vec<Session>, Vec<String>), ApiError> {
+fn from_file(
+    file: &[u8],
+    format: Option<Format>,
+    most_bytes: usize,
+    most_parts: usize,
+) -> Result<(Vec<Session>, Vec<String>), ApiError> {
     let bytes = if file.starts_with(&[0x1f, 0x8b]) { decompressed(file, most_bytes)? } else { file.to_vec() };
+    if parts::are_too_many(&bytes, most_parts) {
+        return Err(too_many_parts("the file", most_parts));
+    }
     let loaded = read_file(bytes, ReadOptions { format, strict: false }).map_err(|error| {
         ApiError::bad("unreadable-session", error.to_string(), "`format` names the format where it is not recognised")
     })?;
@@ -283,17 +299,21 @@ fn from_file(file: &[u8], format: Option<Format>, most_bytes: usize) -> Result<(
     Ok((sessions, loaded.warnings.iter().take(100).map(warning).collect()))
 }
 
+/// The content of a compressed file. Its size is found out first, without keeping any of it: what becomes too large takes no
+/// memory. Linear in the content, twice.
 fn decompressed(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
-    let mut bytes = Vec::new();
-    let read = MultiGzDecoder::new(file).take(most_bytes as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| {
+    let damaged = |error: std::io::Error| {
         ApiError::bad("unreadable-session", format!("it cannot be decompressed: {error}"), "get an intact copy")
-    })?;
-    if bytes.len() > most_bytes {
+    };
+    let content = || MultiGzDecoder::new(file).take(most_bytes as u64 + 1);
+    let size = std::io::copy(&mut content(), &mut std::io::sink()).map_err(damaged)?;
+    if size > most_bytes as u64 {
         let message = format!("the file is larger than {most_bytes} bytes when it is decompressed");
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         return Err(ApiError::new(status, "too-large", message, "send less, or raise --max-body"));
     }
+    let mut bytes = Vec::with_capacity(size as usize);
+    content().read_to_end(&mut bytes).map_err(damaged)?;
     Ok(bytes)
 }
 

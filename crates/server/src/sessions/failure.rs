@@ -10,6 +10,7 @@ use epitome::store::StoreError;
 
 use super::Sessions;
 use crate::error::ApiError;
+use crate::state::Failed;
 
 /// After how long trying again makes sense where the store does not answer.
 const STORE_RETRY: Duration = Duration::from_secs(2);
@@ -95,6 +96,7 @@ pub(super) fn live(error: LiveError) -> ApiError {
             let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
             ApiError::new(StatusCode::BAD_GATEWAY, "not-compacted", message, help)
         }
+        LiveError::Engine(EngineError::Cancelled) => Failed::TimedOut.into(),
         LiveError::EditSummary(_) => {
             ApiError::bad("bad-summary", message, "the preview's `summaries` say how long each may be")
         }

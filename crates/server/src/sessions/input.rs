@@ -89,7 +89,7 @@ pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
 }
 
 /// The JSON body of a request; the default where there is no body.
-pub(super) async fn json_or_default<T: DeserializeOwned + Default>(
+pub(super) async fn json_or_default<T: DeserializeOwned + Default + Send + 'static>(
     request: Request,
     limits: &Limits,
 ) -> Result<T, ApiError> {
@@ -115,9 +115,9 @@ pub(super) fn maybe_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 /// Reads messages, or a request with its messages, in a provider's format.
-pub(super) fn read_messages(json: &str, format: Option<&str>) -> Result<Loaded, ApiError> {
+pub(super) fn read_messages(json: &str, format: Option<&str>, most_parts: usize) -> Result<Loaded, ApiError> {
     let format: Option<Format> = format.map(provider_format).transpose()?;
-    let loaded = read_request(json.as_bytes().to_vec(), format)?;
+    let loaded = read_request(json.as_bytes().to_vec(), format, most_parts)?;
     if let Some(warning) = loaded.warnings.first() {
         let help = "send messages as the provider's requests have them";
         return Err(ApiError::bad("unreadable-request", warning.message.clone(), help));

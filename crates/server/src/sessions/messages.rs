@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::command::{self, CommandResult};
+use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
 use super::history::{left, shown};
 use super::input::{Part, SessionId, messages_of, page_size, read_messages};
@@ -25,6 +26,7 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::InQuery;
 use crate::guard::json_of;
+use crate::routes::job::too_many_parts;
 use crate::state::App;
 
 /// Messages that a session goes on with.
@@ -79,7 +81,11 @@ struct Append {
 impl Operation for Append {
     type Output = Vec<String>;
 
-    async fn run(&self, _app: &Arc<App>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
+    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
+        let most = app.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
+        if opened.live.session().log().len() + self.messages.len() > most {
+            return Err(too_many_parts("the session", most));
+        }
         if let Some(tools) = &self.tools {
             opened.live.set_tools(Some(tools.get())).map_err(live)?;
         }
@@ -122,8 +128,9 @@ pub(crate) async fn append(
         })?;
     }
     let has_tools = tools.is_some();
+    let most_parts = app.settings.limits.parts;
     let prepared = async {
-        let messages = app.work(move || read_new(&given, format.as_deref())).await??;
+        let messages = app.work(&caller.tenant, move |_| read_new(&given, format.as_deref(), most_parts)).await??;
         match messages.as_slice() {
             [message] if commands && !has_tools => match command::of(message)? {
                 Some(command) => Ok(Err(command)),
@@ -153,7 +160,7 @@ pub(crate) async fn append(
     }
 }
 
-fn read_new(given: &RawValue, format: Option<&str>) -> Result<Vec<Message>, ApiError> {
+fn read_new(given: &RawValue, format: Option<&str>, most_parts: usize) -> Result<Vec<Message>, ApiError> {
     let parts: Vec<&RawValue> = serde_json::from_str(given.get())
         .map_err(|_| ApiError::bad("bad-request", "`messages` is no list", "send a list of messages"))?;
     if parts.is_empty() {
@@ -161,7 +168,7 @@ fn read_new(given: &RawValue, format: Option<&str>) -> Result<Vec<Message>, ApiE
     }
     // When it was said is when it came, unless it says otherwise.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
-    let mut messages = messages_of(&read_messages(given.get(), format)?);
+    let mut messages = messages_of(&read_messages(given.get(), format, most_parts)?);
     messages.iter_mut().for_each(|message| message.timestamp = message.timestamp.or(now));
     Ok(messages)
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use epitome::engine::Check;
 use epitome::live::ContextTokens;
 use epitome::store::{SessionInfo, SessionLock, StoreError};
+use epitome::strategy::Cancellation;
 use tracing::Instrument;
 
 use super::Sessions;
@@ -160,13 +161,14 @@ async fn work<O: Operation>(
     mut compacting: Option<Compacting>,
 ) -> Result<Changed<O::Output>, ApiError> {
     let sessions = app.sessions()?;
+    let owner = key.0.name();
     let mut may_try_again = true;
     loop {
         let needs = if O::NEEDS_SETTINGS { Needs::OwnSettings } else { Needs::Any };
         let mut opened = sessions.open(app, key, needs).await?.0;
         let announcer = Announcer::new(&app.hub, key.0.as_str(), &key.1);
         let showing = if operation.is_long(&opened) {
-            let copied = app.work(move || (opened.copy(), opened)).await?;
+            let copied = app.work(&owner, move |_| (opened.copy(), opened)).await?;
             opened = copied.1;
             Some(turn.place.show(copied.0))
         } else {
@@ -176,7 +178,9 @@ async fn work<O: Operation>(
         opened.live.listen(Some(announcer.listener()));
         let (shared, its_key, done_to, was) =
             (Arc::clone(app), key.clone(), Arc::clone(&operation), Arc::clone(&before));
-        let worked = app.in_turns(async move {
+        let cancellation = Cancellation::new();
+        opened.live.cancel_by(cancellation.clone());
+        let worked = app.in_turns(&owner, &cancellation, async move {
             let done = match done_to.run(&shared, &mut opened).await {
                 Ok(value) => match store(&shared, &its_key, &mut opened, &was).await {
                     Ok(()) => Ok(value),
@@ -185,6 +189,7 @@ async fn work<O: Operation>(
                 Err(error) => Err(Trouble::Refused(error)),
             };
             opened.live.listen(None);
+            opened.live.cancel_by(Cancellation::never());
             // What was archived for a compaction that was not made.
             opened.live.parts().1.discard_pending();
             (opened, done)
@@ -261,12 +266,15 @@ pub(super) async fn read_at<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let sessions = app.sessions()?;
     let info = sessions.info(&key).await?;
+    let owner = key.0.name();
     match sessions.desks.go_to(&key).look().await {
-        Look::Shown(opened) => app.work(move || look(Seen { opened: &opened, info: &info, running: true })).await?,
+        Look::Shown(opened) => {
+            app.work(&owner, move |_| look(Seen { opened: &opened, info: &info, running: true })).await?
+        }
         Look::Free(working) => {
             let (opened, info) = sessions.open(app, &key, Needs::Any).await?;
             let shared = Arc::clone(app);
-            app.work(move || {
+            app.work(&owner, move |_| {
                 let running = shared.sessions()?.desks.is_compacted(&key);
                 let seen = look(Seen { opened: &opened, info: &info, running });
                 shared.sessions()?.cache.put(&key, opened);
@@ -293,6 +301,7 @@ impl Sessions {
         needs: Needs,
     ) -> Result<(Opened, SessionInfo), ApiError> {
         let info = self.info(key).await?;
+        let owner = key.0.name();
         let settled = settled(app, key, &info, needs).await?;
         let cached = self.cache.take(key).filter(|cached| cached.is_current(&info));
         let (shared, key, created_at) = (Arc::clone(app), key.clone(), info.created_at);
@@ -303,11 +312,11 @@ impl Sessions {
             }
             Some(mut opened) => {
                 // Its settings have changed since.
-                let again = move || {
+                let again = move |_: &Cancellation| {
                     opened.resettle(&shared, &key, settled);
                     opened
                 };
-                app.work(again).await?
+                app.work(&owner, again).await?
             }
             None => {
                 let load = async move {
@@ -318,7 +327,7 @@ impl Sessions {
                     let times = times.map_err(|error| sessions.failed(error))?;
                     Ok::<_, ApiError>(Opened::new(&shared, &key, &settled, stored, created_at, times))
                 };
-                app.in_turns(load).await??
+                app.in_turns(&owner, &Cancellation::new(), load).await??
             }
         };
         Ok((opened, info))

@@ -5,6 +5,7 @@ mod agents;
 mod api;
 mod console;
 mod contract;
+mod hostile;
 mod kept;
 mod limits;
 mod memories;
