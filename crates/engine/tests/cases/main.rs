@@ -5,6 +5,7 @@ mod arrivals;
 mod edits;
 mod floor;
 mod order;
+mod prefix;
 mod quality;
 mod runs;
 mod selection;
