@@ -21,14 +21,17 @@
 //! | a message arrives | [`push`](LiveSession::push) | the message |
 //! | is a compaction due? | [`check`](LiveSession::check) | constant |
 //! | before each call of the model | [`maintain`](LiveSession::maintain) | constant, or a compaction |
+//! | so that nobody waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
 //! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
 //! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
 //! | something is needed again | [`recall`](LiveSession::recall), [`history`](LiveSession::history) | the item |
 
+mod ahead;
 mod command;
 mod compact;
+mod conversation;
 mod error;
 mod events;
 mod history;
@@ -46,8 +49,10 @@ use epitome_session::{EntryKey, Message, Role, Session, Trigger};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, Archived, Tokens};
 
+pub use ahead::{Background, Preparation, PreparationState};
 pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
+pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
@@ -56,6 +61,8 @@ pub use hosted::{Sides, sides};
 pub use maintain::{Confirm, Confirmation, Maintained};
 pub use overflow::Retry;
 
+use ahead::Ahead;
+use conversation::Answering;
 use events::Watchers;
 
 /// A session that is going on, with its budget, its archive, and where it is kept.
@@ -82,6 +89,10 @@ pub struct LiveSession {
     overflows: u32,
     /// The window that the host gave; the budget's is smaller where the provider named a limit.
     window: Tokens,
+    /// How the session's own model is asked for hand-offs.
+    conversation: Option<Answering>,
+    /// Where compactions are prepared before they are due.
+    ahead: Option<Ahead>,
 }
 
 impl LiveSession {
@@ -117,6 +128,8 @@ impl LiveSession {
             watchers: Watchers::default(),
             overflows: 0,
             window: runtime.budget.window,
+            conversation: None,
+            ahead: None,
         };
         live.count_tools();
         live.note_undone();
