@@ -24,6 +24,7 @@ mod service;
 mod sessions;
 mod settings;
 mod state;
+mod workers;
 
 pub use auth::{TokenError, Tokens};
 pub use channels::hosts::{ChannelHost, ChannelHosts, NoHost};
