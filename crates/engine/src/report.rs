@@ -168,7 +168,6 @@ pub struct SummarizerReport {
     pub checks: Vec<SummaryCheck>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

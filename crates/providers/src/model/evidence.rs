@@ -15,7 +15,7 @@ use super::claims::{claims, folded};
 use super::shorten::one_line;
 use super::source;
 use super::state::{Task, task_list};
-use super::wording::{deletes, is_plan, says_done, says_untouched, unverified};
+use super::wording::{deletes, is_plan, says_done, says_untouched, unverified_marks};
 
 /// Between two texts of the corpus: in no text, so that no string is found across them.
 const PARTED: char = '\u{1}';
@@ -109,9 +109,9 @@ impl Evidence {
             let about = clauses.iter().filter(|clause| names(clause, &file.path, name, &self.newest));
             for clause in about {
                 if file.is_there && !file.was_deleted && deletes(clause) {
-                    found.push(super::wording::still_there(task.language, &file.path));
+                    found.push(super::wording::deletion_problem(task.language, &file.path));
                 } else if !file.may_be_reverted && says_untouched(clause) {
-                    found.push(super::wording::was_changed(task.language, &file.path));
+                    found.push(super::wording::untouched_problem(task.language, &file.path));
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Evidence {
             let item = folded(&open.text);
             let mut lines = lines.iter().map(|(line, _)| folded(line));
             if item.chars().count() >= 6 && lines.any(|line| line.contains(&item) && says_done(&line)) {
-                found.push(super::wording::still_open(task.language, &open.text));
+                found.push(super::wording::open_task_problem(task.language, &open.text));
             }
         }
         found.sort();
@@ -143,7 +143,7 @@ impl Evidence {
     }
 
     /// The files that calls changed in what the summary tells of, the newest first; whether a text names each.
-    pub(super) fn files<'e>(&'e self, text: &str) -> impl Iterator<Item = (&'e ChangedFile, bool)> {
+    pub(super) fn files(&self, text: &str) -> impl Iterator<Item = (&ChangedFile, bool)> {
         let text = folded(text);
         self.files.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
@@ -239,7 +239,9 @@ fn corpus(task: &SummaryTask<'_>, log: &[Arc<Message>]) -> String {
             match &block.content {
                 // What an earlier check did not find is not there because a summary says it.
                 Content::Text { text } if is_summary => {
-                    text.lines().filter(|line| !unverified().iter().any(|mark| line.contains(mark))).for_each(&mut add);
+                    text.lines()
+                        .filter(|line| !unverified_marks().iter().any(|mark| line.contains(mark)))
+                        .for_each(&mut add);
                 }
                 Content::Text { text } => add(text),
                 Content::Thinking(thinking) => add(&thinking.text),

@@ -80,7 +80,7 @@ pub(super) fn is_plan(heading: &str) -> bool {
 }
 
 /// What stands behind a string of a summary that the session does not hold, in either language.
-pub(super) fn unverified() -> [&'static str; 2] {
+pub(super) fn unverified_marks() -> [&'static str; 2] {
     [mark_of(Language::English), mark_of(Language::Chinese)]
 }
 
@@ -140,7 +140,7 @@ pub(super) fn says_done(line: &str) -> bool {
 }
 
 /// A summary says that a file is gone which is there.
-pub(super) fn still_there(language: Language, path: &str) -> String {
+pub(super) fn deletion_problem(language: Language, path: &str) -> String {
     match language {
         Language::English => format!("it says that `{path}` was deleted; the newest call wrote or edited it"),
         Language::Chinese => format!("它说 `{path}` 已删除，但最新的调用写入或修改了它"),
@@ -148,7 +148,7 @@ pub(super) fn still_there(language: Language, path: &str) -> String {
 }
 
 /// A summary says that a file is as it was which was changed.
-pub(super) fn was_changed(language: Language, path: &str) -> String {
+pub(super) fn untouched_problem(language: Language, path: &str) -> String {
     match language {
         Language::English => format!("it says that `{path}` was not changed; calls changed it"),
         Language::Chinese => format!("它说 `{path}` 没有改动，但调用改动了它"),
@@ -156,7 +156,7 @@ pub(super) fn was_changed(language: Language, path: &str) -> String {
 }
 
 /// A summary says that a task is done which is open.
-pub(super) fn still_open(language: Language, task: &str) -> String {
+pub(super) fn open_task_problem(language: Language, task: &str) -> String {
     match language {
         Language::English => format!("it says that “{task}” is done; the newest task list has it open"),
         Language::Chinese => format!("它说“{task}”已完成，但最新的任务清单中它还没有完成"),
