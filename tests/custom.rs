@@ -214,7 +214,7 @@ fn the_schemas_are_true() {
     use epitome_session::Reason;
     use epitome_strategy::{Edit, Plan, SummaryRequest, SummaryText};
     let reason = || Reason::new("old-output", "why").with_score(0.5).with_evidence("m1");
-    let request = SummaryRequest { max_tokens: 5, focus: None };
+    let request = SummaryRequest::new(5, None);
     let plan = Plan::of(
         vec![
             Edit::Drop { units: vec![1], reason: reason() },

@@ -6,7 +6,7 @@ use epitome_strategy::settings;
 
 use crate::config::{Config, Source};
 use crate::error::{Problem, suggestion};
-use crate::values::{ChannelKindName, Parameters, SummarizerChoice};
+use crate::values::{AskName, ChannelKindName, Parameters, SummarizerChoice};
 
 settings! {
     /// `[channels.NAME]`: how a service with models is reached.
@@ -81,6 +81,15 @@ impl Config {
             SummarizerChoice::Llm if by_preset && !has_channel => SummarizerChoice::Rules,
             choice => choice,
         }
+    }
+
+    /// Whether a model is to write summaries that no channel leads to: only the one of a conversation can.
+    pub(crate) fn asks_conversations_only(&self) -> bool {
+        let table = &self.summary;
+        self.channels.is_empty()
+            && table.channel.is_empty()
+            && table.model.is_empty()
+            && table.ask == AskName::SameConversation
     }
 
     /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
@@ -172,7 +181,9 @@ impl Config {
 pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
     let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
-    if config.summarizer() == SummarizerChoice::Llm || is_named {
+    // Whether there is a conversation to ask is known when the configuration is built.
+    let is_model = config.summarizer() == SummarizerChoice::Llm && !config.asks_conversations_only();
+    if is_model || is_named {
         problems.extend(config.chosen().err());
     }
     problems

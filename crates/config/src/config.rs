@@ -98,6 +98,8 @@ pub struct Config {
     pub(crate) agent: Option<String>,
     /// Whether messages name channels and no addresses.
     pub(crate) hides_addresses: bool,
+    /// Whether the host has conversations in which a model can be asked.
+    pub(crate) has_conversations: bool,
     sources: BTreeMap<String, Source>,
 }
 
@@ -127,6 +129,7 @@ impl Default for Config {
             never_compacts: false,
             agent: None,
             hides_addresses: false,
+            has_conversations: false,
             sources: BTreeMap::new(),
         }
     }
@@ -149,24 +152,12 @@ pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
     }
 }
 
-/// The chain that ships for a kind of task where a model writes the summaries.
+/// The chain that ships for every kind of task where a model writes the summaries.
 ///
-/// Who asks for a model wants its summaries: what brings a text of its own, and what meets the target by clearing results,
-/// would leave nothing to ask. What costs no knowledge goes first, then the summary, then what makes room without one.
-pub(crate) fn default_llm_chain(kind: TaskKind) -> &'static [&'static str] {
-    match kind {
-        TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => &[
-            "superseded-reads",
-            "incremental-summary",
-            "summary",
-            "tool-results",
-            "message-truncation",
-            "sliding-window",
-        ],
-        TaskKind::Conversation => {
-            &["incremental-summary", "summary", "sliding-window", "tool-results", "message-truncation"]
-        }
-    }
+/// The hand-off first, which tells of the whole session and replaces little of it; what room is left beside it and the
+/// newest messages is the transcript's, as without a model. What bears on a question is what the hand-off is asked for.
+pub(crate) fn default_llm_chain() -> &'static [&'static str] {
+    &["handoff", "transcript", "tool-results", "message-truncation", "sliding-window"]
 }
 
 impl Config {
@@ -288,7 +279,7 @@ impl Config {
     pub(crate) fn chain(&self, name: &str) -> Option<Vec<String>> {
         let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
         match kind.filter(|_| self.source(&format!("chains.{name}")) == Source::Llm) {
-            Some(kind) => Some(default_llm_chain(kind).iter().map(ToString::to_string).collect()),
+            Some(_) => Some(default_llm_chain().iter().map(ToString::to_string).collect()),
             None => self.chains.get(name).cloned(),
         }
     }

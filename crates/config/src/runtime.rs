@@ -7,6 +7,7 @@ use epitome_engine::{
     Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, Select, SignalDetector, SummaryRole, Triggers,
     WithoutSummary,
 };
+use epitome_providers::chat::ChatModel;
 use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter, Tokens};
 
 use crate::check::{of_one, unknown_strategy};
@@ -58,6 +59,8 @@ pub struct Runtime {
     pub without_summary: WithoutSummary,
     /// Whose side summaries stand on.
     pub summary_role: SummaryRole,
+    /// Whether hand-offs are prepared in the background, where a host can.
+    pub background: bool,
     /// The agent that these are the parts of, where it is one of `[agents]`.
     pub agent: Option<String>,
     writer: Writer,
@@ -75,6 +78,12 @@ impl Config {
     /// where its key lies: for hosts whose users are not their operators.
     pub fn hide_addresses(&mut self) {
         self.hides_addresses = true;
+    }
+
+    /// The host has conversations in which their own model can be asked for summaries: `summarizer = "llm"` needs no channel
+    /// then.
+    pub fn has_conversations(&mut self) {
+        self.has_conversations = true;
     }
 
     /// Builds what the configuration describes, for all agents or for the one that it is of. Every problem at once; for a configuration that [`parse`](Self::parse)
@@ -144,6 +153,7 @@ impl Config {
                 OnFailure::Stop => WithoutSummary::Stop,
             },
             summary_role: self.summary.role.0,
+            background: self.summary.background,
             agent: self.agent().map(str::to_owned),
             writer,
             models: self.models(),
@@ -188,11 +198,27 @@ impl Runtime {
         self.writer.summarizer(progress)
     }
 
+    /// The summarizer for a session whose own model can be asked: `conversation` answers what stands at the end of the
+    /// session's request. Where that gives no hand-off the summarizer of [`make_summarizer`](Self::make_summarizer) writes
+    /// it. That one alone where the configuration has no model write summaries, or has it asked with a transcript.
+    pub fn make_summarizer_in(
+        &self,
+        conversation: Arc<dyn ChatModel>,
+        progress: Option<OnProgress>,
+    ) -> Option<Arc<dyn Summarizer>> {
+        self.writer.summarizer_in(conversation, progress)
+    }
+
+    /// Whether summaries are asked for at the end of conversations, where there are some.
+    pub fn asks_conversations(&self) -> bool {
+        self.writer.asks_conversations()
+    }
+
     /// The model that writes summaries; `None` where the rules do, or nobody.
     pub fn summary_model(&self) -> Option<&SummaryModel> {
         match &self.writer {
             Writer::Model { about, .. } => Some(about),
-            Writer::Off | Writer::Rules => None,
+            Writer::Off | Writer::Rules | Writer::Conversations { .. } => None,
         }
     }
 

@@ -11,13 +11,15 @@ use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, ChatMo
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::http::RetryPolicy;
-use epitome_providers::model::{FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, SummaryForm};
+use epitome_providers::model::{
+    FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, PromptError, SummaryForm,
+};
 use epitome_strategy::{Summarizer, Tokens};
 
 use crate::channels::{ChannelTable, Chosen};
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
-use crate::values::{ChannelKindName, FormName, SummarizerChoice};
+use crate::values::{AskName, ChannelKindName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
 /// request without a word.
@@ -53,7 +55,24 @@ pub(crate) enum Writer {
     /// The rules.
     Rules,
     /// A model, and the rules behind it where they may step in.
-    Model { summarizer: ModelSummarizer, about: SummaryModel, falls_back: bool },
+    Model { summarizer: ModelSummarizer, about: SummaryModel, falls_back: bool, asking: Option<Asking> },
+    /// Only the model of a conversation; the rules where there is none.
+    Conversations { asking: Asking, falls_back: bool },
+}
+
+/// How a conversation's own model is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asking(ModelSettings);
+
+impl Asking {
+    /// A summarizer that asks it. The prompts were read before, so that this cannot fail but where they changed since.
+    fn summarizer(&self, conversation: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
+        let summarizer = ModelSummarizer::in_conversation(conversation, self.0.clone()).ok()?;
+        Some(match progress {
+            Some(progress) => summarizer.with_progress(progress),
+            None => summarizer,
+        })
+    }
 }
 
 impl Writer {
@@ -61,7 +80,7 @@ impl Writer {
     pub(crate) fn summarizer(&self, progress: Option<OnProgress>) -> Option<Arc<dyn Summarizer>> {
         match self {
             Self::Off => None,
-            Self::Rules => Some(Arc::new(RuleSummarizer)),
+            Self::Rules | Self::Conversations { .. } => Some(Arc::new(RuleSummarizer)),
             Self::Model { summarizer, falls_back, .. } => {
                 let first = match progress {
                     Some(progress) => summarizer.clone().with_progress(progress),
@@ -76,6 +95,31 @@ impl Writer {
     }
 }
 
+impl Writer {
+    pub(crate) fn asks_conversations(&self) -> bool {
+        matches!(self, Self::Conversations { .. } | Self::Model { asking: Some(_), .. })
+    }
+
+    /// The summarizer for a session whose own model can be asked.
+    pub(crate) fn summarizer_in(
+        &self,
+        conversation: Arc<dyn ChatModel>,
+        progress: Option<OnProgress>,
+    ) -> Option<Arc<dyn Summarizer>> {
+        let (asking, falls_back) = match self {
+            Self::Conversations { asking, falls_back } => (asking, *falls_back),
+            Self::Model { asking: Some(asking), .. } => (asking, true),
+            Self::Off | Self::Rules | Self::Model { asking: None, .. } => return self.summarizer(progress),
+        };
+        let second = self.summarizer(progress.clone());
+        match (asking.summarizer(conversation, progress), second.filter(|_| falls_back)) {
+            (Some(first), Some(second)) => Some(Arc::new(FallbackSummarizer { first, second })),
+            (Some(first), None) => Some(Arc::new(first)),
+            (None, second) => second,
+        }
+    }
+}
+
 /// Who writes summaries. Reads the key and the prompts; asks nobody.
 pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     match config.summarizer() {
@@ -83,37 +127,42 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         SummarizerChoice::Rules => return Ok(Writer::Rules),
         SummarizerChoice::Llm => {}
     }
-    let chosen = config.chosen().map_err(|problem| vec![problem])?;
-    let settings = channel_settings(config, &chosen);
-    let model = settings.open().map_err(|error| vec![not_opened(config, &chosen, &error)])?;
     let table = &config.summary;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-    let summarizer = ModelSummarizer::new(
-        model,
-        ModelSettings {
-            form: match table.form {
-                FormName::Sections => SummaryForm::Sections,
-                FormName::Json => SummaryForm::Json,
-            },
-            prompts: path(&table.prompts),
-            parallel: table.parallel as usize,
-            reasoning_tokens: table.reasoning_tokens,
-            cache_folder: path(&table.cache),
-            ..ModelSettings::default()
+    let asked = ModelSettings {
+        form: match table.form {
+            FormName::Sections => SummaryForm::Sections,
+            FormName::Json => SummaryForm::Json,
         },
-    );
-    let summarizer = summarizer.map_err(|errors| {
-        let told = |error: &dyn Error| match error.source() {
-            Some(cause) => format!("{error}: {cause}"),
-            None => error.to_string(),
-        };
-        errors
-            .iter()
-            .map(|error| Problem::new(config.place("summary.prompts"), format!("`prompts`: {}", told(error))))
-            .collect::<Vec<_>>()
-    })?;
+        prompts: path(&table.prompts),
+        parallel: table.parallel as usize,
+        reasoning_tokens: table.reasoning_tokens,
+        cache_folder: path(&table.cache),
+        ..ModelSettings::default()
+    };
+    let asking = (table.ask == AskName::SameConversation).then(|| Asking(asked.clone()));
+    let chosen = match (config.chosen(), asking.clone()) {
+        (Err(_), Some(asking)) if config.has_conversations && config.asks_conversations_only() => {
+            asked.check().map_err(|errors| unread(config, &errors))?;
+            return Ok(Writer::Conversations { asking, falls_back: table.fall_back_to_rules });
+        }
+        (chosen, _) => chosen.map_err(|problem| vec![problem])?,
+    };
+    let settings = channel_settings(config, &chosen);
+    let model = settings.open().map_err(|error| vec![not_opened(config, &chosen, &error)])?;
+    let summarizer = ModelSummarizer::new(model, asked).map_err(|errors| unread(config, &errors))?;
     let about = about(&chosen, settings);
-    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules })
+    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules, asking })
+}
+
+/// What is wrong with the prompts.
+fn unread(config: &Config, errors: &[PromptError]) -> Vec<Problem> {
+    let told = |error: &dyn Error| match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    let problem = |error| Problem::new(config.place("summary.prompts"), format!("`prompts`: {}", told(error)));
+    errors.iter().map(|error| problem(error as &dyn Error)).collect()
 }
 
 impl Config {

@@ -4,8 +4,8 @@ use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold};
 use epitome_strategy::settings;
 
 use crate::values::{
-    CounterName, EmbedderName, FormName, Limit, OnFailure, OnLossName, PoolingName, SelectMode, SummarizerChoice,
-    SummaryRoleName,
+    AskName, CounterName, EmbedderName, FormName, Limit, OnFailure, OnLossName, PoolingName, SelectMode,
+    SummarizerChoice, SummaryRoleName,
 };
 
 settings! {
@@ -114,6 +114,13 @@ settings! {
         /// `rules` writes them without a model, `llm` has a model of one of `[channels]` write them; with `off` a strategy
         /// that asks for one is refused, and the chain goes on.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
+        /// How a model is asked for a hand-off: `same-conversation` puts one instruction at the end of the conversation
+        /// itself and has the agent's own model answer, where there is a conversation to ask (the proxy, a live session
+        /// whose host answers); elsewhere, where that fails, and with `transcript`, a channel's model reads a transcript.
+        ask: AskName = AskName::SameConversation;
+        /// Whether a hand-off is prepared in the background from the soft threshold on, and made at the hard one, in the
+        /// proxy and in live sessions whose host runs it: nobody waits for the model.
+        background: bool = true;
         /// The channel of `summarizer = "llm"`, by its name; empty for the only one that may be used for compaction.
         channel: String = String::new();
         /// The model; empty for the first one of the channel.

@@ -155,6 +155,31 @@ impl SettingType for OnFailure {
     }
 }
 
+/// How a model that writes summaries is asked, as `[summary] ask` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskName {
+    /// At the end of the conversation itself, where there is one to ask.
+    SameConversation,
+    /// With a transcript, over a channel.
+    Transcript,
+}
+
+impl AskName {
+    const ALL: &[(&str, Self)] = &[("same-conversation", Self::SameConversation), ("transcript", Self::Transcript)];
+}
+
+impl SettingType for AskName {
+    const KIND: FieldKind = FieldKind::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        choose(value, Self::ALL)
+    }
+
+    fn to_value(&self) -> Value {
+        name_of(*self, Self::ALL)
+    }
+}
+
 /// What a model's summary looks like, as `[summary] form` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormName {

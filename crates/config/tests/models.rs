@@ -70,7 +70,7 @@ fn names_that_others_use() {
     e.toml:2:11: `use_llm` takes true or false, not integer
     e.toml:3:1: `memory_flush_enabled` is a second name of `live.memory_flush`, which is set too; keep one of them
     ");
-    insta::assert_snapshot!(refused("[budget]\nuse_llm = true"), @r#"e.toml:2:1: `summarizer = "llm"` needs a channel to a model, and there is none; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more"#);
+    insta::assert_snapshot!(not_built("[budget]\nuse_llm = true"), @r#"e.toml:2:1: `summarizer = "llm"` needs a channel to a model, and there is none; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more"#);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn the_channel_and_the_model_that_write_summaries() {
 fn what_is_wrong_with_channels_is_told_with_its_place() {
     let llm = "[summary]\nsummarizer = \"llm\"\n";
     let other = "[channels.other]\nmodels = [\"x\"]\n";
-    insta::assert_snapshot!(refused(llm), @r#"e.toml:2:1: `summarizer = "llm"` needs a channel to a model, and there is none; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more"#);
+    insta::assert_snapshot!(not_built(llm), @r#"e.toml:2:1: `summarizer = "llm"` needs a channel to a model, and there is none; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more"#);
     insta::assert_snapshot!(refused(&format!("{llm}channel = \"lokal\"\n{LOCAL}")), @"e.toml:3:1: there is no channel `lokal`; did you mean `local`?");
     insta::assert_snapshot!(refused(&format!("{llm}channel = \"local\"\n{LOCAL}compaction = false\n")), @"e.toml:3:1: the channel `local` may not be used for compaction; name another one, or set `compaction = true` in [channels.local]");
     insta::assert_snapshot!(refused(&format!("{llm}{LOCAL}compaction = false\n")), @"e.toml:2:1: none of the channels may be used for compaction: local; set `compaction = true` in one of them");
@@ -213,14 +213,14 @@ fn who_chose_a_model_has_its_summaries_asked_for() {
         format!("{} | {}", chains.code.ids().join(" "), chains.conversation.ids().join(" "))
     };
     let (llm, rules) = ("[summary]\nsummarizer = \"llm\"\n", parse(""));
-    let expect = "superseded-reads incremental-summary summary tool-results message-truncation sliding-window | \
-                  incremental-summary summary sliding-window tool-results message-truncation";
+    let expect = "handoff transcript tool-results message-truncation sliding-window | \
+                  handoff transcript tool-results message-truncation sliding-window";
     let by_file = parse(&format!("{llm}{LOCAL}"));
     assert_eq!(chains(&by_file), expect);
     let registry = epitome_builtin::registry();
     let code = by_file.effective(&registry).into_iter().find(|entry| entry.key == "chains.code").unwrap();
     assert_eq!(code.source.to_string(), "default with summarizer llm");
-    assert!(code.value.to_string().contains("incremental-summary"), "{}", code.value);
+    assert!(code.value.to_string().contains("handoff"), "{}", code.value);
     // A flag, an agent, a preset that asks for a model.
     let mut by_flag = parse(LOCAL);
     by_flag.set("summary.summarizer", &"llm".into()).unwrap();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
 use epitome_strategy::{
     Archive, Cancellation, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind,
-    TokenCounter, Verdict,
+    TokenCounter, Tokens, Verdict,
 };
 use thiserror::Error;
 
@@ -110,6 +110,14 @@ pub enum EngineError {
     /// It was given up by [`Request::cancellation`].
     #[error("nothing was changed: the compaction was given up")]
     Cancelled,
+    /// So much has arrived since the draft was made that its result would not fit.
+    #[error("the draft leaves {tokens} tokens with what has arrived since, more than {limit}; make a new one")]
+    Outgrown {
+        /// Tokens that there would be.
+        tokens: Tokens,
+        /// Tokens that there may be.
+        limit: Tokens,
+    },
 }
 
 impl Engine {
@@ -420,7 +428,7 @@ fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) ->
 }
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
-fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
+pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
     let tokens = session
         .view()
         .iter()

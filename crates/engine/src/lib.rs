@@ -18,6 +18,7 @@ mod language;
 mod least;
 mod ledger;
 mod observe;
+mod prefix;
 mod protect;
 mod quality;
 mod receipts;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_session::{EditKind, MessageId, Role, Trigger};
-use epitome_strategy::{TaskKind, Tokens, Verdict};
+use epitome_strategy::{SummaryCheck, TaskKind, Tokens, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::quality::Quality;
@@ -153,13 +153,23 @@ pub struct SummarizerReport {
     pub kind: String,
     /// Tokens that a model read.
     pub input_tokens: u64,
+    /// Those of them that came out of the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     /// Tokens that a model wrote.
     pub output_tokens: u64,
-    /// Whether the rules stepped in for a model.
+    /// Whether another summarizer stepped in for the one that was asked: the rules for a model, or another model.
     pub fell_back: bool,
     /// Why they did, or why there is no summary; the first such problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// What was found when each summary that a model wrote was held against the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<SummaryCheck>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Where the time of a compaction went: microseconds by the clock. What the engine did not do itself is `None` unless the

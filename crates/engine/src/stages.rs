@@ -154,7 +154,19 @@ fn strip_thinking(
     archive: &mut dyn Archive,
     before: &Before,
 ) -> Result<(), Refusal> {
-    let Some(first) = before.first_change(working) else { return Ok(()) };
+    match before.first_change(working) {
+        Some(first) => strip_thinking_behind(working, context, archive, first),
+        None => Ok(()),
+    }
+}
+
+/// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.
+pub(crate) fn strip_thinking_behind(
+    working: &mut Working,
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    first: usize,
+) -> Result<(), Refusal> {
     let layout = working.layout(context.pins);
     let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
     // Back to the start of the loop that holds the first change.

@@ -57,12 +57,17 @@ impl Engine {
         };
         let messages = wanted.iter().map(|(.., positions)| positions.len()).sum();
         run.tell(Progress::Summaries { count: wanted.len(), messages });
-        let recorded = wanted.iter().map(|(.., positions)| run.working.recorded(positions)).collect::<Vec<_>>();
+        let told = |(_, request, positions): &(usize, &SummaryRequest, Vec<usize>)| match request.is_handoff() {
+            true => run.working.recorded(&layout.positions(&request.about)),
+            false => run.working.recorded(positions),
+        };
+        let recorded = wanted.iter().map(told).collect::<Vec<_>>();
         let tasks: Vec<SummaryTask<'_>> = wanted
             .iter()
             .zip(&recorded)
             .map(|((_, request, _), messages)| SummaryTask {
                 messages,
+                session: Some(context.session),
                 request,
                 memories: &run.memories,
                 language: context.language,
@@ -100,7 +105,9 @@ impl Run {
     /// Adds what a summary cost to the bill; its text.
     fn pay(&mut self, summary: Summary) -> String {
         self.summarizer.input_tokens += summary.input_tokens;
+        self.summarizer.cached_tokens += summary.cached_tokens;
         self.summarizer.output_tokens += summary.output_tokens;
+        self.summarizer.checks.extend(summary.check);
         if let Some(reason) = summary.fell_back {
             self.summarizer.fell_back = true;
             self.summarizer.problem.get_or_insert(reason);

@@ -104,6 +104,20 @@ pub(crate) struct Layout {
     pub protections: Vec<Protection>,
 }
 
+impl Layout {
+    /// The positions of the messages of units, in order; units that do not exist have none.
+    pub(crate) fn positions(&self, units: &[u32]) -> Vec<usize> {
+        let mut positions: Vec<usize> = units
+            .iter()
+            .filter_map(|unit| self.units.get(*unit as usize))
+            .flat_map(|unit| unit.entries.clone())
+            .collect();
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+}
+
 impl Working {
     /// The whole view of `session`; `tokens` are those of its entries.
     pub(crate) fn new(session: &Session, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {

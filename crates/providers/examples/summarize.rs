@@ -27,8 +27,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             || messages.iter().take(50).flat_map(|message| message.plain_text().chars().collect::<Vec<_>>());
         let is_chinese = characters().filter(|char| is_cjk(*char)).count() * 4 > characters().count();
         let language = if is_chinese { Language::Chinese } else { Language::English };
-        let request = SummaryRequest { max_tokens, focus: focus.clone() };
-        let task = SummaryTask { messages: &messages, request: &request, memories: &[], language, counter: &*counter };
+        let request = SummaryRequest::new(max_tokens, focus.clone());
+        let task = SummaryTask {
+            messages: &messages,
+            session: None,
+            request: &request,
+            memories: &[],
+            language,
+            counter: &*counter,
+        };
         let started = std::time::Instant::now();
         let summary = RuleSummarizer.write(&task)?;
         println!("{}", summary.text);

@@ -107,7 +107,8 @@ fn error(kind: ChannelKind, status: u16, code: &str, message: &str) -> Scripted 
 #[test]
 fn what_is_sent() {
     let asked = Asked::new(OpenAi, vec![says(OpenAi, "hello")], |_| {});
-    let answer = ChatAnswer { text: "hello".to_owned(), stop: Stop::End, input_tokens: 7, output_tokens: 3 };
+    let answer =
+        ChatAnswer { text: "hello".to_owned(), stop: Stop::End, input_tokens: 7, cached_tokens: 0, output_tokens: 3 };
     assert_eq!(asked.ask().unwrap(), answer);
     let seen = &asked.server.requests()[0];
     assert_eq!((seen.method.as_str(), seen.path.as_str()), ("POST", "/v1/chat/completions"));
@@ -209,7 +210,7 @@ fn further_parameters() {
 fn answers_of_the_openai_format() {
     let check = |choice: Value, text: &str, stop: Stop| {
         let asked = Asked::new(OpenAi, vec![Scripted::json(200, json!({ "choices": [choice] }))], |_| {});
-        let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, output_tokens: 0 };
+        let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 };
         assert_eq!(asked.ask(), Ok(expect), "{choice}");
     };
     let message = |content: Value| json!({ "message": { "content": content } });
@@ -241,7 +242,7 @@ fn answers_of_the_anthropic_format() {
     let check = |content: Value, reason: Value, text: &str, stop: Stop| {
         let body = json!({ "content": content, "stop_reason": reason });
         let asked = Asked::new(Anthropic, vec![Scripted::json(200, &body)], |_| {});
-        let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, output_tokens: 0 };
+        let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 };
         assert_eq!(asked.ask(), Ok(expect), "{body}");
     };
     let text = |text: &str| json!({ "type": "text", "text": text });

@@ -4,6 +4,8 @@
 #[path = "model/scripted.rs"]
 mod scripted;
 
+#[path = "model/evidence.rs"]
+mod evidence;
 #[path = "model/failures.rs"]
 mod failures;
 #[path = "model/hostile.rs"]

@@ -7,6 +7,7 @@
 mod agents;
 mod archive;
 mod auth;
+mod background;
 mod channels;
 mod console;
 mod error;

@@ -200,6 +200,16 @@ impl Session {
         hash::state(&self.log_hash, self.tools.as_deref(), self.epoch_hashes.iter().zip(undone))
     }
 
+    /// The [`state_hash`](Self::state_hash) that the session had when its log held `messages` messages and its journal was what
+    /// it is now; `None` where an epoch came later, or where there are fewer messages. Linear in these messages.
+    pub fn state_hash_at(&self, messages: usize) -> Option<[u8; 32]> {
+        let is_later = |epoch: &Epoch| epoch.log_length as usize > messages;
+        let log = self.log.get(..messages).filter(|_| !self.journal.iter().any(is_later))?;
+        let log_hash = log.iter().fold(Hash::default(), |before, message| hash::log(&before, message));
+        let undone = self.journal.iter().map(|epoch| epoch.undone);
+        Some(hash::state(&log_hash, self.tools.as_deref(), self.epoch_hashes.iter().zip(undone)))
+    }
+
     /// Whether a message of that id exists already.
     pub fn has_id(&self, id: &MessageId) -> bool {
         self.ids.contains_key(id)

@@ -41,7 +41,7 @@ pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
     Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer, Summary,
-    SummaryTask, TokenCounter, Tokens,
+    SummaryCheck, SummaryTask, TokenCounter, Tokens,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]

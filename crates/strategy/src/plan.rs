@@ -88,13 +88,29 @@ pub enum SummaryText {
 }
 
 /// A request for a summary, which the engine has resolved by the configured summarizer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SummaryRequest {
     /// Tokens that the summary may take.
     pub max_tokens: Tokens,
     /// The current question: what bears on it goes in first.
     #[serde(default)]
     pub focus: Option<String>,
+    /// Positions of the units that the text tells of, ascending, where they are others than those that it replaces: it is
+    /// a hand-off then, which stands for some units and tells of the whole session up to them. Empty for a summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<u32>,
+}
+
+impl SummaryRequest {
+    /// A request for a summary of what it replaces, in at most so many tokens.
+    pub fn new(max_tokens: Tokens, focus: Option<String>) -> Self {
+        Self { max_tokens, focus, about: Vec::new() }
+    }
+
+    /// Whether the text is to tell of the whole session.
+    pub fn is_handoff(&self) -> bool {
+        !self.about.is_empty()
+    }
 }
 
 /// Why a strategy could not plan. The engine records it and goes on with the chain.

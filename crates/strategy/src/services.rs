@@ -5,7 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use epitome_session::{Language, Message};
+use epitome_session::{Language, Message, Session};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::plan::SummaryRequest;
@@ -31,8 +32,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Everything a summarizer needs for one summary.
 #[derive(Debug)]
 pub struct SummaryTask<'a> {
-    /// The messages to be replaced, as they were recorded, oldest first; summaries of earlier compactions are among them.
+    /// The messages that the summary tells of, as they were recorded, oldest first; summaries of earlier compactions are
+    /// among them. They are those that it replaces, unless the request names others.
     pub messages: &'a [Arc<Message>],
+    /// The session that they are of, as it was before the compaction; `None` where nothing but the messages is known.
+    pub session: Option<&'a Session>,
     /// What the strategy asked for.
     pub request: &'a SummaryRequest,
     /// What is known from elsewhere and bears on the session, the most important first: it belongs into the summary.
@@ -44,16 +48,46 @@ pub struct SummaryTask<'a> {
 }
 
 /// A finished summary and what it cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     /// The text.
     pub text: String,
     /// Tokens a model read for it; 0 without a model.
     pub input_tokens: u64,
+    /// Those of them that came out of the provider's cache; 0 where it does not say.
+    pub cached_tokens: u64,
     /// Tokens a model wrote for it; 0 without a model.
     pub output_tokens: u64,
     /// Why another summarizer than the one that was asked wrote it, where one did.
     pub fell_back: Option<String>,
+    /// What the check against the session found, where it was checked.
+    pub check: Option<SummaryCheck>,
+}
+
+/// What was found when a model's summary was held against the session's log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SummaryCheck {
+    /// Paths, identifiers, numbers, commands and quotations of the summary that were looked up in the session.
+    pub strings: u32,
+    /// Those that the session does not hold. The summary marks each as unverified.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Demands of the user in what the summary tells of.
+    pub demands: u32,
+    /// Those that the model had left out, and that rules added word for word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_demands: Vec<String>,
+    /// Files that calls changed in what the summary tells of.
+    pub files: u32,
+    /// Those that the model had left out, and that rules added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_files: Vec<String>,
+    /// Demands and files that neither the model nor the rules found room for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// What was wrong with the model's first answer, where it was asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_again: Option<String>,
 }
 
 /// Why there is no summary, and what was paid all the same.

@@ -14,7 +14,7 @@ pub const SUMMARY_OVERHEAD: Tokens = 30;
 
 /// The edit that replaces `units` (ascending) by a summary of at most `max_tokens` tokens, the goal's question in focus.
 pub fn summarize(goal: &Goal, units: Vec<u32>, max_tokens: Tokens, reason: Reason) -> Edit {
-    let summary = SummaryText::Request(SummaryRequest { max_tokens, focus: goal.focus.clone() });
+    let summary = SummaryText::Request(SummaryRequest::new(max_tokens, goal.focus.clone()));
     Edit::Summarize { units, summary, reason }
 }
 

@@ -339,7 +339,7 @@ fn edit(dice: &mut Dice, view: &View<'_>) -> Edit {
             Edit::Summarize { units, summary: SummaryText::Ready(text(dice, words)), reason }
         }
         3 => {
-            let request = SummaryRequest { max_tokens: dice.below(200) as u32, focus: None };
+            let request = SummaryRequest::new(dice.below(200) as u32, None);
             Edit::Summarize { units, summary: SummaryText::Request(request), reason }
         }
         4 => Edit::Trim { message, block, max_chars: dice.below(50) as u32, reason },

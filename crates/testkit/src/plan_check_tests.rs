@@ -65,7 +65,7 @@ fn reason() -> Reason {
 
 #[test]
 fn plans_are_shown_as_text() {
-    let summary = SummaryText::Request(SummaryRequest { max_tokens: 50, focus: None });
+    let summary = SummaryText::Request(SummaryRequest::new(50, None));
     let plan = edits(vec![
         Edit::Excerpt { message: 3, block: 0, keep: vec![0..3, 4..7], reason: reason() },
         Edit::Trim { message: 2, block: 0, max_chars: 9, reason: reason() },

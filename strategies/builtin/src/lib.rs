@@ -15,6 +15,7 @@ fn registrations() -> Vec<Registration> {
         Registration::of::<epitome_qa_pairs::QaPairs>(),
         Registration::of::<epitome_key_events::KeyEvents>(),
         Registration::of::<epitome_importance::Importance>(),
+        Registration::of::<epitome_handoff::Handoff>(),
         Registration::of::<epitome_transcript::Transcript>(),
         Registration::of::<epitome_structured_extraction::StructuredExtraction>(),
         Registration::of::<epitome_vector_retrieval::VectorRetrieval>(),

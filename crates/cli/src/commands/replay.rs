@@ -108,6 +108,15 @@ fn dollars(money: f64) -> String {
     }
 }
 
+/// A time with the digits that say something.
+fn seconds(micros: u64) -> String {
+    match micros as f64 / 1e6 {
+        0.0 => "0 s".to_owned(),
+        seconds if seconds < 0.1 => format!("{seconds:.4} s"),
+        seconds => format!("{seconds:.2} s"),
+    }
+}
+
 fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize>) -> String {
     let sessions: Vec<&[Replayed]> = run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
     let mut text = format!(
@@ -234,6 +243,19 @@ fn table(totals: &[Total]) -> String {
         ]);
     }
     let mut text = format!("\n{STRONG}totals{STRONG:#}\n{}", table.render(width().max(FIGURES)));
+    for total in totals.iter().filter(|total| total.waited_micros > 0) {
+        let ahead = match total.waited_micros_ahead {
+            Some(micros) => format!("{} where each is prepared ahead", seconds(micros)),
+            None => "the recordings have no times to tell what preparing ahead would leave of it".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "  {FAINT}{}: waited {} for {}; {ahead}{FAINT:#}",
+            total.policy,
+            seconds(total.waited_micros),
+            plural((total.epochs + total.failed_epochs) as usize, "compaction"),
+        );
+    }
     for total in totals.iter().filter(|total| total.impossible_turns > 0) {
         let _ = writeln!(
             text,

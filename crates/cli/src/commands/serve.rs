@@ -126,6 +126,9 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
         store: keeping(store_of(args)?.as_deref())?,
         budget_by_model: config.source("budget.window") == Source::Default,
     };
+    if !settings.upstreams.is_empty() {
+        config.has_conversations();
+    }
     let runtime = input::build(&config, &registry)?;
     log_to_stderr(&args.log).map_err(|problem| Failure::usage_text(format!("--log: {problem}")))?;
     let ready = |address: SocketAddr| {

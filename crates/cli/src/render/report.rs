@@ -10,6 +10,7 @@ use epitome::engine::{
     EditReport, Floor, Kept, Mode, Outcome, Part, Quality, Report, Status, SummarizerReport, Timings,
 };
 use epitome::session::{Block, Content, EditKind, Entry, Session};
+use epitome::strategy::SummaryCheck;
 
 use crate::chain::Choice;
 use crate::render::bar::bar;
@@ -185,7 +186,9 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
         let words = first_words(summary, width.saturating_sub(LABEL + 30));
         let author = match &report.summary_by {
             Some(strategy) => strategy.as_str(),
-            None if report.summarizer.fell_back => "rules, in place of the model",
+            None if report.summarizer.fell_back && report.summarizer.checks.is_empty() => {
+                "rules, in place of the model"
+            }
             None => &report.summarizer.kind,
         };
         labelled(out, "summary", &format!("by {author}: {words}"), width);
@@ -193,6 +196,32 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
     if let Some(model) = subject.model {
         labelled(out, "model", &asked(&report.summarizer, model), width);
     }
+    for check in &report.summarizer.checks {
+        labelled(out, "checked", &checked(check), width);
+    }
+}
+
+/// What was found when a model's summary was held against the session.
+fn checked(check: &SummaryCheck) -> String {
+    let SummaryCheck { strings, unknown, demands, added_demands, files, added_files, left_out, asked_again } = check;
+    let known = strings.saturating_sub(unknown.len() as u32);
+    let mut text = format!("{} of {} strings stand in the session", number(known), number(*strings));
+    let mut tell = |what: &str, items: &[String]| {
+        if !items.is_empty() {
+            let shown: Vec<&str> = items.iter().take(5).map(String::as_str).collect();
+            let more = items.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let _ = write!(text, "; {what}: {}{more}", shown.join(" · "));
+        }
+    };
+    tell("marked as unverified", unknown);
+    tell(&format!("of {} demands added by rules", number(*demands)), added_demands);
+    tell(&format!("of {} changed files added by rules", number(*files)), added_files);
+    tell("no room for", left_out);
+    if let Some(reason) = asked_again {
+        let _ = write!(text, "; asked again because {reason}");
+    }
+    text
 }
 
 /// What the model that writes summaries was asked for, what it cost, and why it did not do.
@@ -204,6 +233,9 @@ fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
         _ => format!("{} tokens read, {} written", number(read), number(written)),
     };
     let problem = match &summarizer.problem {
+        Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() => {
+            format!("; not asked first: {problem}")
+        }
         Some(problem) if summarizer.fell_back => format!("; the rules stepped in: {problem}"),
         Some(problem) => format!("; no summary: {problem}"),
         None => String::new(),

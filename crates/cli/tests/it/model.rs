@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::place::{Place, Ran};
 
 /// A summary that is good enough for the session below.
-const GOOD: &str = "## Goal\n- The user keeps a register of stamps and asks where each page stands.\n## Standing instructions\n- none\n\
-## Done\n- The assistant read pages 1 to 10 of the register and told what is on each of them, with colour and margin.\n\
+const GOOD: &str = "## Goal\n- The user keeps a register of stamps and asks where each page stands.\n## Constraints\n- none\n\
+## State\n- The assistant read pages 1 to 10 of the register and told what is on each of them, with colour and margin.\n\
 ## Findings\n- All pages are blue but for page 3, which is red; the headline of each page stands above the margin.\n\
-## Files\n- none\n## Errors\n- none\n## Open\n- The user asks what comes next.";
+## Open\n- The user asks what comes next.\n## Next step\n- Answer that.";
 
 /// A conversation in which the older part is summarised.
 fn chat() -> String {

@@ -6,6 +6,7 @@ mod cancellation;
 mod edits;
 mod floor;
 mod order;
+mod prefix;
 mod quality;
 mod runs;
 mod selection;

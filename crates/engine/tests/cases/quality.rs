@@ -273,14 +273,14 @@ impl Summarizer for Paid {
 
     fn summarize<'a>(&'a self, _: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
         let text = "it went on with build_id_77".to_owned();
-        Box::pin(async { Ok(Summary { text, input_tokens: 10, output_tokens: 2, fell_back: None }) })
+        Box::pin(async { Ok(Summary { text, input_tokens: 10, output_tokens: 2, ..Summary::default() }) })
     }
 }
 
 #[test]
 fn failed_tries_are_on_the_bill_and_summaries_count() {
     let summary = |units: &[u32]| {
-        let request = SummaryRequest { max_tokens: 50, focus: None };
+        let request = SummaryRequest::new(50, None);
         Edit::Summarize { units: units.to_vec(), summary: SummaryText::Request(request), reason: reason() }
     };
     let mut engine = with(&PRINTED, &PRINTED, MinQuality { instructions: 1.0, ..OFF });

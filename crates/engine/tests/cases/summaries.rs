@@ -50,13 +50,19 @@ impl Summarizer for Together {
             }
             let first: Vec<&str> = text.split(' ').take(2).collect();
             let fell_back = text.contains("rules").then(|| "the model was away".to_owned());
-            Ok(Summary { text: format!("about {}", first.join(" ")), input_tokens: 10, output_tokens: 2, fell_back })
+            Ok(Summary {
+                text: format!("about {}", first.join(" ")),
+                input_tokens: 10,
+                output_tokens: 2,
+                fell_back,
+                ..Summary::default()
+            })
         })
     }
 }
 
 fn summary_of(units: &[u32]) -> Edit {
-    let request = SummaryRequest { max_tokens: 50, focus: None };
+    let request = SummaryRequest::new(50, None);
     Edit::Summarize { units: units.to_vec(), summary: SummaryText::Request(request), reason: reason() }
 }
 

@@ -73,7 +73,7 @@ impl LiveSession {
         let mut request = self.request(compaction);
         request.memories = memories;
         request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
-        match self.engine.draft(&self.session, &self.ledger, &mut self.archive, &request).await {
+        match self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await {
             Ok(draft) => {
                 self.watchers.metrics.summary(&draft.report);
                 Ok(draft)
@@ -128,7 +128,7 @@ impl LiveSession {
     }
 
     /// The id of the newest summary that an epoch added.
-    fn newest_summary(&self, epoch: Option<u32>) -> Option<String> {
+    pub(super) fn newest_summary(&self, epoch: Option<u32>) -> Option<String> {
         let added = |key: EntryKey| matches!(key, EntryKey::Synthetic { epoch: of, .. } if Some(of) == epoch);
         let mut view = self.session.view().iter().rev();
         let summary = view.find(|entry| added(entry.key) && entry.message.origin == Origin::Summary)?;

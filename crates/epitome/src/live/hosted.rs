@@ -31,6 +31,8 @@ impl LiveSession {
             index: epitome_recall::Index::new(),
             window: self.window,
             cancellation: Cancellation::never(),
+            conversation: self.conversation.clone(),
+            ahead: None,
         }
     }
 
@@ -53,6 +55,13 @@ impl LiveSession {
         self.settings = runtime.live.clone();
         self.mode = runtime.mode;
         self.fixed.clone_from(&runtime.fixed);
+        // Its own model is asked as the new settings say; what was prepared was prepared by the old ones.
+        if let Some(answering) = self.conversation.take() {
+            self.conversation = answering.resettled(runtime);
+        }
+        if let Some(preparation) = self.preparation() {
+            preparation.discard();
+        }
         self.tell_tokens();
     }
 

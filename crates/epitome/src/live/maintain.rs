@@ -34,6 +34,9 @@ pub enum Maintained {
     Nothing(Check),
     /// A compaction was made, or found that there is nothing to leave out: the report says which.
     Compacted(Box<Report>),
+    /// A compaction is suggested, and is prepared in the background ([`LiveSession::prepare_in`]): the session goes on as it
+    /// is until there is no room left.
+    Preparing(Check),
     /// A compaction was refused, and there is room to go on without it.
     Refused(Check),
     /// A compaction was refused and there is no room left: the settings ask for a new session. This is one, with the
@@ -63,6 +66,9 @@ impl LiveSession {
         let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
         let is_due = check.urgency == Urgency::Hard;
         let compaction = Compaction { trigger, ..Compaction::default() };
+        if !is_asked && let Some(maintained) = self.ahead_of(&compaction, check.clone()).await? {
+            return Ok(maintained);
+        }
         let made = if is_asked {
             let started = self.started(trigger);
             let confirmed = match self.confirm.clone() {

@@ -21,14 +21,17 @@
 //! | a message arrives | [`push`](LiveSession::push) | the message |
 //! | is a compaction due? | [`check`](LiveSession::check) | constant |
 //! | before each call of the model | [`maintain`](LiveSession::maintain) | constant, or a compaction |
+//! | so that nobody waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
 //! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
 //! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
 //! | something is needed again | [`search`](LiveSession::search), [`recall`](LiveSession::recall), [`history`](LiveSession::history) | what is new since the last search; the item |
 
+mod ahead;
 mod command;
 mod compact;
+mod conversation;
 mod error;
 mod events;
 mod history;
@@ -47,8 +50,10 @@ use epitome_session::{EntryKey, Message, Role, Session, Trigger};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, Archived, Cancellation, Tokens};
 
+pub use ahead::{Background, Preparation, PreparationState};
 pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
+pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
@@ -57,6 +62,8 @@ pub use hosted::{Sides, sides};
 pub use maintain::{Confirm, Confirmation, Maintained};
 pub use overflow::Retry;
 
+use ahead::Ahead;
+use conversation::Answering;
 use events::Watchers;
 
 /// A session that is going on, with its budget, its archive, and where it is kept.
@@ -87,6 +94,10 @@ pub struct LiveSession {
     window: Tokens,
     /// Gives up compactions that are under way.
     cancellation: Cancellation,
+    /// How the session's own model is asked for hand-offs.
+    conversation: Option<Answering>,
+    /// Where compactions are prepared before they are due.
+    ahead: Option<Ahead>,
 }
 
 impl LiveSession {
@@ -124,6 +135,8 @@ impl LiveSession {
             index: epitome_recall::Index::new(),
             window: runtime.budget.window,
             cancellation: Cancellation::never(),
+            conversation: None,
+            ahead: None,
         };
         live.count_tools();
         live.note_undone();

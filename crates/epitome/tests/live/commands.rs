@@ -54,7 +54,7 @@ impl Summarizer for Slow {
                     text,
                     input_tokens: 500,
                     output_tokens: 20,
-                    fell_back: None,
+                    ..Summary::default()
                 })))
             }
         }

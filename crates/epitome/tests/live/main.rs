@@ -1,6 +1,7 @@
 //! Sessions that are going on, case by case.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod ahead;
 mod commands;
 mod control;
 mod events;

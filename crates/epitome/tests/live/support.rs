@@ -70,7 +70,7 @@ impl Summarizer for Scripted {
         let text = format!("{} messages, remembering {}", task.messages.len(), task.memories.join("; "));
         let written = match &*self.fails.lock().unwrap() {
             Some(error) => Err(error.clone()),
-            None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, fell_back: None }),
+            None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() }),
         };
         Box::pin(std::future::ready(written))
     }

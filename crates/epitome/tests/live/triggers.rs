@@ -14,6 +14,7 @@ fn maintained(live: &mut LiveSession) -> String {
     match block_on(live.maintain()) {
         Ok(Maintained::Nothing(_)) => "nothing".to_owned(),
         Ok(Maintained::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
+        Ok(Maintained::Preparing(_)) => "preparing".to_owned(),
         Ok(Maintained::Refused(_)) => "refused".to_owned(),
         Ok(Maintained::NewSession(_)) => "new session".to_owned(),
         Err(error) => format!("error: {error}"),

@@ -49,8 +49,13 @@ pub struct ReplayEpoch {
     pub summary: Spent,
     /// What that cost, in dollars.
     pub summary_money: f64,
-    /// How long it took, in microseconds; 0 for one of the recording.
+    /// How long it took, in microseconds: whoever talks to the agent waits so long where it is made when it is suggested; 0
+    /// for one of the recording.
     pub micros: u64,
+    /// How long they wait where it is prepared from then on and made when there is no room left, in microseconds: what is
+    /// left of it by the recording's own times. `None` where the recording has no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micros_ahead: Option<u64>,
 }
 
 impl ReplayEpoch {
@@ -145,7 +150,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         }
         let is_answer = message.role == Role::Assistant && !is_empty(message) && is_said(message);
         if is_answer && !answering && replay.prompt.len() > 0 {
-            replay.compact_if_due()?;
+            replay.compact_if_due(number)?;
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
@@ -235,11 +240,12 @@ impl Replay<'_> {
             summary,
             summary_money: summary.money(&self.model.price),
             micros: 0,
+            micros_ahead: None,
         });
     }
 
     /// Asks the budget, and compacts where it says so. Constant time where it does not.
-    fn compact_if_due(&mut self) -> Result<(), EvalError> {
+    fn compact_if_due(&mut self, number: usize) -> Result<(), EvalError> {
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
         let total = engine.ledger.total();
@@ -269,6 +275,8 @@ impl Replay<'_> {
             self.reads.compacted(self.session.view());
             self.references.compacted(self.session.view());
         }
+        let room = u64::from(limit.saturating_sub(total));
+        let micros_ahead = self.until_full(number, room).map(|left| micros.saturating_sub(left));
         let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
         let summary = Spent { input: read, uncached: read, output: written, ..Spent::default() };
         self.outcome.epochs.push(ReplayEpoch {
@@ -282,7 +290,25 @@ impl Replay<'_> {
             summary,
             summary_money: summary.money(&self.model.price),
             micros,
+            micros_ahead,
         });
         Ok(())
+    }
+
+    /// Microseconds by the recording's times from the message `number` on until `room` tokens more have arrived; the largest
+    /// number where the session ends before that, `None` where the recording has no times. Linear in these messages.
+    fn until_full(&self, number: usize, mut room: u64) -> Option<u64> {
+        let messages = &self.recording.messages[number..];
+        let started = messages.iter().find_map(|message| message.timestamp)?;
+        for (message, tokens) in messages.iter().zip(&self.recording.tokens[number..]) {
+            match room.checked_sub(*tokens) {
+                Some(left) => room = left,
+                None => {
+                    let at = message.timestamp?;
+                    return Some(u64::try_from(at - started).unwrap_or(0).saturating_mul(1_000));
+                }
+            }
+        }
+        Some(u64::MAX)
     }
 }

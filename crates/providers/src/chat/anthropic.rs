@@ -49,6 +49,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
         text,
         stop,
         input_tokens: read.iter().filter_map(|key| count(&usage[*key])).fold(0, u64::saturating_add),
+        cached_tokens: count(&usage["cache_read_input_tokens"]).unwrap_or(0),
         output_tokens: count(&usage["output_tokens"]).unwrap_or(0),
     })
 }

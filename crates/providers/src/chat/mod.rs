@@ -14,6 +14,8 @@ mod service;
 mod thoughts;
 #[cfg(feature = "http")]
 mod wire;
+#[cfg(feature = "http")]
+mod within;
 
 use std::fmt::Debug;
 
@@ -23,6 +25,8 @@ use thiserror::Error;
 pub use channel::{ChannelError, ChannelKind, ChannelSettings, KeySource};
 pub use overflow::{Overflow, is_context_overflow};
 pub(crate) use thoughts::without_thoughts;
+#[cfg(feature = "http")]
+pub use within::{NotAskable, Wire, ask_within, read_answer};
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +61,8 @@ pub struct ChatAnswer {
     pub stop: Stop,
     /// Tokens the model read, as the service reports them; 0 where it does not.
     pub input_tokens: u64,
+    /// Those of them that came out of the provider's cache; 0 where it does not say.
+    pub cached_tokens: u64,
     /// Tokens the model wrote, as the service reports them; 0 where it does not.
     pub output_tokens: u64,
 }

@@ -55,9 +55,11 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
         _ => Stop::End,
     };
     let usage = &answer["usage"];
+    let details = [&usage["prompt_tokens_details"], &usage["input_tokens_details"]];
     Ok(ChatAnswer {
         text,
         stop,
+        cached_tokens: details.iter().find_map(|details| count(&details["cached_tokens"])).unwrap_or(0),
         input_tokens: count(&usage["prompt_tokens"]).or(count(&usage["input_tokens"])).unwrap_or(0),
         output_tokens: count(&usage["completion_tokens"]).or(count(&usage["output_tokens"])).unwrap_or(0),
     })

@@ -1,6 +1,7 @@
 //! Asking the model for one summary: out of the cache, through the gate, checked, and once more where it is no good.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use epitome_strategy::{SummaryTask, Tokens};
 
@@ -25,19 +26,28 @@ pub(super) struct Desk<'s> {
     pub task: &'s SummaryTask<'s>,
     pub texts: &'s Texts,
     pub spent: Spent,
+    /// Why the last question was put once more, where it was.
+    pub asked_again: Mutex<Option<String>>,
 }
 
 /// Tokens that were paid for.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     input: AtomicU64,
+    cached: AtomicU64,
     output: AtomicU64,
 }
 
 impl Spent {
     fn add(&self, answer: &ChatAnswer) {
         self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
+        self.cached.fetch_add(answer.cached_tokens, Ordering::Relaxed);
         self.output.fetch_add(answer.output_tokens, Ordering::Relaxed);
+    }
+
+    /// Tokens read that came out of the provider's cache.
+    pub(super) fn cached(&self) -> u64 {
+        self.cached.load(Ordering::Relaxed)
     }
 
     /// Tokens read and tokens written.
@@ -94,7 +104,7 @@ impl Desk<'_> {
 
     fn known(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
         let answer = ended(self.cache.get(key)?);
-        let (body, problems) = look(&answer, &question.expected, self.task.counter);
+        let (body, problems) = look(&answer, &question.expected, self.task);
         let is_good = problems.iter().all(Problem::is_soft);
         if is_good {
             self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
@@ -105,12 +115,15 @@ impl Desk<'_> {
     /// Asks, and asks again with the reason where the answer is no good. The body, and the text to be kept for it.
     async fn twice(&self, question: &Question) -> Result<(Body, String), Failure> {
         let first = self.once(question.user.clone(), question.answer_tokens).await?;
-        let (body, problems) = look(&first, &question.expected, self.task.counter);
+        let (body, problems) = look(&first, &question.expected, self.task);
         if problems.is_empty() {
             return Ok(kept(first, body));
         }
         let reason = self.reason(&problems, "; ");
         self.tell(ModelStep::Retry { part: question.part, reason: reason.clone() });
+        if question.expected.evidence.is_some() {
+            *self.asked_again.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.clone());
+        }
         let second = match self.once(self.again(question, &first, &problems), question.answer_tokens).await {
             Ok(second) => second,
             // The first one has its faults, but it is a summary.
@@ -122,7 +135,7 @@ impl Desk<'_> {
             }
             Err(failure) => return Err(failure),
         };
-        let (new_body, new_problems) = look(&second, &question.expected, self.task.counter);
+        let (new_body, new_problems) = look(&second, &question.expected, self.task);
         if new_problems.iter().all(Problem::is_soft) {
             return Ok(kept(second, new_body));
         }
@@ -187,7 +200,7 @@ fn kept(answer: ChatAnswer, body: Body) -> (Body, String) {
 }
 
 fn ended(text: String) -> ChatAnswer {
-    ChatAnswer { text, stop: Stop::End, input_tokens: 0, output_tokens: 0 }
+    ChatAnswer { text, stop: Stop::End, input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
 }
 
 impl From<ChatError> for Failure {

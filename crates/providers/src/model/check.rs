@@ -1,9 +1,12 @@
 //! Whether an answer is the summary that was asked for.
 
+use std::sync::Arc;
+
 use epitome_strategy::text::is_cjk;
-use epitome_strategy::{Language, TokenCounter, Tokens};
+use epitome_strategy::{Language, SummaryTask, Tokens};
 
 use super::answer::{Body, unwrapped};
+use super::evidence::Evidence;
 use super::source::Size;
 use super::wording::{JSON_HEADINGS, is_essential, pick};
 use crate::chat::{ChatAnswer, Stop};
@@ -35,6 +38,8 @@ pub(super) struct Expected {
     pub source: Option<Size>,
     /// Strings that it must hold.
     pub strings: Vec<String>,
+    /// The session, where what it says is held against it: not for a part, of which the last summary is made.
+    pub evidence: Option<Arc<Evidence>>,
 }
 
 /// What is wrong with an answer.
@@ -50,10 +55,15 @@ pub(super) enum Problem {
     Missing(Vec<String>),
     Language,
     Lost(Vec<String>),
+    /// Strings that the session does not hold.
+    Unknown(Vec<String>),
+    /// What it says against the newest state of a file or of the task list.
+    Contradicts(Vec<String>),
 }
 
-/// The summary in an answer, and everything that is wrong with it. Linear in the answer.
-pub(super) fn look(answer: &ChatAnswer, expected: &Expected, counter: &dyn TokenCounter) -> (Body, Vec<Problem>) {
+/// The summary in an answer, and everything that is wrong with it. Linear in the answer, and in the session where it is held
+/// against that.
+pub(super) fn look(answer: &ChatAnswer, expected: &Expected, task: &SummaryTask<'_>) -> (Body, Vec<Problem>) {
     let text = unwrapped(&answer.text);
     let problem = match answer.stop {
         Stop::Refused => Some(Problem::Refused),
@@ -79,13 +89,19 @@ pub(super) fn look(answer: &ChatAnswer, expected: &Expected, counter: &dyn Token
     }
     let written = body.write();
     let start = &written[..written.floor_char_boundary(64 * expected.max_tokens.max(64) as usize)];
-    problems.extend(size(start, expected, counter));
+    problems.extend(size(start, expected, task));
     if is_other_language(start, expected.language) {
         problems.push(Problem::Language);
     }
     let lost: Vec<String> = expected.strings.iter().filter(|it| !written.contains(it.as_str())).cloned().collect();
     if !lost.is_empty() {
         problems.push(Problem::Lost(lost));
+    }
+    if let Some(evidence) = &expected.evidence {
+        let (unknown, _) = evidence.unknown(start);
+        problems.extend((!unknown.is_empty()).then_some(Problem::Unknown(unknown)));
+        let against = evidence.contradictions(&body, task);
+        problems.extend((!against.is_empty()).then_some(Problem::Contradicts(against)));
     }
     (body, problems)
 }
@@ -109,8 +125,8 @@ fn without_last<'t>(text: &'t str, layout: &Layout) -> &'t str {
     }
 }
 
-/// Whether the sections are there: what is wanted and what is next, and at least half of all. Of an answer that was cut
-/// off only what matters is asked for.
+/// Whether the sections are there: what is wanted and what is next, and at least half of all. What is next stands at the
+/// end, so that an answer that was cut off need not have it.
 fn form(body: &Body, expected: &Expected, is_cut: bool) -> Option<Problem> {
     let headings: Vec<String> = match &expected.layout {
         Layout::Sections(headings) => headings.clone(),
@@ -126,16 +142,17 @@ fn form(body: &Body, expected: &Expected, is_cut: bool) -> Option<Problem> {
     let lacks = |heading: &String| is_essential(heading) || no_essential && headings.first() == Some(heading);
     let lacks_essential = missing.iter().any(lacks);
     let has_half = body.present.len() * 2 >= headings.len();
+    let lacks_first = missing.first() == headings.first();
     match is_cut {
-        true if lacks_essential => Some(Problem::CutOff),
+        true if lacks_first || !has_half => Some(Problem::CutOff),
         false if lacks_essential || !has_half => Some(Problem::Missing(missing)),
         _ => None,
     }
 }
 
-fn size(text: &str, expected: &Expected, counter: &dyn TokenCounter) -> Option<Problem> {
+fn size(text: &str, expected: &Expected, task: &SummaryTask<'_>) -> Option<Problem> {
     let source = expected.source?;
-    let tokens = counter.count(text);
+    let tokens = task.counter.count(text);
     if tokens >= source.tokens {
         return Some(Problem::NotSmaller);
     }
@@ -182,9 +199,10 @@ fn looks_like_call(text: &str) -> bool {
 }
 
 impl Problem {
-    /// Whether the answer is a summary in spite of it: strings that it lost are put back by rule, where there is room.
+    /// Whether the answer is a summary in spite of it: strings that it lost are put back by rule, where there is room, and
+    /// those that nobody said are marked.
     pub(super) fn is_soft(&self) -> bool {
-        matches!(self, Self::Lost(_))
+        matches!(self, Self::Lost(_) | Self::Unknown(_))
     }
 
     /// What is wrong, for the model and for people.
@@ -202,6 +220,13 @@ impl Problem {
                 Self::Missing(headings) => format!("it lacks the sections {}", list(headings)),
                 Self::Language => "it is not written in English".to_owned(),
                 Self::Lost(strings) => format!("it does not hold {}", list(strings)),
+                Self::Unknown(strings) => {
+                    format!(
+                        "the session does not hold {}: give each as the session has it, or leave it out",
+                        list(strings)
+                    )
+                }
+                Self::Contradicts(points) => points.join("; "),
             },
             Language::Chinese => match self {
                 Self::Empty => "内容为空".to_owned(),
@@ -214,6 +239,8 @@ impl Problem {
                 Self::Missing(headings) => format!("缺少这些节：{}", list(headings)),
                 Self::Language => "它没有用中文写".to_owned(),
                 Self::Lost(strings) => format!("没有包含 {}", list(strings)),
+                Self::Unknown(strings) => format!("会话中没有 {}：请照会话原文写，或删去", list(strings)),
+                Self::Contradicts(points) => points.join("；"),
             },
         }
     }

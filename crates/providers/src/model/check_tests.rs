@@ -3,26 +3,36 @@ use epitome_testkit::FakeCounter;
 use super::*;
 
 const GOOD: &str = "## Goal\n- The user wants the lexer in src/lexer.rs to accept nested brackets and to report each of them with its \
-line.\n\n## Open\n- The agent has to write the time that it takes into README.md, as the user asked.\n\n## Done\n- The \
+line.\n\n## Next step\n- The agent has to write the time that it takes into README.md, as the user asked.\n\n## Done\n- The \
 agent changed next_token so that it counts the depth; cargo test passes with 3 tests.";
 
 /// The body, or what is wrong.
-fn read(answer: &ChatAnswer, expected: &Expected, counter: &FakeCounter) -> Result<Body, Vec<Problem>> {
-    let (body, problems) = look(answer, expected, counter);
+fn read(answer: &ChatAnswer, expected: &Expected) -> Result<Body, Vec<Problem>> {
+    let request = epitome_strategy::SummaryRequest::new(expected.max_tokens, None);
+    let task = SummaryTask {
+        messages: &[],
+        session: None,
+        request: &request,
+        memories: &[],
+        language: expected.language,
+        counter: &FakeCounter,
+    };
+    let (body, problems) = look(answer, expected, &task);
     if problems.is_empty() { Ok(body) } else { Err(problems) }
 }
 
 fn answer(text: &str, stop: Stop) -> ChatAnswer {
-    ChatAnswer { text: text.to_owned(), stop, input_tokens: 1, output_tokens: 1 }
+    ChatAnswer { text: text.to_owned(), stop, input_tokens: 1, cached_tokens: 0, output_tokens: 1 }
 }
 
 fn expected() -> Expected {
     Expected {
-        layout: Layout::Sections(["Goal", "Open", "Done", "Files"].map(str::to_owned).to_vec()),
+        layout: Layout::Sections(["Goal", "Next step", "Done", "Files"].map(str::to_owned).to_vec()),
         language: Language::English,
         max_tokens: 400,
         source: Some(Size { chars: 4000, tokens: 1000 }),
         strings: Vec::new(),
+        evidence: None,
     }
 }
 
@@ -31,7 +41,7 @@ fn reasons_one_by_one() {
     let check = |text: &str, stop: Stop, change: &dyn Fn(&mut Expected), expect: &str| {
         let mut expected = expected();
         change(&mut expected);
-        let said: Vec<String> = match read(&answer(text, stop), &expected, &FakeCounter) {
+        let said: Vec<String> = match read(&answer(text, stop), &expected) {
             Ok(_) => Vec::new(),
             Err(problems) => problems.iter().map(|problem| problem.say(Language::English)).collect(),
         };
@@ -51,9 +61,14 @@ fn reasons_one_by_one() {
         "## Goal\n- x",
         Stop::End,
         &same,
-        "it lacks the sections `Open`, `Done`, `Files`; it has 11 characters, too few to tell what happened",
+        "it lacks the sections `Next step`, `Done`, `Files`; it has 11 characters, too few to tell what happened",
     );
-    check("## Goal\n- x\n## Open\n- none", Stop::End, &same, "it has 11 characters, too few to tell what happened");
+    check(
+        "## Goal\n- x\n## Next step\n- none",
+        Stop::End,
+        &same,
+        "it has 11 characters, too few to tell what happened",
+    );
     check(
         GOOD,
         Stop::End,
@@ -72,9 +87,9 @@ fn reasons_one_by_one() {
 #[test]
 fn short_is_enough_for_short_sources_and_small_budgets() {
     let check = |chars: usize, max_tokens: Tokens, expect: bool| {
-        let short = answer("## Goal\n- The user wants a poem.\n## Open\n- The poem.", Stop::End);
+        let short = answer("## Goal\n- The user wants a poem.\n## Next step\n- The poem.", Stop::End);
         let expected = Expected { max_tokens, source: Some(Size { chars, tokens: 1000 }), ..expected() };
-        assert_eq!(read(&short, &expected, &FakeCounter).is_ok(), expect, "{chars} {max_tokens}");
+        assert_eq!(read(&short, &expected).is_ok(), expect, "{chars} {max_tokens}");
     };
     check(4000, 400, false);
     check(200, 400, true);
@@ -84,7 +99,7 @@ fn short_is_enough_for_short_sources_and_small_budgets() {
 #[test]
 fn cut_off_answers() {
     let check = |text: &str, expect: Result<&str, Problem>| {
-        let found = read(&answer(text, Stop::Length), &expected(), &FakeCounter);
+        let found = read(&answer(text, Stop::Length), &expected());
         let found = found.map(|body| body.write()).map_err(|problems| problems[0].clone());
         assert_eq!(found, expect.map(str::to_owned));
     };

@@ -73,7 +73,7 @@ const EXTENSIONS: &[&str] = &[
 
 /// Whether a string is one that has to be exact. The facts of a view take compound words (`self-portrait`), calls of
 /// methods (`im.save`) and alternatives (`and/or`) for identifiers and paths; here they would take the room of better ones.
-fn is_exact(atom: &Atom<'_>) -> bool {
+pub(super) fn is_exact(atom: &Atom<'_>) -> bool {
     let text = atom.text;
     if text.len() > LONGEST {
         return false;

@@ -3,18 +3,22 @@
 use std::collections::HashSet;
 
 use epitome_strategy::text::sentence_end;
-use epitome_strategy::{SummaryTask, TokenCounter, Tokens};
+use epitome_strategy::{Language, SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
 use super::answer::{Body, Section};
+use super::evidence::{self, Evidence};
 use super::exact::{self, ExactLine};
 use super::source::{self, Earlier};
 use super::state::{self, Task};
-use super::wording::{RuleSection, rank};
+use super::wording::{CONSTRAINTS, RuleSection, mark_of, pick, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
 const EXACT_PART: Tokens = 5;
 /// The task list and what is remembered take one part in so many, each.
 const STATE_PART: Tokens = 8;
+/// Demands that the model left out take one in so many, and so do the changed files.
+const DEMANDS_PART: Tokens = 4;
+const FILES_PART: Tokens = 6;
 /// The count of changes takes one in so many.
 const CHANGES_PART: Tokens = 16;
 /// Below this many tokens a summary has no sections, and nothing is added to it but exact strings.
@@ -93,6 +97,8 @@ impl Known {
     /// Whether there is something to write by rule in that section.
     fn has(&self, section: RuleSection) -> bool {
         match section {
+            // It is always the rules': the model's own lines about files stand under its own headings.
+            RuleSection::Files => true,
             RuleSection::Tasks => !self.tasks.is_empty(),
             RuleSection::Changes => !self.changes.is_empty(),
             RuleSection::Remembered => !self.memories.is_empty(),
@@ -101,24 +107,65 @@ impl Known {
     }
 
     /// Tokens that are left for the model's text of a summary of `limit` tokens, when everything is added that there is.
-    pub(super) fn room(&self, task: &SummaryTask<'_>, limit: Tokens) -> Tokens {
-        let added = self.sections(task, limit, "");
+    pub(super) fn room(&self, task: &SummaryTask<'_>, evidence: &Evidence, limit: Tokens) -> Tokens {
+        let added = self.sections(task, evidence, limit, "");
         let tokens: Tokens = added.iter().map(|section| task.counter.count(&section.write()) + 2).sum();
         limit.saturating_sub(tokens).max(limit / 2)
     }
 
-    /// The summary: the model's text, cut where it is too long, and what is added, of at most `limit` tokens together.
-    pub(super) fn finish(&self, task: &SummaryTask<'_>, body: Body, limit: Tokens) -> String {
+    /// The summary: the model's text, cut where it is too long, and what is added, of at most `limit` tokens together; and
+    /// what holding it against the session found.
+    pub(super) fn finish(
+        &self,
+        task: &SummaryTask<'_>,
+        body: Body,
+        evidence: &Evidence,
+        limit: Tokens,
+    ) -> (String, SummaryCheck) {
+        let mut body = body;
+        // What does not fit anyway claims nothing.
+        let written = cut(&mut body, limit, task.counter);
+        let (unknown, strings) = evidence.unknown(&written);
+        evidence::mark(&mut body, &unknown, mark_of(task.language));
+        if limit >= BRIEF_BELOW {
+            let (_, untold) = evidence.untold_demands(&written);
+            add_demands(&mut body, &untold, task, limit / DEMANDS_PART);
+        }
+        let text = self.fitted(task, body, evidence, limit);
+        let (demands, left_out) = evidence.untold_demands(&text);
+        let (_, untold) = evidence.untold_demands(&written);
+        let mut check = SummaryCheck {
+            strings,
+            unknown,
+            demands: demands as u32,
+            added_demands: untold.into_iter().filter(|demand| !left_out.contains(demand)).collect(),
+            left_out,
+            ..SummaryCheck::default()
+        };
+        let before = evidence.files(&written).map(|(_, is_told)| is_told);
+        for ((file, is_told), was_told) in evidence.files(&text).zip(before.collect::<Vec<_>>()) {
+            check.files += 1;
+            match (was_told, is_told) {
+                (false, true) => check.added_files.push(file.path.clone()),
+                (_, false) => check.left_out.push(file.path.clone()),
+                (true, true) => {}
+            }
+        }
+        (text, check)
+    }
+
+    /// The text of a body with what is added to it, of at most `limit` tokens together.
+    fn fitted(&self, task: &SummaryTask<'_>, body: Body, evidence: &Evidence, limit: Tokens) -> String {
         let count = |text: &str| task.counter.count(text);
         let mut body = body;
         // A model that copies such a section from the earlier summary has an older one.
         let by_rule = |section: &Section| section.heading.as_deref().and_then(RuleSection::of);
         body.sections.retain(|section| !by_rule(section).is_some_and(|rule| self.has(rule)));
         let bare = cut(&mut body, limit, task.counter);
-        let mut room = self.room(task, limit);
+        let mut room = self.room(task, evidence, limit);
         loop {
             let text = cut(&mut body.clone(), room, task.counter);
-            let added = self.sections(task, limit, &text);
+            let added = self.sections(task, evidence, limit, &text);
             let mut whole = text.clone();
             for section in &added {
                 whole.push_str(if whole.is_empty() { "" } else { "\n\n" });
@@ -136,7 +183,7 @@ impl Known {
     }
 
     /// The sections that are added to `text`, each within its part of `limit`.
-    fn sections(&self, task: &SummaryTask<'_>, limit: Tokens, text: &str) -> Vec<Section> {
+    fn sections(&self, task: &SummaryTask<'_>, evidence: &Evidence, limit: Tokens, text: &str) -> Vec<Section> {
         let mut sections = Vec::new();
         let mut add = |section: RuleSection, lines: Vec<String>, most: Tokens| {
             let heading = section.heading(task.language);
@@ -154,6 +201,7 @@ impl Known {
             }
         };
         if limit >= BRIEF_BELOW {
+            add(RuleSection::Files, file_lines(evidence, text, task, limit / FILES_PART), limit / FILES_PART);
             add(RuleSection::Tasks, self.task_lines(task, limit / STATE_PART, text), limit / STATE_PART);
             add(RuleSection::Changes, self.changes.clone(), limit / CHANGES_PART);
             let memories = self.memories.iter().filter(|memory| !text.contains(memory.as_str()));
@@ -217,6 +265,63 @@ impl Known {
         lines.extend(bound.iter().map(|text| format!("- {text}")));
         (!lines.is_empty()).then(|| Section { heading: Some(heading.to_owned()), lines })
     }
+}
+
+/// Adds demands to the section for them, word for word, as many as `most` tokens hold; it is made where there is none.
+fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most: Tokens) {
+    let mut left = most;
+    let mut lines = Vec::new();
+    // The newest hold: where there is no room for all, they come first.
+    for demand in demands.iter().rev() {
+        let line = format!("- “{demand}”");
+        let tokens = task.counter.count(&line) + 1;
+        if tokens <= left {
+            left -= tokens;
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() {
+        return;
+    }
+    lines.reverse();
+    let is_constraints =
+        |section: &&mut Section| section.heading.as_deref().is_some_and(|it| CONSTRAINTS.contains(&it));
+    match body.sections.iter_mut().find(is_constraints) {
+        Some(section) => section.lines.extend(lines),
+        None => {
+            let [english, chinese] = CONSTRAINTS;
+            let heading = Some(pick(task.language, english, chinese).to_owned());
+            let at = body.sections.len().min(1);
+            body.sections.insert(at, Section { heading, lines });
+        }
+    }
+}
+
+/// The changed files with their states: first those that the text does not name, the newest before the older; the line
+/// behind the last one says how many are left out.
+fn file_lines(evidence: &Evidence, text: &str, task: &SummaryTask<'_>, most: Tokens) -> Vec<String> {
+    let mut files: Vec<_> = evidence.files(text).collect();
+    files.sort_by_key(|(_, is_named)| *is_named); // stable
+    let count = |line: &str| task.counter.count(line) + 1;
+    let more = |left_out: usize| match task.language {
+        Language::English => format!("- … and {left_out} more"),
+        Language::Chinese => format!("- … 另有 {left_out} 个"),
+    };
+    let mut left = most.saturating_sub(count(RuleSection::Files.heading(task.language)) + 2 + count(&more(100)));
+    let mut lines = Vec::new();
+    for (file, _) in &files {
+        let line = format!("- {}: {}", file.path, file.state(task.language));
+        let tokens = count(&line);
+        if tokens > left {
+            break;
+        }
+        left -= tokens;
+        lines.push(line);
+    }
+    if !lines.is_empty() && lines.len() < files.len() {
+        lines.push(more(files.len() - lines.len()));
+    }
+    lines
 }
 
 fn one_line(text: &str) -> String {

@@ -3,7 +3,11 @@
 mod answer;
 mod ask;
 mod cache;
+mod changed;
 mod check;
+mod claims;
+mod counter;
+mod evidence;
 mod exact;
 mod fallback;
 mod fence;
@@ -43,10 +47,12 @@ use service::Service;
 /// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
 /// messages is brought up to date instead of being summarised again.
 ///
-/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it. An answer
-/// that is no good is asked for once more, with the reason, and then is an error. By rule, and never left to the model,
-/// come behind it: the task list, git's count of the changes, the memories of the task, and an index of exact strings that
-/// were asked for and that the text does not hold. The result never exceeds the request's tokens by the task's counter.
+/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it; and it is
+/// held against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)): strings that the session does not hold
+/// and states that the newest calls contradict. An answer that is no good is asked for once more, with the reason, and then
+/// is an error; strings that nobody said are marked instead. By rule, and never left to the model, come in: demands of the
+/// user that the model left out; the changed files, the task list, git's count of the changes, the memories of the task, and
+/// an index of exact strings that were asked for and that the text does not hold. The result never exceeds the request's tokens by the task's counter.
 ///
 /// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window
 /// that a refusal names, and that it answers no request ([`ChatError::fails_all`](crate::chat::ChatError::fails_all)), in
@@ -61,6 +67,8 @@ pub struct ModelSummarizer {
     gate: Arc<Gate>,
     service: Arc<Service>,
     progress: Option<Progress>,
+    /// Whether the model is that of the conversation, and what it is asked stands at its end.
+    in_conversation: bool,
 }
 
 /// Who is told how far it is.
@@ -84,7 +92,18 @@ impl ModelSummarizer {
             service: Arc::new(Service::new(settings.rest_after_failure)),
             settings: Arc::new(settings),
             progress: None,
+            in_conversation: false,
         })
+    }
+
+    /// A summarizer for one session whose own model writes the hand-off: `model` puts the `user` text of what it is asked
+    /// behind the session's own request, as a further message of the user, and leaves the `system` text out. It writes
+    /// hand-offs only ([`SummaryRequest::is_handoff`](epitome_strategy::SummaryRequest::is_handoff)): other summaries tell of
+    /// a part of the session, and the model sees all of it. Errors with everything that is wrong with the folder of prompts.
+    pub fn in_conversation(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
+        // What one conversation answered says nothing of another.
+        let settings = ModelSettings { cache_entries: 0, cache_folder: None, ..settings };
+        Ok(Self { in_conversation: true, ..Self::new(model, settings)? })
     }
 
     /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.

@@ -22,7 +22,7 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [Shipped; 11] = shipped![
+const SHIPPED: [Shipped; 13] = shipped![
     "system" [],
     "summarize" ["transcript", "layout", "rules"],
     "update" ["summary", "transcript", "layout", "rules"],
@@ -34,6 +34,8 @@ const SHIPPED: [Shipped; 11] = shipped![
     "rules" ["words", "focus", "keep"],
     "focus" ["question"],
     "keep" ["strings"],
+    "handoff" ["update", "layout", "rules"],
+    "refresh" [],
 ];
 
 const FOLDERS: [&str; 2] = ["en", "zh"];

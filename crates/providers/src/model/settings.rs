@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use epitome_strategy::Tokens;
 
+use super::prompts::{PromptError, Prompts};
+
 /// What a model's summary looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SummaryForm {
-    /// Sections under headings: goal, standing instructions, open, done, findings, files, errors.
+    /// Sections under headings: goal, constraints, state, decisions, findings, failed, open, next step.
     #[default]
     Sections,
     /// A JSON object (topic, entities, actions, open), which becomes sections of those names: shorter, and easier for a
@@ -41,6 +43,13 @@ pub struct ModelSettings {
     /// How long a service that cannot be reached, or that refuses key or model, is not asked again: until then every request
     /// fails at once for the same reason. Zero asks it each time.
     pub rest_after_failure: Duration,
+}
+
+impl ModelSettings {
+    /// Everything that is wrong with the folder of prompts.
+    pub fn check(&self) -> Result<(), Vec<PromptError>> {
+        Prompts::load(self.prompts.as_deref()).map(drop)
+    }
 }
 
 impl Default for ModelSettings {

@@ -35,10 +35,17 @@ pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
 
 /// Calls `read` with a view of the messages that are neither summaries nor notices. Linear in the messages.
 pub(super) fn with_view<R>(task: &SummaryTask<'_>, read: impl FnOnce(&View<'_>) -> R) -> R {
+    with_messages(task.messages.iter(), task, read)
+}
+
+/// The same with other messages of the session.
+pub(super) fn with_messages<'m, R>(
+    messages: impl Iterator<Item = &'m Arc<Message>>,
+    task: &SummaryTask<'_>,
+    read: impl FnOnce(&View<'_>) -> R,
+) -> R {
     let told = |message: &&Arc<Message>| !matches!(message.origin, Origin::Summary | Origin::Notice);
-    let entries: Vec<Entry> = task
-        .messages
-        .iter()
+    let entries: Vec<Entry> = messages
         .filter(told)
         .enumerate()
         .map(|(index, message)| {

@@ -9,10 +9,17 @@ use super::*;
 fn transcript(fixture: &str, limits: Limits) -> Vec<Piece> {
     let session = session(fixture);
     let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
-    let request = SummaryRequest { max_tokens: 500, focus: None };
+    let request = SummaryRequest::new(500, None);
     let language = Language::English;
     pieces(
-        &SummaryTask { messages: &messages, request: &request, memories: &[], language, counter: &FakeCounter },
+        &SummaryTask {
+            messages: &messages,
+            session: None,
+            request: &request,
+            memories: &[],
+            language,
+            counter: &FakeCounter,
+        },
         limits,
     )
 }

@@ -17,6 +17,7 @@ pub(super) const JSON_HEADINGS: [[&str; 2]; 4] =
 /// The sections that are written by rule, in the order in which they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RuleSection {
+    Files,
     Tasks,
     Changes,
     Remembered,
@@ -24,7 +25,8 @@ pub(crate) enum RuleSection {
 }
 
 impl RuleSection {
-    const ALL: [(Self, [&str; 2]); 4] = [
+    const ALL: [(Self, [&str; 2]); 5] = [
+        (Self::Files, ["Changed files, newest first", "改动过的文件，最新的在前"]),
         (Self::Tasks, ["Task list at the end of this part", "此部分结束时的任务清单"]),
         (Self::Changes, ["Changes as git counted them", "git 统计的改动"]),
         (Self::Remembered, ["Remembered", "已记住"]),
@@ -43,29 +45,127 @@ impl RuleSection {
     }
 }
 
-/// How much sections matter, by their headings in the prompts that ship: the first ones most. A heading that is not here
-/// stands with [`UNKNOWN_RANK`].
+/// How much sections matter, by their headings in the prompts that ship, and those that rules write: the first ones most. A
+/// heading that is not here stands with [`UNKNOWN_RANK`].
 const RANKS: &[&[&str]] = &[
     &["Goal", "目标", "Topic", "主题"],
-    &["Standing instructions", "长期指示"],
+    &["Constraints", "约束", "Standing instructions", "长期指示"],
+    &["Next step", "下一步"],
     &["Open", "待办"],
+    &["State", "现状"],
     &["Findings", "结论", "Entities", "实体"],
+    &["Decisions", "决定"],
     &["Done", "已执行", "Actions", "操作"],
     &["Files", "文件"],
-    &["Errors", "错误"],
+    &["Failed", "失败", "Errors", "错误"],
 ];
 
 /// Where a section stands that nobody knows.
-const UNKNOWN_RANK: usize = 3;
+const UNKNOWN_RANK: usize = 5;
 
 /// How much a section matters: 0 most.
 pub(super) fn rank(heading: &str) -> usize {
     RANKS.iter().position(|names| names.contains(&heading)).unwrap_or(UNKNOWN_RANK)
 }
 
+/// The section for what the user demanded.
+pub(super) const CONSTRAINTS: [&str; 2] = ["Constraints", "约束"];
+
+/// Whether a section tells of what is to come: what it says of a file is a plan, not a state.
+pub(super) fn is_plan(heading: &str) -> bool {
+    matches!(
+        heading,
+        "Constraints" | "约束" | "Open" | "待办" | "Next step" | "下一步" | "Failed" | "失败" | "Decisions" | "决定"
+    )
+}
+
+/// What stands behind a string of a summary that the session does not hold, in either language.
+pub(super) fn unverified_marks() -> [&'static str; 2] {
+    [mark_of(Language::English), mark_of(Language::Chinese)]
+}
+
+/// The same in one language.
+pub(super) fn mark_of(language: Language) -> &'static str {
+    pick(language, "[unverified]", "[未核实]")
+}
+
+/// Whether a clause says that something was deleted: not that it is to be, or was not.
+pub(super) fn deletes(clause: &str) -> bool {
+    let clause = clause.to_lowercase();
+    let says = ["deleted", "removed the file", "was removed", "no longer exists", "已删除", "已被删除", "不再存在"];
+    let not = [" not ", "n't", "never", " to be ", "should", "from ", "lines", "没有", "不要", "未删除"];
+    says.iter().any(|word| clause.contains(word)) && !not.iter().any(|word| clause.contains(word))
+}
+
+/// Whether a clause says that something was not changed.
+pub(super) fn says_untouched(clause: &str) -> bool {
+    let clause = clause.to_lowercase();
+    let says = [
+        "unchanged",
+        "untouched",
+        "not changed",
+        "not been changed",
+        "not modified",
+        "not been modified",
+        "not edited",
+        "not touched",
+        "未修改",
+        "没有修改",
+        "未改动",
+        "没有改动",
+    ];
+    let not = [
+        "must",
+        "should",
+        "to be",
+        "stay",
+        "otherwise",
+        "rest of",
+        "other",
+        "api",
+        "behavio",
+        "必须",
+        "应",
+        "其余",
+        "其他",
+    ];
+    says.iter().any(|word| clause.contains(word)) && !not.iter().any(|word| clause.contains(word))
+}
+
+/// Whether a folded line says that what it tells is done.
+pub(super) fn says_done(line: &str) -> bool {
+    let says = ["[x]", ": done", "(done", "- done", "is done", "completed", "finished", "✓", "✅", "已完成"];
+    let not = ["not ", "n't", "never", "un", "to be ", "before", "until", "未", "没有"];
+    says.iter().any(|word| line.contains(word)) && !not.iter().any(|word| line.contains(word))
+}
+
+/// A summary says that a file is gone which is there.
+pub(super) fn deletion_problem(language: Language, path: &str) -> String {
+    match language {
+        Language::English => format!("it says that `{path}` was deleted; the newest call wrote or edited it"),
+        Language::Chinese => format!("它说 `{path}` 已删除，但最新的调用写入或修改了它"),
+    }
+}
+
+/// A summary says that a file is as it was which was changed.
+pub(super) fn untouched_problem(language: Language, path: &str) -> String {
+    match language {
+        Language::English => format!("it says that `{path}` was not changed; calls changed it"),
+        Language::Chinese => format!("它说 `{path}` 没有改动，但调用改动了它"),
+    }
+}
+
+/// A summary says that a task is done which is open.
+pub(super) fn open_task_problem(language: Language, task: &str) -> String {
+    match language {
+        Language::English => format!("it says that “{task}” is done; the newest task list has it open"),
+        Language::Chinese => format!("它说“{task}”已完成，但最新的任务清单中它还没有完成"),
+    }
+}
+
 /// Headings without which a summary is none, where the prompt asks for them: what is wanted and what is next.
 pub(super) fn is_essential(heading: &str) -> bool {
-    matches!(heading, "Goal" | "目标" | "Open" | "待办" | "Topic" | "主题" | "Actions" | "操作")
+    matches!(heading, "Goal" | "目标" | "Next step" | "下一步" | "Topic" | "主题" | "Actions" | "操作")
 }
 
 /// Whether a line says that there is nothing to say.

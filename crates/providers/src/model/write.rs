@@ -1,12 +1,15 @@
 //! The way from messages to a summary: how much fits, in how many parts, how they become one.
 
-use epitome_strategy::{Language, SummarizeError, Summary, SummaryTask, Tokens, text};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, text};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::answer::Body;
 use super::ask::{Desk, Failure, Question, Spent};
 use super::check::{Expected, Layout};
+use super::evidence::Evidence;
 use super::fence::fenced;
 use super::finish::{BRIEF_BELOW, Known};
 use super::parts::{Part, groups, parts};
@@ -39,11 +42,19 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         task,
         texts: summarizer.prompts.of(task.language),
         spent: Spent::default(),
+        asked_again: Mutex::default(),
     };
-    let outcome = Writer::new(&desk, &summarizer.settings).write().await;
+    let writer = Writer::new(&desk, &summarizer.settings);
+    let outcome = match summarizer.in_conversation {
+        true => writer.write_in_conversation().await,
+        false => writer.write().await,
+    };
     let (input_tokens, output_tokens) = desk.spent.tokens();
     match outcome {
-        Ok(text) => Ok(Summary { text, input_tokens, output_tokens, fell_back: None }),
+        Ok((text, check)) => {
+            let cached_tokens = desk.spent.cached();
+            Ok(Summary { text, input_tokens, cached_tokens, output_tokens, fell_back: None, check: Some(check) })
+        }
         Err(error) => Err(SummarizeError { input_tokens, output_tokens, ..error }),
     }
 }
@@ -52,6 +63,7 @@ struct Writer<'w, 's> {
     desk: &'w Desk<'s>,
     settings: &'w ModelSettings,
     known: Known,
+    evidence: Arc<Evidence>,
     size: Size,
     /// Tokens of the whole summary.
     limit: Tokens,
@@ -80,10 +92,11 @@ impl<'w, 's> Writer<'w, 's> {
             Language::Chinese => sample.chars().count(),
         };
         let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
-        Self { desk, settings, known: Known::of(task), size, limit, word_tokens }
+        let evidence = Arc::new(Evidence::of(task));
+        Self { desk, settings, known: Known::of(task), evidence, size, limit, word_tokens }
     }
 
-    async fn write(&self) -> Result<String, SummarizeError> {
+    async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
         let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         if self.size.tokens == 0 {
             return Err(failed(format!("{} messages say nothing", self.desk.task.messages.len()), false));
@@ -104,7 +117,33 @@ impl<'w, 's> Writer<'w, 's> {
                 Err(Failure::Failed { message, retryable }) => return Err(failed(message, retryable)),
             }
         };
-        let text = self.known.finish(self.desk.task, body, self.limit);
+        self.finished(body)
+    }
+
+    /// The hand-off that the conversation's own model writes.
+    async fn write_in_conversation(&self) -> Result<(String, SummaryCheck), SummarizeError> {
+        let task = self.desk.task;
+        if !task.request.is_handoff() {
+            let message = "the summary is of a part of the session, and its own model sees all of it";
+            return Err(SummarizeError::new(message, false));
+        }
+        let wanted = self.wanted(self.known.room(task, &self.evidence, self.limit), true);
+        let has_earlier = task.messages.iter().any(|message| message.origin == Origin::Summary);
+        let update = if has_earlier { self.desk.texts.get("refresh") } else { "" };
+        let update = if update.is_empty() { String::new() } else { format!("\n{update}\n") };
+        let question = self.question("handoff", &[("update", &update)], &wanted, 1, 1);
+        match self.desk.ask(&question).await {
+            Ok(body) => self.finished(body),
+            Err(Failure::TooLong { message, .. }) => Err(SummarizeError::new(message, false)),
+            Err(Failure::Failed { message, retryable }) => Err(SummarizeError::new(message, retryable)),
+        }
+    }
+
+    /// The text of a body, with what rules add, and what was found when it was held against the session.
+    fn finished(&self, body: Body) -> Result<(String, SummaryCheck), SummarizeError> {
+        let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
+        let (text, mut check) = self.known.finish(self.desk.task, body, &self.evidence, self.limit);
+        check.asked_again = self.desk.asked_again.lock().unwrap_or_else(PoisonError::into_inner).take();
         if text.is_empty() {
             return Err(failed(format!("nothing of the summary fits {} tokens", self.limit), false));
         }
@@ -114,14 +153,14 @@ impl<'w, 's> Writer<'w, 's> {
         if lost.len() * 2 > self.known.strings.len() && self.limit >= BRIEF_BELOW {
             return Err(failed(format!("the summary lost what the user named: {}", lost.join(", ")), true));
         }
-        Ok(text)
+        Ok((text, check))
     }
 
     /// All requests, after so many that were too long, with half the room for each halving.
     async fn attempt(&self, tries: u32, halvings: u32) -> Result<Body, Failure> {
         // A small window has to hold more of the session than of the summary.
         let most = self.window() / LEAST_WINDOWS;
-        let last = self.wanted(self.known.room(self.desk.task, self.limit).min(most), true);
+        let last = self.wanted(self.known.room(self.desk.task, &self.evidence, self.limit).min(most), true);
         let part = self.wanted(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
         let room = self.room(last.answer_tokens.max(part.answer_tokens))? >> halvings;
         if room < LEAST_ROOM {
@@ -346,6 +385,7 @@ impl<'w, 's> Writer<'w, 's> {
             max_tokens: self.limit,
             source: wanted.is_final.then_some(self.size),
             strings: strings.to_vec(),
+            evidence: wanted.is_final.then(|| Arc::clone(&self.evidence)),
         };
         let user = texts.fill(prompt, &values);
         Question { part, of, user, words: wanted.words, answer_tokens: wanted.answer_tokens, expected }

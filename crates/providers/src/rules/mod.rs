@@ -38,7 +38,7 @@ impl RuleSummarizer {
                 format!("no line about {} messages fits {} tokens", task.messages.len(), task.request.max_tokens);
             return Err(SummarizeError::new(message, false));
         }
-        Ok(Summary { text, input_tokens: 0, output_tokens: 0, fell_back: None })
+        Ok(Summary { text, ..Summary::default() })
     }
 }
 

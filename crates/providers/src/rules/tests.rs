@@ -9,8 +9,15 @@ use epitome_testkit::{FakeCounter, session};
 fn summary(fixture: &str, max_tokens: u32, focus: Option<&str>, language: Language) -> Result<String, SummarizeError> {
     let session = session(fixture);
     let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
-    let request = SummaryRequest { max_tokens, focus: focus.map(str::to_owned) };
-    let task = SummaryTask { messages: &messages, request: &request, memories: &[], language, counter: &FakeCounter };
+    let request = SummaryRequest::new(max_tokens, focus.map(str::to_owned));
+    let task = SummaryTask {
+        messages: &messages,
+        session: None,
+        request: &request,
+        memories: &[],
+        language,
+        counter: &FakeCounter,
+    };
     let written = RuleSummarizer.write(&task)?;
     assert_eq!(RuleSummarizer.write(&task).as_ref(), Ok(&written), "twice the same");
     let tokens = (written.text.len() as u32).div_ceil(4);
@@ -264,11 +271,17 @@ fn every_budget_is_met_and_words_stay_whole() {
 fn with_memories(fixture: &str, memories: &[&str], max_tokens: u32) -> Vec<String> {
     let session = session(fixture);
     let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
-    let request = SummaryRequest { max_tokens, focus: None };
+    let request = SummaryRequest::new(max_tokens, None);
     let memories: Vec<String> = memories.iter().map(|memory| (*memory).to_owned()).collect();
     let language = Language::English;
-    let task =
-        SummaryTask { messages: &messages, request: &request, memories: &memories, language, counter: &FakeCounter };
+    let task = SummaryTask {
+        messages: &messages,
+        session: None,
+        request: &request,
+        memories: &memories,
+        language,
+        counter: &FakeCounter,
+    };
     let text = RuleSummarizer.write(&task).unwrap().text;
     assert!((text.len() as u32).div_ceil(4) <= max_tokens, "{text}");
     text.lines().map(str::to_owned).collect()

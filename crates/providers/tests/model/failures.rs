@@ -36,8 +36,8 @@ fn one_retry_with_the_reason() {
         "it is not a summary in the form that was asked for",
     );
     check(
-        || said("## Goal\n- README.md\n## Open\n- none\n## Done\n- x\n## Files\n- y", Stop::End),
-        "it has 46 characters, too few to tell what happened",
+        || said("## Goal\n- README.md\n## Open\n- none\n## State\n- x\n## Next step\n- y", Stop::End),
+        "it has 51 characters, too few to tell what happened",
     );
     check(|| said(&GOOD.replace("## Goal", "## Gaol"), Stop::End), "it lacks the sections `Goal`");
     check(|| said(&GOOD.replace("README.md", "a file"), Stop::End), "it does not hold `README.md`");
@@ -74,7 +74,7 @@ fn an_answer_that_was_cut_off_late_is_good_enough() {
     let model = Scripted::new(100_000, move |_, _| said(&GOOD[..end], Stop::Length));
     let summary = Case::new(FIXING).ask(&model).unwrap();
     assert_eq!(model.asked().len(), 1);
-    assert!(!summary.text.contains("Findings") && summary.text.contains("passes with 3 tests"), "{}", summary.text);
+    assert!(!summary.text.contains("## Failed") && summary.text.contains("passes with 3 tests"), "{}", summary.text);
 }
 
 #[test]

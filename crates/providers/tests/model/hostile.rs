@@ -15,8 +15,8 @@ fn hostile_answers_are_cut_to_size() {
         || "word ".repeat(400_000),
         || "x".repeat(2_000_000),
         || format!("{GOOD}\n{}", "- a line\n".repeat(200_000)),
-        || format!("## Goal\n{}\n## Open\n{}", "字".repeat(300_000), "y".repeat(600_000)),
-        || "## Goal\n## Open\n".repeat(100_000),
+        || format!("## Goal\n{}\n## Next step\n{}", "字".repeat(300_000), "y".repeat(600_000)),
+        || "## Goal\n## Next step\n".repeat(100_000),
         || {
             format!(
                 "{GOOD}\n{}",

@@ -39,7 +39,7 @@ fn parts_are_summarised_and_merged() {
     };
     check(10, 100_000, 1, 0);
     check(40, 2_000, 3, 1);
-    check(200, 2_000, 12, 1);
+    check(200, 2_000, 12, 2);
     check(200, 700, 31, 11);
 }
 

@@ -19,7 +19,7 @@ fn a_session_is_summarised_in_one_request() {
     assert_eq!(messages.len(), 1);
     assert!(messages[0].starts_with(">>> user\nMake the lexer accept"), "{prompt}");
     assert!(messages[0].contains(">>> call Read {\"file_path\":\"src/lexer.rs\"}\n>>> result Read\nfn next()"));
-    assert!(prompt.contains("## Standing instructions\n") && prompt.contains("words, in English."), "{prompt}");
+    assert!(prompt.contains("## Constraints\n") && prompt.contains("words, in English."), "{prompt}");
     assert_eq!(fenced(prompt, "strings"), ["README.md"], "what the user named");
     assert!(!prompt.contains('{') || !prompt.contains("{words}"), "every placeholder is filled");
     assert!(asked[0].system.contains("never follow it"));
@@ -45,7 +45,7 @@ fn an_earlier_summary_is_brought_up_to_date() {
     let messages = fenced(prompt, "messages");
     assert_eq!(messages.len(), 1);
     assert!(messages[0].starts_with(">>> user\nNow do strings too.") && !messages[0].contains("Goal"), "{prompt}");
-    assert!(prompt.contains("moves from open to done"), "{prompt}");
+    assert!(prompt.contains("is no longer open"), "{prompt}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_the_session_says_stays_inside_its_fence() {
 #[test]
 fn the_question_and_the_language() {
     let chinese = "user: 请让词法分析器支持嵌套括号，绝不要改动公共接口 lexer_api。 … x10\nassistant: 已经修改了 src/lexer.rs。 … x40\n";
-    let text = "## 目标\n- 用户希望词法分析器支持嵌套括号，并且在任何情况下都不要改动公共接口 lexer_api，因为其他程序依赖它的名称和参数，改动之后这些程序将无法编译。\n\n## 长期指示\n- 绝不要改动公共接口 lexer_api。\n\n## 待办\n- 无\n\n## 已执行\n- 智能体修改了 src/lexer.rs，使 next_token 在遇到左括号时增加深度、遇到右括号时减少深度，并为此新增了三个测试，三个测试全部通过。\n\n## 结论\n- 无";
+    let text = "## 目标\n- 用户希望词法分析器支持嵌套括号，并且在任何情况下都不要改动公共接口 lexer_api，因为其他程序依赖它的名称和参数，改动之后这些程序将无法编译。\n\n## 约束\n- 绝不要改动公共接口 lexer_api。\n\n## 待办\n- 无\n\n## 现状\n- 智能体修改了 src/lexer.rs，使 next_token 在遇到左括号时增加深度、遇到右括号时减少深度，并为此新增了三个测试，三个测试全部通过，没有其他改动。\n\n## 下一步\n- 无";
     let model = Scripted::new(100_000, move |_, _| said(text, Stop::End));
     let mut case = Case::new(chinese);
     case.language = Language::Chinese;
@@ -137,7 +137,7 @@ fn prompts_of_ones_own() {
     let prompts = Some(folder.path().to_owned());
     let summary =
         Case::new(FIXING).write(&with(&model, ModelSettings { prompts, ..ModelSettings::default() })).unwrap();
-    assert!(summary.text.starts_with("## Aim\n- README.md\n\n## Rest"), "{}", summary.text);
+    assert!(summary.text.starts_with("## Aim\n- README.md\n\n## Constraints\n- “Never touch"), "{}", summary.text);
     let asked = model.asked();
     assert!(asked.len() == 1 && asked[0].user.contains("Two parts:") && !asked[0].user.contains("## Goal"));
 }

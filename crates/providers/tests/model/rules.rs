@@ -8,7 +8,13 @@ use super::scripted::{Case, FIXING, GOOD, Scripted, good, said, summarizer};
 fn added(case: &Case, answer: &'static str) -> String {
     let model = Scripted::new(100_000, move |_, _| said(answer, Stop::End));
     let summary = case.ask(&model).unwrap();
-    summary.text.strip_prefix(answer).unwrap_or_else(|| unreachable!("{}", summary.text)).trim().to_owned()
+    summary
+        .text
+        .split_once("\n- Measure the time.\n")
+        .unwrap_or_else(|| unreachable!("{}", summary.text))
+        .1
+        .trim()
+        .to_owned()
 }
 
 #[test]
@@ -17,9 +23,11 @@ fn exact_strings_that_the_text_does_not_hold() {
         .replace("cargo test\"", "cargo test --features ab_12\"")
         .replace("Report", "Use port 48213 and ticket LEX-77. See docs/grammar.md. Report");
     let case = Case::new(&fixture);
-    let expect = "## Exact strings
+    let expect = "## Changed files, newest first
+- src/lexer.rs: edited
+
+## Exact strings
 - docs/grammar.md
-- Never touch the public API. Use port 48213 and ticket LEX-77. See docs/grammar.md. Report the time it takes in
 - Bash command: cargo test --features ab_12
 - Bash command: cd /repo && cargo test --test deep_nesting";
     assert_eq!(added(&case, GOOD), expect);
@@ -33,7 +41,10 @@ fn the_state_of_the_work() {
     let mut case = Case::new(&fixture);
     case.memories = vec!["Ann prefers tabs.".to_owned(), "The public API must never be touched.".to_owned()];
     let added = added(&case, GOOD);
-    let expect = "## Task list at the end of this part
+    let expect = "## Changed files, newest first
+- src/lexer.rs: edited
+
+## Task list at the end of this part
 - [x] fix the lexer
 - [ ] measure the time (in progress)
 - [ ] write README.md
@@ -78,13 +89,13 @@ fn too_long_a_text_is_cut_at_what_matters_least() {
             "- error[E0308]",
             &format!("{}- error[E0308]", "- a small error that was fixed at once. \n".repeat(60)),
         )
-        .replace("- src/lexer.rs: edited", &"- src/lexer.rs: edited\n".repeat(40))
+        .replace("- none yet", &"- It was decided to edit the lexer.\n".repeat(40))
         .into_boxed_str(),
     );
     for max_tokens in [160, 200, 300, 500, 900] {
         let model = Scripted::new(100_000, move |_, _| said(text, Stop::End));
         let written = Case {
-            request: epitome_strategy::SummaryRequest { max_tokens, focus: None },
+            request: epitome_strategy::SummaryRequest::new(max_tokens, None),
             ..Case::of(case.messages.clone())
         }
         .write(&summarizer(&model))
@@ -94,7 +105,7 @@ fn too_long_a_text_is_cut_at_what_matters_least() {
         assert!(written.contains("The public API must never be touched."), "{max_tokens}\n{written}");
         assert!(written.contains("The agent has to write the time to README.md."), "{max_tokens}\n{written}");
         let errors = written.matches("a small error").count();
-        let files = written.matches("src/lexer.rs: edited").count();
+        let files = written.matches("It was decided").count();
         assert!(errors < 60 && (max_tokens > 200 || files + errors < 12), "{max_tokens}\n{written}");
     }
 }
@@ -107,7 +118,7 @@ fn a_section_that_the_model_copies_is_not_there_twice() {
     let model = Scripted::new(100_000, move |_, _| said(&answer, Stop::End));
     let text = case.ask(&model).unwrap().text;
     assert!(
-        text.contains("## Mood\n- fine\n\n## Remembered\n- Ann prefers tabs.") && !text.contains("Something"),
+        text.contains("## Mood\n- fine\n\n## Changed files, newest first\n- src/lexer.rs: edited\n\n## Remembered\n- Ann prefers tabs.") && !text.contains("Something"),
         "{text}"
     );
 }

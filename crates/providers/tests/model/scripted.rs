@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use epitome_engine::block_on;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
 use epitome_providers::model::{ModelSettings, ModelSummarizer};
+use epitome_strategy::session::Session;
 use epitome_strategy::{
     BoxFuture, Language, Message, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, TokenCounter,
     Tokens,
@@ -78,26 +79,29 @@ impl ChatModel for Scripted {
 pub(crate) const GOOD: &str = "## Goal
 - The user wants the lexer to accept nested brackets, and the time that it takes in README.md.
 
-## Standing instructions
+## Constraints
 - The public API must never be touched.
 
-## Open
-- The agent has to write the time to README.md.
-
-## Done
+## State
 - The agent changed next_token in src/lexer.rs; `cargo test` passes with 3 tests.
+
+## Decisions
+- none yet
 
 ## Findings
 - Lexer::next dropped the depth counter at line 41; that was the cause.
 
-## Files
-- src/lexer.rs: edited
+## Failed
+- error[E0308]: mismatched types, fixed
 
-## Errors
-- error[E0308]: mismatched types, fixed";
+## Open
+- The agent has to write the time to README.md.
+
+## Next step
+- Measure the time.";
 
 pub(crate) fn said(text: &str, stop: Stop) -> Answer {
-    Ok(ChatAnswer { text: text.to_owned(), stop, input_tokens: 100, output_tokens: 10 })
+    Ok(ChatAnswer { text: text.to_owned(), stop, input_tokens: 100, cached_tokens: 0, output_tokens: 10 })
 }
 
 pub(crate) fn good() -> Answer {
@@ -131,6 +135,8 @@ assistant: Nested brackets work now: next_token counts the depth. … x40
 /// What is to be summarised.
 pub(crate) struct Case {
     pub(crate) messages: Vec<Arc<Message>>,
+    /// Its tool definitions hold every string of [`GOOD`], which so is about any messages.
+    pub(crate) session: Session,
     pub(crate) request: SummaryRequest,
     pub(crate) memories: Vec<String>,
     pub(crate) language: Language,
@@ -143,9 +149,12 @@ impl Case {
     }
 
     pub(crate) fn of(messages: Vec<Arc<Message>>) -> Self {
+        let mut known = Session::new();
+        known.tools = Some(Arc::from(GOOD));
         Self {
             messages,
-            request: SummaryRequest { max_tokens: 800, focus: None },
+            session: known,
+            request: SummaryRequest::new(800, None),
             memories: Vec::new(),
             language: Language::English,
             counter: Arc::new(FakeCounter),
@@ -160,6 +169,7 @@ impl Case {
     pub(crate) fn task(&self) -> SummaryTask<'_> {
         SummaryTask {
             messages: &self.messages,
+            session: Some(&self.session),
             request: &self.request,
             memories: &self.memories,
             language: self.language,

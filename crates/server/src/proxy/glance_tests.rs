@@ -29,6 +29,12 @@ fn app(usable: u32, chain: &str) -> App {
     App::new(runtime, registry, Settings::default(), None).unwrap()
 }
 
+/// Where nothing is sent.
+fn nowhere(app: &App) -> Arc<crate::proxy::handoff::Outgoing> {
+    let url = "http://127.0.0.1:1/".parse().unwrap();
+    Arc::new(crate::proxy::handoff::Outgoing::new(&url, &axum::http::HeaderMap::new(), &app.proxy.sender))
+}
+
 fn incoming(app: &App, format: Format, body: String) -> Result<Incoming, &'static str> {
     let seed = app.proxy.hashes.seed("tenant", format, std::iter::empty());
     Sighted::new(app, Arc::from("tenant"), format, seed, Bytes::from(body))?.learn(app)
@@ -56,12 +62,13 @@ fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], us
         let of_slow = incoming(&other, profile.format(), body.clone());
         let request = incoming(&app, profile.format(), body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
-        let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow, &Cancellation::never());
+        let never = Cancellation::never();
+        let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow, &nowhere(&other), &never);
         let quick = glance(&app, &request, &mut known);
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
         let found =
-            quick.unwrap_or_else(|| prepare(&app, &request, &Shared::default(), &mut known, &Cancellation::never()));
+            quick.unwrap_or_else(|| prepare(&app, &request, &Shared::default(), &mut known, &nowhere(&app), &never));
         ways.replayed += usize::from(found.did == Did::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
         assert_eq!((found.did, found.detail, found.figures), (expect.did, expect.detail, expect.figures), "{place}");

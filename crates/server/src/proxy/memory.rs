@@ -5,6 +5,7 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome::engine::Budget;
+use epitome::live::Preparation;
 use epitome::session::{Change, Epoch};
 
 use super::chain::Digest;
@@ -32,6 +33,8 @@ pub(crate) struct Conversation {
     pub(crate) learned: Option<(Option<String>, Budget)>,
     /// Tokens at which a compaction came to nothing: it is not tried again at once.
     pub(crate) failed_at: Option<u32>,
+    /// The compaction that is prepared before it is due.
+    pub(crate) preparation: Preparation,
     /// What the memory knows it by.
     id: Option<Id>,
 }

@@ -6,6 +6,7 @@
 
 mod chain;
 mod glance;
+mod handoff;
 mod headers;
 mod incoming;
 mod items;
@@ -30,6 +31,7 @@ use epitome::live::Overflow;
 use reqwest::Url;
 
 use chain::Hashes;
+use handoff::Outgoing;
 use incoming::{Incoming, Sighted};
 use items::Items;
 use memory::{Decisions, Shared};
@@ -159,8 +161,9 @@ async fn conversation(
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
     let is_plain = parts.headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
+    let outgoing = Arc::new(Outgoing::new(&url, &headers, &app.proxy.sender));
     let (prepared, remembered) = if is_plain {
-        decide(app, &caller, format, &parts.headers, body).await
+        decide(app, &caller, format, &parts.headers, body, outgoing).await
     } else {
         (Prepared::as_it_came(Did::Bypassed, "encoded", body), None)
     };
@@ -198,6 +201,7 @@ async fn decide(
     format: Format,
     client: &HeaderMap,
     body: Bytes,
+    outgoing: Arc<Outgoing>,
 ) -> (Prepared, Option<Remembered>) {
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
     let seed = app.proxy.hashes.seed(&caller.tenant, format, keys);
@@ -226,8 +230,8 @@ async fn decide(
         Err(_) => return as_it_came(Did::FailedOpen, Failed::Panicked.as_str()),
     };
     let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
-    let prepared =
-        app.work(&caller.tenant, move |cancellation| prepare(&shared_app, &read, &same, &mut turn, cancellation)).await;
+    let work = move |cancellation: &_| prepare(&shared_app, &read, &same, &mut turn, &outgoing, cancellation);
+    let prepared = app.work(&caller.tenant, work).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
         Err(failed) => as_it_came(Did::FailedOpen, failed.as_str()),

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use epitome::engine::{EngineError, Urgency, block_on, count_message};
 use epitome::formats::{Loaded, Profile, validate, write};
-use epitome::live::{LiveError, LiveSession, Overflow};
+use epitome::live::{LiveError, LiveSession, Maintained, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
 use epitome::strategy::Cancellation;
 
+use super::handoff::{Outgoing, answer_with, prepare_in};
 use super::incoming::Incoming;
 use super::memory::{Conversation, Decision, Shared};
 use super::recipe::Recipe;
@@ -90,6 +91,18 @@ impl<'a> Whole<'a> {
         &self.loaded.sessions[0].session
     }
 
+    /// Has the conversation's own model write the hand-offs of `live`, where the configuration says so: it is asked at the end
+    /// of what is sent without a new compaction.
+    fn ask_its_model(&self, app: &App, live: &mut LiveSession, outgoing: &Arc<Outgoing>) {
+        let incoming = self.incoming;
+        answer_with(app, live, outgoing, (incoming.format, incoming.model.as_deref()), |live| {
+            match live.session().journal() {
+                [] => Some(incoming.body.clone()),
+                _ => rendered(self, live.session()),
+            }
+        });
+    }
+
     /// Whether the model is at work in a loop of tools with signed reasoning: it is left whole wherever that is possible.
     fn is_in_signed_loop(&self) -> bool {
         self.newest_loop().any(|message| message.has_signed_thinking())
@@ -155,6 +168,7 @@ pub(crate) fn prepare(
     incoming: &Incoming,
     shared: &Shared,
     known: &mut Conversation,
+    outgoing: &Arc<Outgoing>,
     cancellation: &Cancellation,
 ) -> Prepared {
     let whole = match Whole::new(incoming, cancellation) {
@@ -177,15 +191,28 @@ pub(crate) fn prepare(
     let check = live.check();
     let target = live.budget().target.tokens(check.usable_tokens);
     let is_due = check.urgency == Urgency::Hard;
+    if check.trigger.is_some() {
+        whole.ask_its_model(app, &mut live, outgoing);
+        if prepare_in(app, &mut live, conversation)
+            && let Some(maintained) = ahead(&mut live, conversation)
+        {
+            let detail = matches!(maintained, Maintained::Preparing(_)).then_some("preparing");
+            let prepared = finish(app, &whole, conversation, &live, before, Did::Compacted);
+            keep(app, incoming, shared, conversation);
+            return Prepared { detail: detail.or(prepared.detail), ..prepared };
+        }
+    }
     let detail = match whole.loop_tokens(app) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
             live = whole.live(app, conversation, Keep::Loop);
+            whole.ask_its_model(app, &mut live, outgoing);
             compact_where_due(&mut live, conversation, patience)
         }
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
             live = whole.live(app, conversation, Keep::Step);
+            whole.ask_its_model(app, &mut live, outgoing);
             compact_where_due(&mut live, conversation, patience)
         }
         _ => compact_where_due(&mut live, conversation, patience),
@@ -214,6 +241,22 @@ pub(super) fn fits(incoming: &Incoming, conversation: &Conversation) -> usize {
 pub(super) fn was_tried(conversation: &Conversation, tokens: u32, usable: u32) -> bool {
     let patience = (f64::from(usable) * PATIENCE) as u32;
     conversation.failed_at.is_some_and(|failed| tokens < failed.saturating_add(patience))
+}
+
+/// What became of a compaction that is prepared before it is due; `None` where one is to be made at once.
+fn ahead(live: &mut LiveSession, conversation: &mut Conversation) -> Option<Maintained> {
+    match block_on(live.maintain_ahead()) {
+        Ok(maintained) => {
+            if matches!(maintained, Some(Maintained::Compacted(_))) {
+                conversation.failed_at = None;
+            }
+            maintained
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a compaction that was prepared could not be made");
+            None
+        }
+    }
 }
 
 /// Compacts where that is due; why it came to nothing, as a code.

@@ -91,7 +91,7 @@ pub(super) fn live(error: LiveError) -> ApiError {
             let help = "the report's `floor` says what it is; give a larger window or a shorter system prompt";
             ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "infeasible", message, help).with_report(*report)
         }
-        LiveError::Engine(EngineError::Stale) | LiveError::NotArchived { .. } => stale(),
+        LiveError::Engine(EngineError::Stale | EngineError::Outgrown { .. }) | LiveError::NotArchived { .. } => stale(),
         LiveError::Engine(EngineError::NoSummary(_)) => {
             let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
             ApiError::new(StatusCode::BAD_GATEWAY, "not-compacted", message, help)

@@ -215,7 +215,7 @@ impl Operation for Maintain {
             _ => opened.live.maintain().await,
         };
         Ok(match maintained.map_err(live)? {
-            Maintained::Nothing(check) => Done::Nothing(check),
+            Maintained::Nothing(check) | Maintained::Preparing(check) => Done::Nothing(check),
             Maintained::Compacted(report) => {
                 made(app, &report)?;
                 Done::Compacted(check, report, super::compact::newest(&opened.live, before))

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use epitome::Runtime;
-use epitome::live::LiveSession;
+use epitome::live::{LiveSession, Preparation};
 use epitome::session::Epoch;
 use epitome::store::{EpochTimes, Scope, SessionInfo, StoreError, StoredSession, TenantMemories};
 use epitome::strategy::Verdict;
 
 use super::desk::Key;
 use crate::archive::message_bytes;
+use crate::background::BackgroundThreads;
 use crate::state::App;
 
 /// A session in memory, as it is stored.
@@ -44,6 +45,7 @@ impl Opened {
         let journal: usize = stored.session.journal().iter().map(epoch_bytes).sum();
         let mut live = LiveSession::resume(runtime, stored.session, stored.archive);
         live.count_into(Arc::clone(&app.metrics.kept));
+        prepare_ahead(&mut live, runtime);
         remember(app, key, &mut live, runtime);
         let (runtime, problem) = (Arc::clone(runtime), problem.clone());
         let (version, bytes) = (stored.version, log + journal);
@@ -53,6 +55,7 @@ impl Opened {
     /// Goes on under other settings. Linear in the view.
     pub(super) fn resettle(&mut self, app: &App, key: &Key, settled: Settled) {
         self.live.resettle(&settled.runtime);
+        prepare_ahead(&mut self.live, &settled.runtime);
         remember(app, key, &mut self.live, &settled.runtime);
         Settled { runtime: self.runtime, problem: self.problem } = settled;
         self.task = Mutex::default();
@@ -113,6 +116,13 @@ pub(super) struct Settled {
     pub(super) runtime: Arc<Runtime>,
     /// Why the session's own settings do not work, where this is the service's own runtime instead.
     pub(super) problem: Option<String>,
+}
+
+/// Compactions that a model writes are prepared before they are due, where the settings say so.
+fn prepare_ahead(live: &mut LiveSession, runtime: &Runtime) {
+    if runtime.background {
+        live.prepare_in(Arc::new(BackgroundThreads::here()), Preparation::default());
+    }
 }
 
 /// Facts worth keeping go to the tenant's memories, where the settings say so.

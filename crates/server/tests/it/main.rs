@@ -11,6 +11,7 @@ mod limits;
 mod memories;
 mod proxy;
 mod proxy_faults;
+mod proxy_handoff;
 mod proxy_streams;
 mod sessions;
 mod sessions_events;

@@ -24,7 +24,10 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) async fn start(config: &str, settings: Settings) -> Self {
         let registry = epitome::registry();
-        let config = Config::parse(config, "test.toml", &registry).unwrap();
+        let mut config = Config::parse(config, "test.toml", &registry).unwrap();
+        if !settings.upstreams.is_empty() {
+            config.has_conversations();
+        }
         let runtime = config.build(&registry).unwrap();
         let settings = Settings { listen: SocketAddr::from(([127, 0, 0, 1], 0)), config, ..settings };
         let service = Service::bind(runtime, registry, settings).await.unwrap();

@@ -1,6 +1,6 @@
 //! Is the verdict right, and is it the same each time?
 
-use epitome_engine::{EngineError, Ledger, Report, Request, Status, Timings, block_on};
+use epitome_engine::{Draft, EngineError, Ledger, Report, Request, Status, Timings, block_on};
 use epitome_session::{Message, Origin, Role, Session, Trigger};
 
 use super::Laws;
@@ -90,6 +90,46 @@ impl Laws<'_> {
             let result = self.engine.commit(&mut session, &mut ledger, draft.clone());
             let refused = matches!(result, Err(EngineError::Stale)) && session.view() == before;
             self.law("drafts", refused, || format!("a draft was taken after {change}"));
+        }
+        self.drafts_on_a_prefix(&draft);
+    }
+
+    /// A draft of the session as it was before newer messages arrived gives what it would have given then, with these behind
+    /// it; it is refused where anything else has changed.
+    fn drafts_on_a_prefix(&mut self, draft: &Draft) {
+        let newer =
+            [(Role::User, Origin::Typed, "something newer"), (Role::Assistant, Origin::Model, "and its answer")];
+        let push = |session: &mut Session, ledger: &mut Ledger| {
+            for (number, (role, origin, text)) in newer.into_iter().enumerate() {
+                let key = session.push(Message::text(format!("newer-{number}"), role, origin, text));
+                ledger.push(session, key);
+            }
+        };
+        let (mut at_once, mut ledger) = (self.before.clone(), self.ledger_before.clone());
+        let made = self.engine.commit(&mut at_once, &mut ledger, draft.clone());
+        push(&mut at_once, &mut ledger);
+        let (mut later, mut ledger) = (self.before.clone(), self.ledger_before.clone());
+        push(&mut later, &mut ledger);
+        let pushed = later.view().to_vec();
+        let result = self.engine.commit_on_prefix(&mut later, &mut ledger, draft.clone(), u32::MAX);
+        if draft.epoch().is_none() {
+            let untouched = later.view() == pushed;
+            self.law("drafts on a prefix", untouched, || format!("a draft that changes nothing: {result:?}"));
+            return;
+        }
+        let same = made.is_ok() && result.is_ok() && later.view() == at_once.view();
+        self.law("drafts on a prefix", same, || format!("{result:?}: {:?} is not {:?}", later.view(), at_once.view()));
+        self.recounted(&ledger, &later, "after a draft on a prefix was committed");
+        let epoch = later.next_epoch().saturating_sub(1);
+        let undone = later.undo(epoch).is_ok() && later.view() == pushed;
+        self.law("drafts on a prefix", undone, || format!("undoing it left {:?}", later.view()));
+        let mut other = self.before.clone();
+        if (0..other.next_epoch()).rev().any(|epoch| other.undo(epoch).is_ok()) {
+            let mut ledger = self.ledger_before.clone();
+            let result = self.engine.commit_on_prefix(&mut other, &mut ledger, draft.clone(), u32::MAX);
+            self.law("drafts on a prefix", matches!(result, Err(EngineError::Stale)), || {
+                format!("a draft was taken after an undo: {result:?}")
+            });
         }
     }
 }

@@ -116,13 +116,45 @@ pub(crate) struct SummarizerReport {
     kind: String,
     /// Tokens that a model read.
     input_tokens: u64,
+    /// Those of them that came out of the provider's cache.
+    #[schema(nullable = false)]
+    cached_tokens: Option<u64>,
     /// Tokens that a model wrote.
     output_tokens: u64,
-    /// Whether the rules stepped in for a model.
+    /// Whether another summarizer stepped in for the one that was asked.
     fell_back: bool,
-    /// Why they did, or why there is no summary.
+    /// Why it did, or why there is no summary.
     #[schema(nullable = false)]
     problem: Option<String>,
+    /// What was found when each summary that a model wrote was held against the session.
+    #[schema(nullable = false)]
+    checks: Option<Vec<SummaryCheck>>,
+}
+
+/// What was found when a model's summary was held against the session's log.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SummaryCheck {
+    /// Paths, identifiers, numbers, commands and quotations that were looked up in the session.
+    strings: u32,
+    /// Those that the session does not hold; the summary marks each as unverified.
+    #[schema(nullable = false)]
+    unknown: Option<Vec<String>>,
+    /// Demands of the user.
+    demands: u32,
+    /// Those that rules added.
+    #[schema(nullable = false)]
+    added_demands: Option<Vec<String>>,
+    /// Files that calls changed.
+    files: u32,
+    /// Those that rules added.
+    #[schema(nullable = false)]
+    added_files: Option<Vec<String>>,
+    /// Demands and files for which there was no room.
+    #[schema(nullable = false)]
+    left_out: Option<Vec<String>>,
+    /// What was wrong with the model's first answer, where it was asked again.
+    #[schema(nullable = false)]
+    asked_again: Option<String>,
 }
 
 /// How a compaction ended.

@@ -1,0 +1,130 @@
+//! A compaction that was worked out while the session went on: it is made with what arrived meanwhile as it came.
+
+use std::sync::Arc;
+
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Message, Position, Session, Trigger};
+use epitome_strategy::{Archive, Cancellation, Tokens};
+
+use crate::draft::Draft;
+use crate::engine::{Engine, EngineError, working};
+use crate::language::language;
+use crate::ledger::Ledger;
+use crate::report::{Outcome, Receipt, Report};
+use crate::stages::strip_thinking_behind;
+
+impl Draft {
+    /// How many messages the log held when it was made; `None` where nothing would change.
+    pub fn log_length(&self) -> Option<usize> {
+        Some(self.epoch.as_ref()?.log_length as usize)
+    }
+
+    /// Whether it was made from this session as it is, or as it was before its newest messages arrived. Linear in the
+    /// session's log.
+    pub fn is_of_prefix(&self, session: &Session) -> bool {
+        match self.log_length() {
+            Some(messages) => session.state_hash_at(messages) == Some(self.made_from),
+            None => self.made_from == session.state_hash(),
+        }
+    }
+}
+
+impl Engine {
+    /// Makes the compaction that was drafted from the session as it was some messages ago; what arrived since stays as it
+    /// came. The report's figures are those of the session as it is now. Signed thinking in what arrived is what
+    /// [`strip_arrived`](Self::strip_arrived) takes out then. Linear in the session.
+    ///
+    /// # Errors
+    ///
+    /// [`Stale`](EngineError::Stale) where anything but new messages has changed since;
+    /// [`Outgrown`](EngineError::Outgrown) where the result would be more than `limit` tokens. The session is as it was.
+    pub fn commit_on_prefix(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        draft: Draft,
+        limit: Tokens,
+    ) -> Result<Report, EngineError> {
+        if draft.made_from == session.state_hash() {
+            return self.commit(session, ledger, draft);
+        }
+        let is_of_prefix = draft.is_of_prefix(session);
+        let Draft { mut report, epoch: Some(mut epoch), counts, .. } = draft else { return Err(EngineError::Stale) };
+        if !is_of_prefix {
+            return Err(EngineError::Stale);
+        }
+        let newer = (epoch.log_length..session.log().len() as u32).map(EntryKey::Log);
+        let newer: Tokens = newer.filter_map(|key| ledger.of(key)).map(|entry| entry.total).sum();
+        let tokens = report.tokens_after.saturating_add(newer);
+        if tokens > limit {
+            return Err(EngineError::Outgrown { tokens, limit });
+        }
+        let arrived = &session.log()[epoch.log_length as usize..];
+        let kept =
+            |message: &Arc<Message>| Receipt { id: message.id.clone(), role: message.role, outcome: Outcome::Kept };
+        report.messages.extend(arrived.iter().map(kept));
+        let count = arrived.len() as u32;
+        let more = |figure: Option<Tokens>| figure.map(|figure| figure.saturating_add(newer));
+        (epoch.tokens_before, epoch.tokens_after) = (more(epoch.tokens_before), more(epoch.tokens_after));
+        session.commit(epoch);
+        ledger.adopt(counts, tokens);
+        report.tokens_before = report.tokens_before.saturating_add(newer);
+        report.tokens_after = ledger.total();
+        report.messages_before += count;
+        report.messages_after += count;
+        Ok(report)
+    }
+
+    /// Takes signed thinking out that a provider refuses behind what the newest epoch changed, the newest step's excepted:
+    /// what arrived while that epoch was worked out may hold some. It is an epoch of its own, which does not count as a
+    /// compaction; whether there is one. Linear in the view.
+    pub fn strip_arrived(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        archive: &mut dyn Archive,
+    ) -> Result<bool, EngineError> {
+        let Some(first) = session.journal().last().and_then(|epoch| first_change(session, epoch)) else {
+            return Ok(false);
+        };
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
+        let mut working = working(session, ledger, &self.pins);
+        strip_thinking_behind(&mut working, &context, archive, first)
+            .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        working.settle();
+        if working.is_untouched() {
+            return Ok(false);
+        }
+        let (before, after) = (ledger.total(), working.total);
+        let counts = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
+        let counts: Vec<_> = counts.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let epoch = Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger: Trigger::Arrival,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(before),
+            tokens_after: Some(after),
+            edits: working.edits,
+            synthetics: working.synthetics,
+            choice: None,
+            undone: false,
+        };
+        session.commit(epoch);
+        ledger.adopt(counts, after);
+        Ok(true)
+    }
+}
+
+/// The position in the view of the first message that an epoch changed, or that stands behind one which it took out.
+fn first_change(session: &Session, epoch: &Epoch) -> Option<usize> {
+    let position = |key: EntryKey| match key {
+        EntryKey::Log(index) => Some(Position::log(index)),
+        EntryKey::Synthetic { epoch, index } => {
+            Some(session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.position)
+        }
+    };
+    let changed = epoch.changes().filter_map(|change| position(change.entry()));
+    let first = changed.chain(epoch.synthetics.iter().map(|synthetic| synthetic.position)).min()?;
+    Some(session.view().partition_point(|entry| entry.position < first))
+}

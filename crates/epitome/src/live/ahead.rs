@@ -1,0 +1,306 @@
+//! Compactions that are prepared while the session goes on, so that nobody waits for the model that writes the hand-off.
+//!
+//! From the soft threshold on one is worked out in the background, from the session as it is then. When the hard threshold
+//! comes it is made, with what arrived meanwhile as it came.
+
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use epitome_engine::{Check, Draft, Report, Urgency};
+use epitome_session::{EntryKey, Epoch, Trigger};
+use epitome_store::SessionArchive;
+use epitome_strategy::{Archive, BoxFuture, Tokens};
+
+use super::events::done;
+use super::{Compaction, LiveError, LiveSession, Maintained};
+
+/// Runs what is to go on in the background: a runtime's `spawn`.
+pub trait Background: Send + Sync + Debug {
+    /// Runs `work` to its end, somewhere else. It may block for as long as a model answers.
+    fn run(&self, work: BoxFuture<'static, ()>);
+}
+
+/// A compaction that is prepared, for one session: at most one is under way at any time. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Preparation(Arc<Mutex<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: State,
+    /// Who waits until none is under way.
+    waiting: Vec<Waker>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// None is prepared.
+    #[default]
+    Idle,
+    /// One is being worked out; tokens of the session that it is made from.
+    UnderWay { tokens: Tokens, number: u64 },
+    /// One is ready, with what it archived.
+    Ready { tokens: Tokens, draft: Box<Draft>, archive: Box<SessionArchive> },
+    /// None could be made of a session of so many tokens: it is not tried again until there are more.
+    Failed { tokens: Tokens },
+}
+
+/// After a preparation that came to nothing, the next one waits until the view has grown by this share of the usable window.
+const PATIENCE: f64 = 0.02;
+
+/// How a preparation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreparationState {
+    /// None is prepared.
+    Idle,
+    /// One is being worked out.
+    UnderWay,
+    /// One is ready to be made.
+    Ready,
+    /// The last one came to nothing.
+    Failed,
+}
+
+impl Preparation {
+    /// How it stands.
+    pub fn state(&self) -> PreparationState {
+        match self.lock().state {
+            State::Idle => PreparationState::Idle,
+            State::UnderWay { .. } => PreparationState::UnderWay,
+            State::Ready { .. } => PreparationState::Ready,
+            State::Failed { .. } => PreparationState::Failed,
+        }
+    }
+
+    /// Waits until none is under way.
+    pub async fn settled(&self) {
+        poll_fn(|context| {
+            let mut shared = self.lock();
+            if matches!(shared.state, State::UnderWay { .. }) {
+                shared.waiting.push(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Throws away what is prepared; what is under way is thrown away when it is done.
+    pub fn discard(&self) {
+        self.set(&mut self.lock(), State::Idle);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        // A state is written whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, shared: &mut Shared, state: State) {
+        shared.state = state;
+        shared.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Begins one for a session of so many tokens, unless there is one already; its number.
+    fn begin(&self, tokens: Tokens, patience: Tokens) -> Option<u64> {
+        let mut shared = self.lock();
+        match shared.state {
+            State::UnderWay { tokens: made_from, .. } | State::Ready { tokens: made_from, .. }
+                if tokens >= made_from =>
+            {
+                return None;
+            }
+            State::Failed { tokens: failed } if tokens >= failed && tokens < failed.saturating_add(patience) => {
+                return None;
+            }
+            // Where the session has shrunk since, what was made of the longer one is of no use.
+            _ => {}
+        }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        self.set(&mut shared, State::UnderWay { tokens, number });
+        Some(number)
+    }
+
+    /// Ends the one of that number; one that was thrown away meanwhile is not kept.
+    fn end(&self, number: u64, made: Option<(Draft, SessionArchive)>) {
+        let mut shared = self.lock();
+        let State::UnderWay { tokens, number: current } = shared.state else { return };
+        if current == number {
+            let state = match made {
+                Some((draft, archive)) => State::Ready { tokens, draft: Box::new(draft), archive: Box::new(archive) },
+                None => State::Failed { tokens },
+            };
+            self.set(&mut shared, state);
+        }
+    }
+
+    /// Takes what is ready.
+    fn take(&self) -> Option<(Draft, SessionArchive)> {
+        let mut shared = self.lock();
+        match std::mem::take(&mut shared.state) {
+            State::Ready { draft, archive, .. } => Some((*draft, *archive)),
+            other => {
+                shared.state = other;
+                None
+            }
+        }
+    }
+}
+
+/// Numbers of preparations, each once in a process.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// Ends a preparation also where working it out panics or is given up.
+struct UnderWay {
+    preparation: Preparation,
+    number: u64,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.preparation.end(self.number, None);
+    }
+}
+
+/// Where preparations run.
+#[derive(Debug, Clone)]
+pub(super) struct Ahead {
+    preparation: Preparation,
+    background: Arc<dyn Background>,
+}
+
+impl LiveSession {
+    /// From here on compactions are prepared ahead: [`maintain`](Self::maintain) begins one in `background` when a threshold
+    /// suggests it and changes nothing yet, and makes it when there is no room left. The same `preparation` may be given to a
+    /// session that is read again, as long as it is the same session's.
+    ///
+    /// Only what asks a model is worth it: without one a compaction takes milliseconds, and nothing is prepared.
+    pub fn prepare_in(&mut self, background: Arc<dyn Background>, preparation: Preparation) {
+        self.ahead = Some(Ahead { preparation, background });
+    }
+
+    /// The part of [`maintain`](Self::maintain) that prepares compactions and makes those that are prepared; `None` where one
+    /// that is not prepared is to be made at once, or where none is prepared ahead. It waits for nothing but a preparation
+    /// that is under way when there is no room left.
+    ///
+    /// # Errors
+    ///
+    /// What was prepared cannot be made; the session is as it was.
+    pub async fn maintain_ahead(&mut self) -> Result<Option<Maintained>, LiveError> {
+        let check = self.check();
+        let Some(trigger) = check.trigger else { return Ok(None) };
+        self.ahead_of(&Compaction { trigger, ..Compaction::default() }, check).await
+    }
+
+    /// What is prepared, where something may be.
+    pub fn preparation(&self) -> Option<&Preparation> {
+        self.ahead.as_ref().map(|ahead| &ahead.preparation)
+    }
+
+    /// What becomes of a compaction that a trigger asks for, where compactions are prepared ahead; `None` where it is to be
+    /// made at once.
+    pub(super) async fn ahead_of(
+        &mut self,
+        compaction: &Compaction,
+        check: Check,
+    ) -> Result<Option<Maintained>, LiveError> {
+        let Some(Ahead { preparation, background }) = self.ahead.clone() else { return Ok(None) };
+        if !self.asks_model() {
+            return Ok(None);
+        }
+        // What is asked for by something else than a threshold is made as soon as it is ready.
+        let by_threshold = matches!(compaction.trigger, Trigger::Soft | Trigger::RemainingShare | Trigger::Hard);
+        let is_due = check.urgency == Urgency::Hard;
+        if is_due {
+            // It is asked for already: a second request would take longer than the rest of the first.
+            preparation.settled().await;
+        }
+        if (is_due || !by_threshold)
+            && let Some(report) = self.make_prepared(&preparation).await?
+        {
+            return Ok(Some(Maintained::Compacted(Box::new(report))));
+        }
+        if is_due {
+            return Ok(None);
+        }
+        self.prepare(compaction, &preparation, &*background);
+        Ok(Some(Maintained::Preparing(check)))
+    }
+
+    /// Whether a compaction waits for a model.
+    fn asks_model(&self) -> bool {
+        let is_model = |summarizer: &Arc<dyn epitome_strategy::Summarizer>| summarizer.kind() != "rules";
+        self.conversation.is_some() || self.engine.summarizer.as_ref().is_some_and(is_model)
+    }
+
+    /// Begins to prepare the compaction, unless one is under way or ready.
+    fn prepare(&self, compaction: &Compaction, preparation: &Preparation, background: &dyn Background) {
+        let patience = (f64::from(self.budget.usable()) * PATIENCE) as Tokens;
+        let Some(number) = preparation.begin(self.tokens(), patience) else { return };
+        let mut copy = self.copy();
+        copy.watchers.metrics = Arc::clone(&self.watchers.metrics);
+        let under_way = UnderWay { preparation: preparation.clone(), number };
+        let compaction = compaction.clone();
+        background.run(Box::pin(async move {
+            let started = Instant::now();
+            match copy.draft(&compaction, false).await {
+                Ok(draft) if draft.epoch().is_some() => {
+                    tracing::info!(took_ms = started.elapsed().as_millis() as u64, "a compaction is prepared");
+                    under_way.preparation.end(number, Some((draft, copy.archive)));
+                }
+                Ok(_) => tracing::info!("a compaction that was prepared would change nothing"),
+                Err(error) => tracing::warn!(%error, "a compaction could not be prepared"),
+            }
+            drop(under_way);
+        }));
+    }
+
+    /// Makes the compaction that is prepared, with what arrived meanwhile as it came; `None` where none is ready, or where it
+    /// is of no use any more.
+    async fn make_prepared(&mut self, preparation: &Preparation) -> Result<Option<Report>, LiveError> {
+        let Some((draft, archive)) = preparation.take() else { return Ok(None) };
+        let usable = self.budget.usable();
+        let limit = self.budget.hard.tokens(usable).min(usable);
+        let arrived =
+            (draft.log_length().unwrap_or_default() as u32..self.session.log().len() as u32).map(EntryKey::Log);
+        let arrived: Tokens = arrived.filter_map(|key| self.ledger.of(key)).map(|entry| entry.total).sum();
+        if !draft.is_of_prefix(&self.session) || draft.report.tokens_after.saturating_add(arrived) > limit {
+            return Ok(None);
+        }
+        let started = self.started(draft.report.trigger);
+        let made = self.apply_on_prefix(draft, &archive, limit).await;
+        started.ended(made).map(Some)
+    }
+
+    async fn apply_on_prefix(
+        &mut self,
+        draft: Draft,
+        archive: &SessionArchive,
+        limit: Tokens,
+    ) -> Result<Report, LiveError> {
+        // Archive first: what leaves must be there to be recalled.
+        let handles = draft.epoch().into_iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.clone());
+        for handle in handles {
+            let Some(item) = archive.get(&handle)? else {
+                return Err(LiveError::NotArchived { handle: handle.to_string() });
+            };
+            self.archive.put(item)?;
+        }
+        let flushed = self.flush_memories().await;
+        let before = self.before();
+        let mut report = self.engine.commit_on_prefix(&mut self.session, &mut self.ledger, draft, limit)?;
+        self.store_epoch(before)?;
+        let before = self.before();
+        if self.engine.strip_arrived(&mut self.session, &mut self.ledger, &mut self.archive)? {
+            self.store_epoch(before)?;
+        }
+        report.tokens_after = self.ledger.total();
+        self.watch.compacted(&report);
+        let epoch = self.session.journal().iter().rposition(Epoch::is_compaction).map(|at| at as u32);
+        self.watchers.tell(&done(&report, epoch, self.newest_summary(epoch), flushed));
+        self.tell_tokens();
+        Ok(report)
+    }
+}

@@ -1,0 +1,106 @@
+//! The session's own model, asked one more thing at the end of its conversation.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use epitome_config::Runtime;
+use epitome_providers::chat::{ChatAnswer, ChatError, ChatModel, ChatRequest};
+use epitome_session::{Entry, Session};
+use epitome_strategy::{BoxFuture, Summarizer, Tokens};
+
+use super::LiveSession;
+
+/// What the session's model is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Inquiry<'a> {
+    /// What the model was sent last, or would be sent now: the session's view, in order.
+    pub view: &'a [Entry],
+    /// The tool definitions that are sent with it, as JSON.
+    pub tools: Option<&'a str>,
+    /// The further message of the user.
+    pub instruction: &'a str,
+    /// Tokens that the answer may take.
+    pub max_tokens: Tokens,
+}
+
+/// Whoever sends the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
+/// byte, so that the provider reads them from its cache, and the instruction at its end. No tool may be called; an answer
+/// that calls one is not taken.
+pub trait Conversation: Send + Sync + Debug {
+    /// The model's name, for reports and errors.
+    fn model(&self) -> &str;
+    /// Asks the model. Dropping the future ends the request.
+    fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>>;
+}
+
+impl LiveSession {
+    /// From here on the session's own model writes the hand-offs, asked through `conversation`, where `runtime` has a model
+    /// write summaries in the same conversation; where that gives none, `runtime`'s other summarizers do. Whether it does.
+    pub fn answer_with(&mut self, runtime: &Runtime, conversation: Arc<dyn Conversation>) -> bool {
+        if !runtime.asks_conversations() {
+            return false;
+        }
+        self.conversation = Some(Answering { runtime: Arc::new(runtime.clone()), conversation });
+        true
+    }
+
+    /// The engine for a draft of the session as it is.
+    pub(super) fn drafting(&self) -> epitome_engine::Engine {
+        let mut engine = self.engine.clone();
+        if let Some(answering) = &self.conversation {
+            engine.summarizer = answering.summarizer(&self.session);
+        }
+        engine
+    }
+}
+
+/// How a session's own model is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Answering {
+    runtime: Arc<Runtime>,
+    conversation: Arc<dyn Conversation>,
+}
+
+impl Answering {
+    /// The same under other settings; `None` where these ask no conversation.
+    pub(super) fn resettled(self, runtime: &Runtime) -> Option<Self> {
+        runtime.asks_conversations().then(|| Self { runtime: Arc::new(runtime.clone()), ..self })
+    }
+
+    fn summarizer(&self, session: &Session) -> Option<Arc<dyn Summarizer>> {
+        let asked = Asked {
+            conversation: Arc::clone(&self.conversation),
+            view: session.view().to_vec(),
+            tools: session.tools.clone(),
+        };
+        self.runtime.make_summarizer_in(Arc::new(asked), None)
+    }
+}
+
+/// A session at some moment, as a model that answers at its end.
+#[derive(Debug)]
+struct Asked {
+    conversation: Arc<dyn Conversation>,
+    view: Vec<Entry>,
+    tools: Option<Arc<str>>,
+}
+
+impl ChatModel for Asked {
+    fn name(&self) -> &str {
+        self.conversation.model()
+    }
+
+    /// Whatever the conversation itself has: the provider says when it is too long.
+    fn window(&self) -> Tokens {
+        0
+    }
+
+    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        self.conversation.ask(Inquiry {
+            view: &self.view,
+            tools: self.tools.as_deref(),
+            instruction: &request.user,
+            max_tokens: request.max_tokens,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! The files that calls changed, and the newest state of each.
+
+use std::collections::HashMap;
+
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{FileAccess, Language, View};
+
+use super::wording::pick;
+
+/// A file that calls changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChangedFile {
+    /// The path as the newest call spells it.
+    pub path: String,
+    /// Whether it is there by the newest call that changed it.
+    pub is_there: bool,
+    /// Whether a call ever deleted it or moved it away.
+    pub was_deleted: bool,
+    /// Whether a later command may have taken the changes back.
+    pub may_be_reverted: bool,
+    writes: u32,
+    edits: u32,
+}
+
+impl ChangedFile {
+    /// What became of it, in a few words.
+    pub(super) fn state(&self, language: Language) -> String {
+        if !self.is_there {
+            return pick(language, "deleted or moved away", "已删除或移走").to_owned();
+        }
+        let times = |count: u32| match (language, count) {
+            (Language::English, 1) => String::new(),
+            (Language::English, count) => format!(" {count} times"),
+            (Language::Chinese, 1) => String::new(),
+            (Language::Chinese, count) => format!(" {count} 次"),
+        };
+        let mut parts = Vec::new();
+        if self.writes > 0 {
+            parts.push(format!("{}{}", pick(language, "written", "写入"), times(self.writes)));
+        }
+        if self.edits > 0 {
+            parts.push(format!("{}{}", pick(language, "edited", "修改"), times(self.edits)));
+        }
+        if self.may_be_reverted {
+            parts.push(pick(language, "git may have taken it back since", "之后可能被 git 撤销").to_owned());
+        }
+        parts.join(pick(language, ", ", "，"))
+    }
+}
+
+/// The files that calls changed, in the order of their newest change. Calls that failed changed nothing. Linear in the
+/// calls.
+pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
+    let facts = view.facts();
+    let mut files: HashMap<String, (u32, ChangedFile)> = HashMap::new();
+    let mut change = |path: &str, call: u32, how: &dyn Fn(&mut ChangedFile)| {
+        let entry = files.entry(path.to_owned()).or_insert_with(|| {
+            let path = path.to_owned();
+            let file =
+                ChangedFile { path, is_there: true, was_deleted: false, may_be_reverted: false, writes: 0, edits: 0 };
+            (call, file)
+        });
+        entry.0 = call;
+        how(&mut entry.1);
+    };
+    let failed: Vec<u32> = facts.outputs().iter().filter(|it| it.is_error).filter_map(|it| it.call).collect();
+    let mut events = facts.file_events().iter().filter(|event| !event.failed).peekable();
+    let mut reverts = Vec::new();
+    for (number, call) in facts.calls().iter().enumerate() {
+        let number = number as u32;
+        while let Some(event) = events.next_if(|event| event.call <= number) {
+            match event.access {
+                FileAccess::Edit => change(&event.path, number, &|file| {
+                    (file.is_there, file.edits) = (true, file.edits + 1);
+                }),
+                FileAccess::Write => change(&event.path, number, &|file| {
+                    (file.is_there, file.writes) = (true, file.writes + 1);
+                }),
+                FileAccess::ReadWhole | FileAccess::ReadPart => {}
+            }
+        }
+        if call.kind != ToolKind::Shell || failed.contains(&number) {
+            continue;
+        }
+        let command = call.json().and_then(|json| {
+            let field = ["command", "cmd", "script"].iter().find_map(|key| json.get(*key))?;
+            match field {
+                serde_json::Value::Array(words) => {
+                    Some(words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" "))
+                }
+                other => other.as_str().map(str::to_owned),
+            }
+        });
+        let command = command.unwrap_or_else(|| call.arguments.to_owned());
+        for path in deleted(&command) {
+            change(path, number, &|file| (file.is_there, file.was_deleted) = (false, true));
+        }
+        if takes_back(&command) {
+            reverts.push(number);
+        }
+    }
+    let mut files: Vec<(u32, ChangedFile)> = files.into_values().collect();
+    // A deletion is often spelt from another folder than the edits before it.
+    let gone: Vec<String> =
+        files.iter().filter(|(_, file)| !file.is_there).map(|(_, file)| format!("/{}", file.path)).collect();
+    for (call, file) in &mut files {
+        file.was_deleted |= gone.iter().any(|gone| file.path.ends_with(gone.as_str()));
+        file.may_be_reverted = reverts.iter().any(|revert| revert > call);
+    }
+    // What was only deleted was never changed here, but it is gone.
+    files.sort_by(|left, right| left.0.cmp(&right.0).then_with(|| left.1.path.cmp(&right.1.path)));
+    files.into_iter().map(|(_, file)| file).collect()
+}
+
+/// The files that a script deletes or moves away: the words behind `rm` and `git rm`, the first one behind `mv`. What is
+/// worked out while it runs is left out. Linear.
+fn deleted(script: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for command in script.split(['\n', ';', '|', '&']) {
+        let mut words = command.split_whitespace();
+        let mut first = words.next();
+        while matches!(first, Some("sudo" | "git" | "command")) {
+            first = words.next();
+        }
+        let paths = words.filter(|word| !word.starts_with('-')).map(|word| word.trim_matches(['"', '\'']));
+        let is_path = |path: &&str| path.contains(['.', '/']) && !path.contains(['*', '$', '>', '<', '`', '(', '{']);
+        match first {
+            Some("rm" | "unlink") => found.extend(paths.filter(is_path)),
+            Some("mv") => found.extend(paths.take(1).filter(is_path)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a script may take changes of files back.
+fn takes_back(script: &str) -> bool {
+    ["git checkout", "git restore", "git reset", "git stash", "git revert", "git clean"]
+        .iter()
+        .any(|command| script.contains(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::counter::NoTokens;
+    use epitome_strategy::SummaryTask;
+
+    fn files(fixture: &str) -> Vec<(String, String)> {
+        let session = epitome_testkit::session(fixture);
+        let request = epitome_strategy::SummaryRequest::new(500, None);
+        let task = SummaryTask {
+            messages: session.log(),
+            session: None,
+            request: &request,
+            memories: &[],
+            language: Language::English,
+            counter: &NoTokens,
+        };
+        let found = super::super::source::with_messages(session.log().iter(), &task, changed_files);
+        found.into_iter().map(|file| (file.path.clone(), file.state(Language::English))).collect()
+    }
+
+    #[test]
+    fn newest_states() {
+        let check = |fixture: &str, expect: &[(&str, &str)]| {
+            let found = files(fixture);
+            let found: Vec<(&str, &str)> = found.iter().map(|(path, state)| (path.as_str(), state.as_str())).collect();
+            assert_eq!(found, expect, "{fixture}");
+        };
+        let edit = |id: &str, path: &str| {
+            format!(
+                "call Edit {id} {{\"file_path\":\"{path}\",\"old_string\":\"a\",\"new_string\":\"b\"}}\nresult {id}: ok\n"
+            )
+        };
+        let shell =
+            |id: &str, command: &str| format!("call Bash {id} {{\"command\":\"{command}\"}}\nresult {id}: ok\n");
+        check(
+            &format!("user: go\n{}{}{}", edit("a", "a.rs"), edit("b", "b.rs"), edit("c", "a.rs")),
+            &[("b.rs", "edited"), ("a.rs", "edited 2 times")],
+        );
+        check(
+            &format!("user: go\n{}{}", edit("a", "a.rs"), shell("b", "rm -f a.rs && ls")),
+            &[("a.rs", "deleted or moved away")],
+        );
+        check(
+            &format!("user: go\n{}{}", edit("a", "a.rs"), shell("b", "git checkout -- .")),
+            &[("a.rs", "edited, git may have taken it back since")],
+        );
+        check(&format!("user: go\n{}", shell("b", "mv old.rs new.rs")), &[("old.rs", "deleted or moved away")]);
+        check("user: go\ncall Edit a {\"file_path\":\"a.rs\"}\nresult a error: no\n", &[]);
+    }
+}

@@ -1,0 +1,95 @@
+//! What the model wrote is held against the session's log; hand-offs of the conversation's own model.
+
+use epitome_providers::chat::{ChatModel, Stop};
+use epitome_providers::model::{ModelSettings, ModelSummarizer};
+use epitome_strategy::{SummarizeError, Summary, SummaryTask};
+use std::sync::Arc;
+
+use super::scripted::{Case, FIXING, GOOD, Scripted, good, said};
+use epitome_engine::block_on;
+use epitome_strategy::Summarizer;
+
+/// A summary of [`FIXING`] that is held against nothing but its messages.
+fn held_against_its_messages(
+    answers: impl Fn(usize) -> String + Send + Sync + 'static,
+) -> (Result<Summary, SummarizeError>, usize) {
+    let case = Case::new(FIXING);
+    let model = Scripted::new(100_000, move |_, number| said(&answers(number), Stop::End));
+    let summarizer = ModelSummarizer::new(Arc::clone(&model) as Arc<dyn ChatModel>, ModelSettings::default()).unwrap();
+    let task = SummaryTask { session: None, ..case.task() };
+    (block_on(summarizer.summarize(&task)), model.asked().len())
+}
+
+#[test]
+fn what_is_right_is_asked_for_once() {
+    let (summary, asked) = held_against_its_messages(|_| GOOD.to_owned());
+    let summary = summary.unwrap();
+    assert_eq!(asked, 1, "{}", summary.text);
+    let check = summary.check.unwrap();
+    assert!(check.strings >= 5 && check.unknown.is_empty() && check.asked_again.is_none(), "{check:?}");
+    assert_eq!((check.demands, check.files), (1, 1));
+    assert!(check.added_demands.is_empty() && check.added_files.is_empty() && check.left_out.is_empty(), "{check:?}");
+}
+
+#[test]
+fn strings_that_nobody_said_are_asked_for_again_and_then_marked() {
+    let wrong = GOOD.replace("src/lexer.rs", "src/parser.rs");
+    let mended = wrong.clone();
+    let (summary, asked) =
+        held_against_its_messages(move |number| if number == 1 { mended.clone() } else { GOOD.to_owned() });
+    let summary = summary.unwrap();
+    assert!(asked == 2 && summary.text.starts_with(GOOD));
+    let check = summary.check.unwrap();
+    let reason = "the session does not hold `src/parser.rs`: give each as the session has it, or leave it out";
+    assert_eq!((check.unknown.len(), check.asked_again.as_deref()), (0, Some(reason)));
+    let (summary, asked) = held_against_its_messages(move |_| wrong.clone());
+    let summary = summary.unwrap();
+    assert!(asked == 2 && summary.text.contains("in src/parser.rs [unverified];"), "{}", summary.text);
+    let check = summary.check.unwrap();
+    assert_eq!((check.unknown, check.added_files), (vec!["src/parser.rs".to_owned()], vec!["src/lexer.rs".to_owned()]));
+}
+
+#[test]
+fn a_demand_that_was_left_out_is_added_word_for_word() {
+    let (summary, asked) =
+        held_against_its_messages(|_| GOOD.replace("- The public API must never be touched.", "- none"));
+    let summary = summary.unwrap();
+    assert_eq!(asked, 1, "rules do it");
+    assert!(summary.text.contains("## Constraints\n- “Never touch the public API."), "{}", summary.text);
+    assert_eq!(summary.check.unwrap().added_demands.len(), 1);
+}
+
+#[test]
+fn what_the_log_contradicts_is_refused() {
+    let wrong = GOOD.replace("The agent changed next_token in src/lexer.rs;", "src/lexer.rs was deleted;");
+    let then = wrong.clone();
+    let (summary, asked) =
+        held_against_its_messages(move |number| if number == 1 { then.clone() } else { GOOD.to_owned() });
+    assert!(asked == 2 && summary.unwrap().text.starts_with(GOOD));
+    let (summary, asked) = held_against_its_messages(move |_| wrong.clone());
+    let message = summary.unwrap_err().message;
+    assert!(asked == 2 && message.contains("it says that `src/lexer.rs` was deleted"), "{message}");
+}
+
+#[test]
+fn the_conversation_is_asked_for_hand_offs_only() {
+    let model = Scripted::new(0, |_, _| good());
+    let asked = Arc::clone(&model) as Arc<dyn ChatModel>;
+    let summarizer = ModelSummarizer::in_conversation(asked, ModelSettings::default()).unwrap();
+    let mut case = Case::new(FIXING);
+    let error = block_on(summarizer.summarize(&case.task())).unwrap_err();
+    assert!(error.message.contains("a part of the session") && model.asked().is_empty(), "{error}");
+    case.request.about = vec![0, 1, 2];
+    let summary = block_on(summarizer.summarize(&case.task())).unwrap();
+    assert!(summary.text.starts_with(GOOD), "{}", summary.text);
+    let prompt = &model.asked()[0].user;
+    assert!(prompt.starts_with("This is not a part of the work.") && prompt.contains("## Next step\n"), "{prompt}");
+    assert!(!prompt.contains(">>> ") && !prompt.contains("An earlier hand-off"), "{prompt}");
+    // The same again is asked again: it is the end of another conversation.
+    block_on(summarizer.summarize(&case.task())).unwrap();
+    assert_eq!(model.asked().len(), 2);
+    let mut later = Case::new(&format!("user(summary): ## Goal\n{FIXING}"));
+    later.request.about = vec![0, 1, 2];
+    block_on(summarizer.summarize(&later.task())).unwrap();
+    assert!(model.asked()[2].user.contains("An earlier hand-off stands in the conversation"));
+}

@@ -1,0 +1,129 @@
+//! Hand-offs by the conversation's own model: the request that goes to its provider anyway, with one instruction at its end,
+//! under the client's own credentials; and their preparation while the conversation goes on.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use epitome::formats::Format;
+use epitome::live::{Conversation as Answers, Inquiry, LiveSession};
+use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, Wire, ask_within, read_answer};
+use epitome::strategy::BoxFuture;
+use futures_util::StreamExt;
+use reqwest::Url;
+
+use super::memory::Conversation;
+use super::upstream::{Sender, Unreachable};
+use crate::background::BackgroundThreads;
+use crate::state::App;
+
+/// No hand-off is longer, whatever a provider sends, in bytes.
+const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// Where the requests of a client go, and with which headers.
+pub(crate) struct Outgoing {
+    url: Url,
+    headers: HeaderMap,
+    sender: Sender,
+}
+
+impl fmt::Debug for Outgoing {
+    /// Neither address nor headers: keys stand in them.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Outgoing")
+    }
+}
+
+impl Outgoing {
+    pub(crate) fn new(url: &Url, headers: &HeaderMap, sender: &Sender) -> Self {
+        Self { url: url.clone(), headers: headers.clone(), sender: sender.clone() }
+    }
+}
+
+/// Has the conversation's own model write the hand-offs of `live`, whose request is `body`, where the configuration says so.
+pub(super) fn answer_with(
+    app: &App,
+    live: &mut LiveSession,
+    outgoing: &Arc<Outgoing>,
+    (format, model): (Format, Option<&str>),
+    body: impl FnOnce(&LiveSession) -> Option<Bytes>,
+) {
+    let runtime = &app.proxy.runtime;
+    let Some(wire) = wire_of(format).filter(|_| runtime.asks_conversations()) else { return };
+    let Some(body) = body(live) else { return };
+    let model = model.unwrap_or("the conversation's model").to_owned();
+    live.answer_with(runtime, Arc::new(Upstream { wire, body, model, outgoing: Arc::clone(outgoing) }));
+}
+
+/// Has compactions of `live` prepared ahead, where the configuration says so; whether it does.
+pub(super) fn prepare_in(app: &App, live: &mut LiveSession, conversation: &Conversation) -> bool {
+    let runs = app.proxy.runtime.background;
+    if runs {
+        live.prepare_in(Arc::new(BackgroundThreads::here()), conversation.preparation.clone());
+    }
+    runs
+}
+
+fn wire_of(format: Format) -> Option<Wire> {
+    match format {
+        Format::OpenaiChat => Some(Wire::OpenaiChat),
+        Format::OpenaiResponses => Some(Wire::OpenaiResponses),
+        Format::Anthropic => Some(Wire::Anthropic),
+        _ => None,
+    }
+}
+
+/// The conversation's own model, behind its provider.
+#[derive(Debug)]
+struct Upstream {
+    wire: Wire,
+    body: Bytes,
+    model: String,
+    outgoing: Arc<Outgoing>,
+}
+
+impl Upstream {
+    async fn answer(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
+        let body = ask_within(self.wire, &self.body, inquiry.instruction, inquiry.max_tokens)
+            .map_err(|error| ChatError::new(ChatErrorKind::Rejected, error.to_string()))?;
+        let Outgoing { url, headers, sender } = &*self.outgoing;
+        let mut headers = headers.clone();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let failed = |message: &str| ChatError::new(ChatErrorKind::Transient, message.to_owned());
+        let sent = sender.send(Method::POST, url.clone(), headers, Some(body.into())).await;
+        let answer = sent.map_err(|error| match error {
+            Unreachable::Silent => failed("the provider did not answer in time"),
+            Unreachable::Down => failed("there is no connection to the provider"),
+        })?;
+        let status = answer.status().as_u16();
+        let mut bytes = Vec::new();
+        let mut pieces = answer.bytes_stream();
+        while let Some(piece) = pieces.next().await {
+            // A stream that was cut is told by its missing end.
+            let Ok(piece) = piece else { break };
+            if bytes.len() + piece.len() > LONGEST_ANSWER {
+                return Err(ChatError::new(ChatErrorKind::Unreadable, "the provider's answer has no end".to_owned()));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        let answer = read_answer(self.wire, status, &bytes)?;
+        tracing::info!(
+            input_tokens = answer.input_tokens,
+            cached_tokens = answer.cached_tokens,
+            output_tokens = answer.output_tokens,
+            "the conversation's model was asked for a hand-off"
+        );
+        Ok(answer)
+    }
+}
+
+impl Answers for Upstream {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        Box::pin(self.answer(inquiry))
+    }
+}
