@@ -1,0 +1,217 @@
+//! The index: every line of the log, and which terms stand in it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Message, Session};
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+use crate::page::Page;
+use crate::pieces::{Body, Piece, Reader, text_of};
+use crate::query::Query;
+use crate::terms::{Term, terms};
+use crate::units::units;
+use crate::{score, select};
+
+/// A line of the log, or a part of a long one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unit {
+    /// The piece that it stands in.
+    pub(crate) piece: u32,
+    /// Where it begins in the piece's text, in bytes.
+    pub(crate) start: u32,
+    /// Where it ends there.
+    pub(crate) end: u32,
+    /// Characters of all units in front of it, a line's end each.
+    pub(crate) offset: u32,
+    /// Terms of all units in front of it.
+    pub(crate) terms: u32,
+    /// Whether it ends its line.
+    pub(crate) ends_line: bool,
+}
+
+/// Everything that was said in a session, ready to be searched.
+///
+/// It holds the log's messages by reference and a few bytes for each word. What is appended costs what is appended; an
+/// index that grew and one that was built at once are the same.
+#[derive(Default)]
+pub struct Index {
+    log: Vec<Arc<Message>>,
+    reader: Reader,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) units: Vec<Unit>,
+    characters: u32,
+    term_count: u32,
+    /// The numbers of terms by how they are written: words that share a stem share a number.
+    numbers: HashMap<Box<str>, u32>,
+    /// Of each term the units that it stands in, ascending; a unit stands there as often as the term in it.
+    postings: Vec<Vec<u32>>,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (messages, lines, terms) = (self.log.len(), self.units.len(), self.postings.len());
+        write!(formatter, "Index {{ messages: {messages}, lines: {lines}, terms: {terms} }}")
+    }
+}
+
+impl Index {
+    /// An index of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The index of a session's log. Linear in the log.
+    pub fn build(session: &Session) -> Self {
+        let mut index = Self::new();
+        index.append(session.log());
+        index
+    }
+
+    /// Adds the messages that the log has gained. Linear in them.
+    pub fn append(&mut self, messages: &[Arc<Message>]) {
+        let stemmer = Stemmer::create(Algorithm::English);
+        for message in messages {
+            let number = self.log.len() as u32;
+            for piece in self.reader.pieces(message, number) {
+                self.add(piece, message, &stemmer);
+            }
+            self.log.push(Arc::clone(message));
+        }
+    }
+
+    /// How many messages of the log it holds.
+    pub fn messages(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The passages that match a query, the best first. Each passage is a stretch of the log of
+    /// [`characters`](Query::characters) / [`limit`](Query::limit) characters at most. Which of them the context still
+    /// holds, [`Page::locate`] tells. A few milliseconds for a million tokens.
+    pub fn search(&self, query: &Query) -> Page {
+        let ranking = score::rank(self, query);
+        select::select(self, query, &ranking)
+    }
+
+    fn add(&mut self, piece: Piece, message: &Message, stemmer: &Stemmer) {
+        let text = body_of(&piece, message);
+        let first = self.units.len();
+        let number = self.pieces.len() as u32;
+        units(text, |range, ends_line| {
+            let offset = self.characters;
+            self.characters += text[range.clone()].chars().count() as u32 + u32::from(ends_line);
+            let (start, end) = (range.start as u32, range.end as u32);
+            self.units.push(Unit { piece: number, start, end, offset, terms: self.term_count, ends_line });
+        });
+        // Terms are read off the whole text: a long line may be cut inside a name.
+        let (mut unit, mut key) = (first, String::new());
+        terms(text, |at, term| {
+            while self.units.get(unit + 1).is_some_and(|next| next.start as usize <= at) {
+                unit += 1;
+                self.units[unit].terms = self.term_count;
+            }
+            self.term_count += 1;
+            write_key(term, &mut key);
+            let term = match self.numbers.get(key.as_str()) {
+                Some(number) => *number,
+                None => number_of(&mut self.numbers, &mut self.postings, &key, term, stemmer),
+            };
+            self.postings[term as usize].push(unit as u32);
+        });
+        for unit in unit + 1..self.units.len() {
+            self.units[unit].terms = self.term_count;
+        }
+        if first < self.units.len() {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// The text that a piece's units are ranges of.
+    pub(crate) fn body<'a>(&'a self, piece: &'a Piece) -> &'a str {
+        body_of(piece, &self.log[piece.message as usize])
+    }
+
+    /// The message of a piece.
+    pub(crate) fn message(&self, piece: &Piece) -> &Message {
+        &self.log[piece.message as usize]
+    }
+
+    /// The characters of a range of units, their lines' ends included.
+    pub(crate) fn characters(&self, units: Range<usize>) -> usize {
+        let at = |unit: usize| self.units.get(unit).map_or(self.characters, |unit| unit.offset);
+        (at(units.end) - at(units.start)) as usize
+    }
+
+    /// The terms of a range of units.
+    pub(crate) fn term_count(&self, units: Range<usize>) -> usize {
+        let at = |unit: usize| self.units.get(unit).map_or(self.term_count, |unit| unit.terms);
+        (at(units.end) - at(units.start)) as usize
+    }
+
+    /// The number of a term, where it stands anywhere.
+    pub(crate) fn number(&self, term: Term<'_>, stemmer: &Stemmer) -> Option<u32> {
+        let mut key = String::new();
+        write_key(term, &mut key);
+        let found = self.numbers.get(key.as_str()).copied();
+        found.or_else(|| self.numbers.get(stem_key(term, stemmer)?.as_str()).copied())
+    }
+
+    /// The units in which a term stands, ascending, once for each time.
+    pub(crate) fn postings(&self, term: u32) -> &[u32] {
+        &self.postings[term as usize]
+    }
+}
+
+fn body_of<'a>(piece: &'a Piece, message: &'a Message) -> &'a str {
+    match &piece.body {
+        Body::Recorded(range) => {
+            text_of(message, piece.block).get(range.start as usize..range.end as usize).unwrap_or_default()
+        }
+        Body::Told(text) => text,
+    }
+}
+
+/// How a term is written in the table: a sign tells names and characters from words.
+fn write_key(term: Term<'_>, key: &mut String) {
+    key.clear();
+    match term {
+        Term::Word(text) => key.push_str(text),
+        Term::Name(text) => key.extend(["=", text]),
+        Term::Characters(text) => key.extend(["~", text]),
+    }
+}
+
+/// How the stem of a word is written; `None` where the term is not a word that has one.
+fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
+    match term {
+        Term::Word(word) if word.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            Some(format!("+{}", stemmer.stem(word)))
+        }
+        _ => None,
+    }
+}
+
+/// The number of a term that is met for the first time: that of its stem, or the next.
+fn number_of(
+    numbers: &mut HashMap<Box<str>, u32>,
+    postings: &mut Vec<Vec<u32>>,
+    key: &str,
+    term: Term<'_>,
+    stemmer: &Stemmer,
+) -> u32 {
+    let mut next = || {
+        postings.push(Vec::new());
+        postings.len() as u32 - 1
+    };
+    let number = match stem_key(term, stemmer) {
+        Some(stem) => *numbers.entry(stem.into()).or_insert_with(next),
+        None => next(),
+    };
+    numbers.insert(key.into(), number);
+    number
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

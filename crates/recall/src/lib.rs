@@ -1,0 +1,32 @@
+//! Search over everything that was said in a session: what left the context is still in the log, and here it is found.
+//!
+//! ```
+//! use epitome_recall::{Index, Query};
+//! use epitome_session::{Message, Origin, Role, Session};
+//!
+//! let mut session = Session::new();
+//! session.push(Message::text("1", Role::User, Origin::Typed, "The nightly job must not touch partner HLV-2209."));
+//! session.push(Message::text("2", Role::Assistant, Origin::Model, "Understood: HLV-2209 stays as it is."));
+//!
+//! let mut page = Index::build(&session).search(&Query::new("which partner is left alone?"));
+//! page.locate(&session);
+//! assert!(page.passages[0].text.contains("HLV-2209"));
+//! assert_eq!(page.passages[0].in_context, Some(true));
+//! ```
+//!
+//! An [`Index`] is built from a session's log and grows with it; it does no IO and knows no file format. How passages are
+//! found and ranked, with the figures behind it: `docs/recall.md`.
+
+mod index;
+mod page;
+mod pieces;
+mod place;
+mod query;
+mod score;
+mod select;
+mod terms;
+mod units;
+
+pub use index::Index;
+pub use page::{Page, Part, Passage};
+pub use query::{Query, Source};

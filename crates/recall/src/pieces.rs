@@ -1,0 +1,270 @@
+//! The pieces of a message: stretches of one speaker, with the tool and the file that they belong to.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Arguments, CallId, Content, Message, Origin, Role, harness};
+use epitome_strategy::{speech, tools};
+use serde_json::Value;
+
+use crate::query::Source;
+
+/// Who speaks in a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// The system prompt.
+    System,
+    /// A person.
+    User,
+    /// The user's side, but not a person: what a harness put there.
+    Harness,
+    /// The model, to the user.
+    Assistant,
+    /// The model, to itself.
+    Thoughts,
+    /// The model, to a tool.
+    Call,
+    /// A tool.
+    Output,
+}
+
+/// A stretch of a message.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// The message's number in the log.
+    pub(crate) message: u32,
+    /// The block's number in the message.
+    pub(crate) block: u32,
+    pub(crate) speaker: Speaker,
+    pub(crate) body: Body,
+    pub(crate) call: Option<Arc<Called>>,
+}
+
+/// Where a piece's text stands.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// In the block, in these bytes of its text.
+    Recorded(Range<u32>),
+    /// Here: the arguments of a call, told as `key: value`.
+    Told(Box<str>),
+}
+
+/// A call of a tool, as far as passages name it.
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub(crate) tool: Arc<str>,
+    pub(crate) file: Option<Arc<str>>,
+}
+
+impl Piece {
+    /// Whether it is one of the sources; every piece is, where none are named.
+    pub(crate) fn is_from(&self, sources: &[Source]) -> bool {
+        let is_of_file = || self.call.as_ref().is_some_and(|call| call.file.is_some());
+        sources.is_empty()
+            || sources.iter().any(|source| match (source, self.speaker) {
+                (Source::User, Speaker::User)
+                | (Source::Assistant, Speaker::Assistant | Speaker::Thoughts)
+                | (Source::Tool, Speaker::Call | Speaker::Output) => true,
+                (Source::File, Speaker::Call | Speaker::Output) => is_of_file(),
+                _ => false,
+            })
+    }
+
+    /// The line that names it in a passage.
+    pub(crate) fn heading(&self) -> String {
+        let number = self.message;
+        let tool = self.call.as_ref().map_or("tool", |call| &call.tool);
+        match self.speaker {
+            Speaker::System => format!("#{number} system:"),
+            Speaker::User => format!("#{number} user:"),
+            Speaker::Harness => format!("#{number} to the model:"),
+            Speaker::Assistant => format!("#{number} assistant:"),
+            Speaker::Thoughts => format!("#{number} thinks:"),
+            Speaker::Call => format!("#{number} calls {tool}:"),
+            Speaker::Output => format!("#{number} {tool} →"),
+        }
+    }
+}
+
+/// The text of a block that a piece may stand in.
+pub(crate) fn text_of(message: &Message, block: u32) -> &str {
+    match message.blocks.get(block as usize).map(|block| &block.content) {
+        Some(Content::Text { text }) => text,
+        Some(Content::Thinking(thinking)) => &thinking.text,
+        Some(Content::ToolResult(result)) => &result.text,
+        _ => "",
+    }
+}
+
+/// Reads messages one after the other; it remembers the calls that are still to be answered.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    open: HashMap<CallId, Vec<Arc<Called>>>,
+    /// Those in plain text, which have no ids, the oldest last.
+    in_text: Vec<Arc<Called>>,
+}
+
+impl Reader {
+    /// The pieces of a message, number `number` of the log, in order. Linear in the message.
+    pub(crate) fn pieces(&mut self, message: &Message, number: u32) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
+            let mut add = |speaker: Speaker, body: Body, call: Option<Arc<Called>>| {
+                pieces.push(Piece { message: number, block: block as u32, speaker, body, call });
+            };
+            match content {
+                Content::Text { text } => self.read_text(message, block, text, &mut add),
+                Content::Thinking(thinking) if !thinking.redacted => {
+                    add(Speaker::Thoughts, whole(&thinking.text), None)
+                }
+                Content::ToolCall(call) => {
+                    let (called, told) = tell(&call.name, &call.arguments);
+                    let called = Arc::new(called);
+                    self.open.entry(Arc::clone(&call.id)).or_default().push(Arc::clone(&called));
+                    add(Speaker::Call, Body::Told(told.into()), Some(called));
+                }
+                Content::ToolResult(result) => {
+                    let called = self.open.get_mut(&result.call_id).and_then(Vec::pop);
+                    let named = || Some(Arc::new(Called { tool: Arc::clone(result.name.as_ref()?), file: None }));
+                    self.read_output(&result.text, called.or_else(named), &mut add);
+                }
+                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
+            }
+        }
+        pieces
+    }
+
+    fn read_text(
+        &mut self,
+        message: &Message,
+        block: usize,
+        text: &str,
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+    ) {
+        let speaker = match (message.role, message.origin) {
+            (_, Origin::ToolOutput) => {
+                let named = || Some(Arc::new(Called { tool: Arc::clone(message.name.as_ref()?), file: None }));
+                let called = self.in_text.pop().or_else(named);
+                return self.read_output(text, called, add);
+            }
+            (Role::User, Origin::Typed) => {
+                return split(text, harness::typed_ranges(text), |range, is_typed| {
+                    add(if is_typed { Speaker::User } else { Speaker::Harness }, Body::Recorded(range), None);
+                });
+            }
+            (Role::Assistant, _) => return self.read_answer(message, block, text, add),
+            (Role::System, _) => Speaker::System,
+            (Role::User, _) => Speaker::Harness,
+            (Role::Tool, _) => Speaker::Output,
+        };
+        add(speaker, whole(text), None);
+    }
+
+    /// What the model said, with the calls that it wrote in plain text.
+    fn read_answer(
+        &mut self,
+        message: &Message,
+        block: usize,
+        text: &str,
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+    ) {
+        let calls: Vec<_> = message.text_calls.iter().filter(|call| call.block as usize == block).collect();
+        let ranges = calls.iter().map(|call| call.start as usize..call.end as usize);
+        let mut called = calls.iter().map(|call| {
+            let arguments = text.get(call.start as usize..call.end as usize).unwrap_or_default();
+            Arc::new(tell(&call.name, &Arguments::Text(arguments.into())).0)
+        });
+        let mut made = Vec::new();
+        split(text, ranges, |range, is_call| {
+            let call = if is_call { called.next() } else { None };
+            made.extend(call.clone());
+            let speaker = if is_call { Speaker::Call } else { Speaker::Assistant };
+            add(speaker, Body::Recorded(range), call);
+        });
+        if !made.is_empty() {
+            made.reverse();
+            self.in_text = made;
+        }
+    }
+
+    /// What a tool printed: a person's words, where they answered through it.
+    fn read_output(
+        &self,
+        text: &str,
+        called: Option<Arc<Called>>,
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+    ) {
+        let tool = called.as_ref().map_or("", |call| &call.tool);
+        split(text, speech::spoken_through_tool(tool, text), |range, is_spoken| {
+            let speaker = if is_spoken { Speaker::User } else { Speaker::Output };
+            add(speaker, Body::Recorded(range), called.clone());
+        });
+    }
+}
+
+fn whole(text: &str) -> Body {
+    Body::Recorded(0..text.len() as u32)
+}
+
+/// Tells the stretches of a text, those in `ranges` and those between them, in order; blank ones between them are left
+/// out.
+fn split(text: &str, ranges: impl IntoIterator<Item = Range<usize>>, mut tell: impl FnMut(Range<u32>, bool)) {
+    let mut at = 0;
+    let between = |range: Range<usize>, tell: &mut dyn FnMut(Range<u32>, bool)| {
+        if text.get(range.clone()).is_some_and(|text| !text.trim().is_empty()) {
+            tell(range.start as u32..range.end as u32, false);
+        }
+    };
+    for range in ranges {
+        if range.start < at || text.get(range.clone()).is_none() {
+            continue; // a recording's ranges may be wrong: the text is told all the same
+        }
+        between(at..range.start, &mut tell);
+        tell(range.start as u32..range.end as u32, true);
+        at = range.end;
+    }
+    between(at..text.len(), &mut tell);
+}
+
+/// A call's tool and file, and its arguments as lines `key: value`; arguments that are not JSON as they are. Linear.
+fn tell(name: &Arc<str>, arguments: &Arguments) -> (Called, String) {
+    let text = arguments.text();
+    let json: Option<Value> = serde_json::from_str(text).ok();
+    let file = match &json {
+        Some(json) => tools::path_argument(json).map(Arc::from),
+        None => tools::patch_paths(text).next().map(Arc::from),
+    };
+    let mut told = name.to_string();
+    match json {
+        Some(json) => tell_value(&json, &mut told),
+        None => {
+            told.push('\n');
+            told.push_str(text);
+        }
+    }
+    (Called { tool: Arc::clone(name), file }, told)
+}
+
+fn tell_value(value: &Value, told: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                told.push('\n');
+                told.push_str(key);
+                told.push(':');
+                tell_value(value, told);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| tell_value(item, told)),
+        Value::String(text) => {
+            told.push(' ');
+            told.push_str(text);
+        }
+        Value::Null => {}
+        other => {
+            told.push(' ');
+            told.push_str(&other.to_string());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Terms: what of a text is looked up. Words in lower case, the parts of names beside the whole names, and pairs of the
+//! characters of scripts that put no space between words.
+
+/// Bytes of a word that count: what is longer is data, and known by its beginning.
+const LONGEST_WORD: usize = 40;
+
+/// Bytes of a whole name; longer ones are known by their parts.
+const LONGEST_NAME: usize = 120;
+
+/// A term of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Term<'a> {
+    /// A word, or a part of a name, in lower case.
+    Word(&'a str),
+    /// A whole name of several parts, in lower case: `src/main.rs`, `is_ready`, `readFile`.
+    Name(&'a str),
+    /// A character, or a pair of neighbours, of a script without spaces.
+    Characters(&'a str),
+}
+
+/// Tells the terms of `text` with the byte at which each begins. Linear.
+pub(crate) fn terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
+    let mut lower = String::new();
+    let mut at = 0;
+    while let Some(char) = text[at..].chars().next() {
+        if is_spaceless(char) {
+            at = characters(text, at, &mut term);
+        } else if is_word(char) {
+            at = name(text, at, &mut lower, &mut term);
+        } else {
+            at += char.len_utf8();
+        }
+    }
+}
+
+/// Whether words of its script stand without spaces: Chinese, Japanese, Korean (whose particles hang on), Thai, Lao,
+/// Burmese, Khmer.
+fn is_spaceless(char: char) -> bool {
+    matches!(char,
+        '\u{0e01}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+fn is_word(char: char) -> bool {
+    char == '_'
+        || if char.is_ascii() { char.is_ascii_alphanumeric() } else { char.is_alphanumeric() && !is_spaceless(char) }
+}
+
+/// Tells a run of characters of a script without spaces; returns its end.
+fn characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
+    let mut previous = None;
+    let mut end = start;
+    for char in text[start..].chars().take_while(|char| is_spaceless(*char)) {
+        let next = end + char.len_utf8();
+        term(end, Term::Characters(&text[end..next]));
+        if let Some(previous) = previous {
+            term(previous, Term::Characters(&text[previous..next]));
+        }
+        previous = Some(end);
+        end = next;
+    }
+    end
+}
+
+/// Tells a name: its words, and where it has several parts the whole of it and the last part of a path; returns its end.
+fn name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut is_joined) = (start, false);
+    loop {
+        let (end, is_split) = words(text, at, lower, term);
+        is_joined |= is_split;
+        let joins = matches!(bytes.get(end), Some(b'.' | b'/' | b'-' | b':'))
+            && text[end + 1..].chars().next().is_some_and(is_word);
+        if !joins {
+            at = end;
+            break;
+        }
+        is_joined = true;
+        at = end + 1;
+    }
+    if is_joined && at - start <= LONGEST_NAME {
+        lower.clear();
+        lower.extend(text[start..at].chars().flat_map(char::to_lowercase));
+        term(start, Term::Name(lower));
+        if let Some(slash) = lower.rfind('/') {
+            term(start, Term::Name(&lower[slash + 1..]));
+        }
+    }
+    at
+}
+
+/// Tells the words of a run of letters, digits and `_`, split where `camelCase` is; returns the run's end, and whether it
+/// has several parts.
+fn words(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> (usize, bool) {
+    let (mut from, mut end, mut is_split) = (start, start, false);
+    let mut previous = ' ';
+    let mut chars = text[start..].chars().peekable();
+    while let Some(char) = chars.next_if(|char| is_word(*char)) {
+        let mut small_behind = || chars.peek().is_some_and(|next| next.is_lowercase());
+        let begins = char.is_uppercase()
+            && (previous.is_lowercase() || previous.is_ascii_digit() || (previous.is_uppercase() && small_behind()));
+        if char == '_' || begins {
+            is_split |= previous != ' ';
+            word(text, from..end, lower, term);
+            from = end + usize::from(char == '_');
+        }
+        previous = char;
+        end += char.len_utf8();
+    }
+    word(text, from..end, lower, term);
+    (end, is_split)
+}
+
+fn word(text: &str, range: std::ops::Range<usize>, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) {
+    if range.is_empty() {
+        return;
+    }
+    lower.clear();
+    lower.extend(text[range.clone()].chars().flat_map(char::to_lowercase));
+    lower.truncate(lower.floor_char_boundary(LONGEST_WORD));
+    term(range.start, Term::Word(lower));
+}
+
+/// Words of a question that say nothing of what is asked for, in the order of the alphabet.
+const EMPTY: &[&str] = &[
+    "a", "about", "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "between",
+    "both", "by", "can", "could", "did", "do", "does", "done", "down", "during", "each", "exactly", "for", "from",
+    "had", "has", "have", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may",
+    "me", "might", "more", "most", "must", "my", "no", "not", "of", "on", "only", "or", "other", "our", "out", "over",
+    "own", "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
+    "there", "these", "they", "this", "those", "through", "to", "under", "up", "us", "very", "was", "we", "were",
+    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+];
+
+/// Whether a word of a question says nothing of what is asked for.
+pub(crate) fn is_empty(word: &str) -> bool {
+    EMPTY.binary_search(&word).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        terms(text, |_, term| {
+            told.push(match term {
+                Term::Word(word) => word.to_owned(),
+                Term::Name(name) => format!("={name}"),
+                Term::Characters(pair) => format!("~{pair}"),
+            });
+        });
+        told
+    }
+
+    #[test]
+    fn terms_of_texts() {
+        let check = |text: &str, expect: &str| assert_eq!(told(text).join(" "), expect, "{text}");
+        check("", "");
+        check("Fix the build!", "fix the build");
+        check("readFile", "read file =readfile");
+        check("HTTPServer2Go", "http server2 go =httpserver2go");
+        check("is_ready", "is ready =is_ready");
+        check("__init__", "init =__init__");
+        check("src/foo.rs", "src foo rs =src/foo.rs =foo.rs");
+        check("v1.2.3, done.", "v1 2 3 =v1.2.3 done");
+        check("/usr/bin", "usr bin =usr/bin =bin");
+        check("naïve Öl", "naïve öl");
+        check("a-b", "a b =a-b");
+        check("用户名", "~用 ~户 ~用户 ~名 ~户名");
+        check("改foo_bar。", "~改 foo bar =foo_bar");
+        check("поиск по тексту", "поиск по тексту");
+        check(&"x".repeat(60), &"x".repeat(40));
+    }
+
+    #[test]
+    fn empty_words_are_in_order() {
+        assert!(EMPTY.is_sorted());
+        assert!(is_empty("which") && !is_empty("parser"));
+    }
+}
