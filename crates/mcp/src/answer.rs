@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::recall::{Page, Passage, Query};
+use epitome_recall::{Page, Passage, Query};
 use epitome::session::heading::grouped;
 use epitome::session::{Content, Message};
 use epitome::strategy::Archived;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use epitome::formats::{Format, Loaded, ReadOptions, read};
+use epitome::strategy::Archive;
 use epitome::store::{SessionArchive, SessionFile, Store, Tenant};
 use epitome::{Engine, Runtime, Session};
 use rmcp::model::Extensions;
@@ -149,7 +150,7 @@ impl State {
             }
             Place::Store { store, tenant, id } => {
                 let failed = |error: epitome::store::StoreError| match error {
-                    epitome::store::StoreError::UnknownSession { .. } => ReadProblem::Missing(format!("session `{id}`")),
+                    epitome::store::StoreError::NotFound { .. } => ReadProblem::Missing(format!("session `{id}`")),
                     other => ReadProblem::Unreadable(other.to_string()),
                 };
                 let info = store.session_info(tenant, id).await.map_err(failed)?;

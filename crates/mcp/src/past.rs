@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::recall::{Index, Page, Query};
+use epitome_recall::{Index, Page, Query};
 use epitome::session::{Change, Content, EntryKey, Message, Session};
 use epitome::strategy::Archived;
 use epitome::strategy::archive::handles;

@@ -267,6 +267,7 @@ pub(crate) async fn delete(
     let (turn, lock) = its_turn(&app, sessions.desks.go_to(&key)).await?;
     sessions.cache.take(&key);
     sessions.drafts.forget(&key);
+    sessions.indexes.forget(&key);
     let deleted = sessions.store.delete_session(&key.0, &key.1).await;
     given_back(lock).await;
     drop(turn);

@@ -10,6 +10,7 @@ mod limits;
 mod memories;
 mod proxy;
 mod proxy_faults;
+mod proxy_lookup;
 mod proxy_streams;
 mod sessions;
 mod sessions_events;
