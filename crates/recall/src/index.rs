@@ -1,16 +1,15 @@
 //! The index: every line of the log, and which terms stand in it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Message, Session};
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::page::Page;
-use crate::pieces::{Body, Piece, Reader, text_of};
+use crate::pieces::{Body, Piece, Reader, Speaker, text_of};
 use crate::query::Query;
-use crate::terms::{Term, terms};
+use crate::terms::{NAMES_OF_TYPED, Term, terms};
 use crate::units::units;
 use crate::{score, select};
 
@@ -104,19 +103,22 @@ impl Index {
             let (start, end) = (range.start as u32, range.end as u32);
             self.units.push(Unit { piece: number, start, end, offset, terms: self.term_count, ends_line });
         });
+        if piece.speaker == Speaker::User && first < self.units.len() {
+            // A question for what a person wanted says "user" and "asked"; the person did not.
+            for word in NAMES_OF_TYPED {
+                let term = self.number_or_new(Term::Word(word), stemmer);
+                self.postings[term as usize].push(first as u32);
+            }
+        }
         // Terms are read off the whole text: a long line may be cut inside a name.
-        let (mut unit, mut key) = (first, String::new());
+        let mut unit = first;
         terms(text, |at, term| {
             while self.units.get(unit + 1).is_some_and(|next| next.start as usize <= at) {
                 unit += 1;
                 self.units[unit].terms = self.term_count;
             }
             self.term_count += 1;
-            write_key(term, &mut key);
-            let term = match self.numbers.get(key.as_str()) {
-                Some(number) => *number,
-                None => number_of(&mut self.numbers, &mut self.postings, &key, term, stemmer),
-            };
+            let term = self.number_or_new(term, stemmer);
             self.postings[term as usize].push(unit as u32);
         });
         for unit in unit + 1..self.units.len() {
@@ -137,24 +139,39 @@ impl Index {
         &self.log[piece.message as usize]
     }
 
-    /// The characters of a range of units, their lines' ends included.
-    pub(crate) fn characters(&self, units: Range<usize>) -> usize {
+    /// The characters of a unit, its line's end included.
+    pub(crate) fn characters(&self, unit: usize) -> usize {
         let at = |unit: usize| self.units.get(unit).map_or(self.characters, |unit| unit.offset);
-        (at(units.end) - at(units.start)) as usize
+        (at(unit + 1) - at(unit)) as usize
     }
 
-    /// The terms of a range of units.
-    pub(crate) fn term_count(&self, units: Range<usize>) -> usize {
+    /// The terms of a unit.
+    pub(crate) fn term_count(&self, unit: usize) -> usize {
         let at = |unit: usize| self.units.get(unit).map_or(self.term_count, |unit| unit.terms);
-        (at(units.end) - at(units.start)) as usize
+        (at(unit + 1) - at(unit)) as usize
     }
 
-    /// The number of a term, where it stands anywhere.
+    /// The number of a term, where it stands anywhere: that of its stem for a word.
     pub(crate) fn number(&self, term: Term<'_>, stemmer: &Stemmer) -> Option<u32> {
-        let mut key = String::new();
-        write_key(term, &mut key);
-        let found = self.numbers.get(key.as_str()).copied();
-        found.or_else(|| self.numbers.get(stem_key(term, stemmer)?.as_str()).copied())
+        with_key(term, |key| self.numbers.get(key).copied())
+            .or_else(|| self.numbers.get(stem_key(term, stemmer)?.as_str()).copied())
+    }
+
+    /// The number of a term; one that is met for the first time gets that of its stem, or the next.
+    fn number_or_new(&mut self, term: Term<'_>, stemmer: &Stemmer) -> u32 {
+        if let Some(number) = with_key(term, |key| self.numbers.get(key).copied()) {
+            return number;
+        }
+        let mut next = || {
+            self.postings.push(Vec::new());
+            self.postings.len() as u32 - 1
+        };
+        let number = match stem_key(term, stemmer) {
+            Some(stem) => *self.numbers.entry(stem.into()).or_insert_with(next),
+            None => next(),
+        };
+        with_key(term, |key| self.numbers.insert(key.into(), number));
+        number
     }
 
     /// The units in which a term stands, ascending, once for each time.
@@ -172,14 +189,14 @@ fn body_of<'a>(piece: &'a Piece, message: &'a Message) -> &'a str {
     }
 }
 
-/// How a term is written in the table: a sign tells names and characters from words.
-fn write_key(term: Term<'_>, key: &mut String) {
-    key.clear();
-    match term {
-        Term::Word(text) => key.push_str(text),
-        Term::Name(text) => key.extend(["=", text]),
-        Term::Characters(text) => key.extend(["~", text]),
-    }
+/// Does `read` with a term as it is written in the table: a sign tells names and characters from words.
+fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
+    let (sign, text) = match term {
+        Term::Word(text) => return read(text),
+        Term::Name(text) => ("=", text),
+        Term::Characters(text) => ("~", text),
+    };
+    read(&[sign, text].concat())
 }
 
 /// How the stem of a word is written; `None` where the term is not a word that has one.
@@ -190,26 +207,6 @@ fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// The number of a term that is met for the first time: that of its stem, or the next.
-fn number_of(
-    numbers: &mut HashMap<Box<str>, u32>,
-    postings: &mut Vec<Vec<u32>>,
-    key: &str,
-    term: Term<'_>,
-    stemmer: &Stemmer,
-) -> u32 {
-    let mut next = || {
-        postings.push(Vec::new());
-        postings.len() as u32 - 1
-    };
-    let number = match stem_key(term, stemmer) {
-        Some(stem) => *numbers.entry(stem.into()).or_insert_with(next),
-        None => next(),
-    };
-    numbers.insert(key.into(), number);
-    number
 }
 
 #[cfg(test)]

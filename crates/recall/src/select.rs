@@ -1,156 +1,221 @@
 //! Passages: the best windows, each line once, grown to what a passage may hold.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::index::Index;
 use crate::page::{Page, Part, Passage};
-use crate::pieces::Body;
+use crate::pieces::{Body, Piece};
 use crate::query::Query;
-use crate::score::Ranking;
+use crate::score::{Ranking, Window};
+use crate::terms::terms;
 
-/// Fewer characters than this are not worth a passage.
+/// Fewer characters than this are not worth a passage of their own.
 const LEAST: usize = 100;
+
+/// A window with this share of its terms in one that was shown says nothing new: the same file read twice.
+const SAME: f32 = 0.95;
 
 /// The passages of the page that a query asks for.
 pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
-    let mut taken = vec![false; ranking.eligible.len()];
-    let mut candidates = ranking.windows.iter().filter(|(window, _)| !window.is_empty());
     let mut page = Page::default();
     if query.limit == 0 || query.characters == 0 {
         return page;
     }
+    let mut shown = Shown::new(index, ranking);
+    let mut windows = ranking.windows.iter();
+    let mut found = Vec::new();
+    // Earlier pages are gone through for what they show.
     for _ in 0..=query.page {
-        page.passages.clear();
-        let mut left = query.characters;
-        while page.passages.len() < query.limit && left >= LEAST.min(query.characters) {
-            let room = left / (query.limit - page.passages.len());
-            let Some((grown, core, score)) = next(index, ranking, &mut candidates, &mut taken, room) else { break };
-            let passage = passage(index, ranking, grown, core, score, room);
-            left = left.saturating_sub(passage.text.chars().count());
-            page.passages.push(passage);
-        }
+        found = shown.page(&mut windows, query);
     }
-    page.more = candidates.any(|(window, _)| is_new(&taken, window));
+    page.passages = found.into_iter().map(|found| shown.passage(found)).collect();
+    page.more = windows.any(|window| shown.is_new(window));
     page
 }
 
-/// Whether less than half of a window was shown already.
-fn is_new(taken: &[bool], window: &Range<usize>) -> bool {
-    window.clone().filter(|at| taken[*at]).count() * 2 < window.len()
-}
-
-/// The next window worth a passage, grown to the room that there is, with the window itself and its score.
-fn next<'a>(
-    index: &Index,
-    ranking: &Ranking,
-    candidates: &mut impl Iterator<Item = &'a (Range<usize>, f32)>,
-    taken: &mut [bool],
-    room: usize,
-) -> Option<(Range<usize>, Range<usize>, f32)> {
-    let (window, score) = candidates.find(|(window, _)| is_new(taken, window))?;
-    let mut core = window.clone();
-    while taken[core.start] {
-        core.start += 1;
-    }
-    while taken[core.end - 1] {
-        core.end -= 1;
-    }
-    if let Some(other) = core.clone().find(|at| taken[*at]) {
-        core.end = other; // shown lines stand in the middle: what is in front of them
-    }
-    let grown = grow(index, ranking, core.clone(), taken, room);
-    taken[grown.clone()].fill(true);
-    Some((grown, core, *score))
-}
-
-/// Grows a window line by line on both sides: through the messages that it stands in first, then into their neighbours.
-fn grow(index: &Index, ranking: &Ranking, core: Range<usize>, taken: &[bool], room: usize) -> Range<usize> {
-    let piece = |at: usize| index.units[ranking.eligible[at] as usize].piece;
-    let mut grown = core;
-    let (first, last) = (piece(grown.start), piece(grown.end - 1));
-    for within in [true, false] {
-        let (mut behind, mut before) = (true, true);
-        while behind || before {
-            behind = behind
-                && grown.end < taken.len()
-                && !taken[grown.end]
-                && (!within || piece(grown.end) == last)
-                && size(index, ranking, grown.start..grown.end + 1) <= room;
-            grown.end += usize::from(behind);
-            before = before
-                && grown.start > 0
-                && !taken[grown.start - 1]
-                && (!within || piece(grown.start - 1) == first)
-                && size(index, ranking, grown.start - 1..grown.end) <= room;
-            grown.start -= usize::from(before);
-        }
-    }
-    grown
-}
-
-/// The characters of a passage of these units: their own and those of the lines that name messages.
-fn size(index: &Index, ranking: &Ranking, range: Range<usize>) -> usize {
-    let units = &ranking.eligible[range];
-    let text: usize = units.iter().map(|unit| index.characters(*unit as usize..*unit as usize + 1)).sum();
-    let pieces = units.chunk_by(|left, right| index.units[*left as usize].piece == index.units[*right as usize].piece);
-    let headings: usize = pieces
-        .map(|units| index.pieces[index.units[units[0] as usize].piece as usize].heading().chars().count() + 2)
-        .sum();
-    text + headings
-}
-
-fn passage(
-    index: &Index,
-    ranking: &Ranking,
-    grown: Range<usize>,
+/// A passage to be: places in [`Ranking::eligible`].
+#[derive(Debug)]
+struct Found {
+    range: Range<usize>,
+    /// What of it matches.
     core: Range<usize>,
     score: f32,
+    /// The characters that it may take.
     room: usize,
-) -> Passage {
-    let units = &ranking.eligible[grown];
-    let piece_of = |unit: u32| index.units[unit as usize].piece;
-    let pieces: Vec<&[u32]> = units.chunk_by(|left, right| piece_of(*left) == piece_of(*right)).collect();
-    let (mut text, mut parts) = (String::new(), Vec::new());
-    for units in &pieces {
-        let piece = &index.pieces[piece_of(units[0]) as usize];
-        if pieces.len() > 1 {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
+}
+
+/// What was shown so far.
+struct Shown<'a> {
+    index: &'a Index,
+    ranking: &'a Ranking,
+    stemmer: Stemmer,
+    /// Which places stand in a passage.
+    places: Vec<bool>,
+    /// The terms of each passage.
+    terms: Vec<HashSet<u32>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(index: &'a Index, ranking: &'a Ranking) -> Self {
+        let stemmer = Stemmer::create(Algorithm::English);
+        Self { index, ranking, stemmer, places: vec![false; ranking.eligible.len()], terms: Vec::new() }
+    }
+
+    /// The passages of the next page; neighbours become one.
+    fn page<'w>(&mut self, windows: &mut impl Iterator<Item = &'w Window>, query: &Query) -> Vec<Found> {
+        let mut page: Vec<Found> = Vec::new();
+        let mut left = query.characters;
+        while page.len() < query.limit && left >= LEAST.min(query.characters) {
+            let room = left / (query.limit - page.len());
+            let Some(window) = windows.find(|window| self.is_new(window)) else { break };
+            let (core, score) = (self.rest(window), window.score);
+            let (range, size) = self.grow(core.clone(), room);
+            self.places[range.clone()].fill(true);
+            self.terms.push(self.terms_of(range.clone()));
+            let room = size.min(room);
+            left -= room;
+            let neighbour =
+                page.iter_mut().find(|other| other.range.end == range.start || range.end == other.range.start);
+            match neighbour {
+                Some(other) => {
+                    other.range = other.range.start.min(range.start)..other.range.end.max(range.end);
+                    other.room += room;
+                }
+                None => page.push(Found { range, core, score, room }),
             }
-            text.push_str(&piece.heading());
-            text.push('\n');
         }
-        let body = index.body(piece);
-        for unit in units.iter().map(|unit| &index.units[*unit as usize]) {
-            text.push_str(&body[unit.start as usize..unit.end as usize]);
-            if unit.ends_line {
-                text.push('\n');
-            }
+        page
+    }
+
+    /// Whether a window is worth a passage: less than half of it was shown, and something is said in it for the first
+    /// time.
+    fn is_new(&self, window: &Window) -> bool {
+        let range = &window.range;
+        let shown = self.places[range.clone()].iter().filter(|shown| **shown).count();
+        if shown * 2 >= range.len() {
+            return false;
         }
-        let bytes = index.units[units[0] as usize].start..index.units[units[units.len() - 1] as usize].end;
-        let bytes = match &piece.body {
-            Body::Recorded(range) => Some(range.start + bytes.start..range.start + bytes.end),
-            Body::Told(_) => None,
+        let terms = self.terms_of(range.clone());
+        let is_same = |other: &HashSet<u32>| {
+            terms.iter().filter(|term| other.contains(term)).count() as f32 >= SAME * terms.len() as f32
         };
-        parts.push(Part { message: piece.message, block: piece.block, bytes });
+        !self.terms.iter().any(is_same)
     }
-    text.truncate(text.trim_end().len());
-    if let Some((end, _)) = text.char_indices().nth(room) {
-        text.truncate(end); // one line alone may be more than there is room
+
+    /// The first stretch of a window that was not shown.
+    fn rest(&self, window: &Window) -> Range<usize> {
+        let range = window.range.clone();
+        let start = range.clone().find(|at| !self.places[*at]).unwrap_or(range.start);
+        let end = (start..range.end).find(|at| self.places[*at]).unwrap_or(range.end);
+        start..end
     }
-    let middle = ranking.eligible[core.start + (core.end - core.start) / 2];
-    let piece = &index.pieces[piece_of(middle) as usize];
-    let message = index.message(piece);
-    Passage {
-        text,
-        message: message.id.clone(),
-        number: piece.message,
-        role: message.role,
-        tool: piece.call.as_ref().map(|call| std::sync::Arc::clone(&call.tool)),
-        file: piece.call.as_ref().and_then(|call| call.file.clone()),
-        handle: None,
-        in_context: None,
-        score,
-        parts,
+
+    fn terms_of(&self, range: Range<usize>) -> HashSet<u32> {
+        let mut found = HashSet::new();
+        for unit in range.map(|at| &self.index.units[self.ranking.eligible[at] as usize]) {
+            let body = self.index.body(&self.index.pieces[unit.piece as usize]);
+            terms(&body[unit.start as usize..unit.end as usize], |_, term| {
+                found.extend(self.index.number(term, &self.stemmer));
+            });
+        }
+        found
+    }
+
+    fn piece_at(&self, at: usize) -> u32 {
+        self.index.units[self.ranking.eligible[at] as usize].piece
+    }
+
+    fn piece(&self, number: u32) -> &'a Piece {
+        &self.index.pieces[number as usize]
+    }
+
+    /// The characters that the line at `at` adds to a passage which has come to `neighbour`.
+    fn cost(&self, at: usize, neighbour: Option<usize>) -> usize {
+        let own = self.index.characters(self.ranking.eligible[at] as usize);
+        let piece = self.piece_at(at);
+        if neighbour.is_some_and(|neighbour| self.piece_at(neighbour) == piece) {
+            return own;
+        }
+        own + self.piece(piece).heading().chars().count() + 2
+    }
+
+    /// Grows a stretch line by line on both sides, through the messages that it stands in first, then into their
+    /// neighbours; returns it with its characters.
+    fn grow(&self, core: Range<usize>, room: usize) -> (Range<usize>, usize) {
+        let costs = core.clone().map(|at| self.cost(at, at.checked_sub(1).filter(|before| *before >= core.start)));
+        let mut size: usize = costs.sum();
+        let (first, last) = (self.piece_at(core.start), self.piece_at(core.end - 1));
+        let mut grown = core;
+        for within in [true, false] {
+            let (mut behind, mut before) = (true, true);
+            while behind || before {
+                behind = behind && grown.end < self.places.len() && {
+                    let cost = self.cost(grown.end, Some(grown.end - 1));
+                    let fits = size + cost <= room && (!within || self.piece_at(grown.end) == last);
+                    let takes = fits && !self.places[grown.end];
+                    size += if takes { cost } else { 0 };
+                    takes
+                };
+                grown.end += usize::from(behind);
+                before = before && grown.start > 0 && {
+                    let cost = self.cost(grown.start - 1, Some(grown.start));
+                    let fits = size + cost <= room && (!within || self.piece_at(grown.start - 1) == first);
+                    let takes = fits && !self.places[grown.start - 1];
+                    size += if takes { cost } else { 0 };
+                    takes
+                };
+                grown.start -= usize::from(before);
+            }
+        }
+        (grown, size)
+    }
+
+    fn passage(&self, found: Found) -> Passage {
+        let units = &self.ranking.eligible[found.range];
+        let unit = |number: &u32| &self.index.units[*number as usize];
+        let pieces: Vec<&[u32]> = units.chunk_by(|left, right| unit(left).piece == unit(right).piece).collect();
+        let (mut text, mut parts) = (String::new(), Vec::new());
+        for units in &pieces {
+            let [first, .., last] = [&units[..1], &units[units.len() - 1..]].map(|units| unit(&units[0]));
+            let piece = self.piece(first.piece);
+            if pieces.len() > 1 {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.extend([&piece.heading(), "\n"]);
+            }
+            let body = self.index.body(piece);
+            for unit in units.iter().map(unit) {
+                text.push_str(&body[unit.start as usize..unit.end as usize]);
+                text.push_str(if unit.ends_line { "\n" } else { "" });
+            }
+            let bytes = match &piece.body {
+                Body::Recorded(range) => Some(range.start + first.start..range.start + last.end),
+                Body::Told(_) => None,
+            };
+            parts.push(Part { message: piece.message, block: piece.block, bytes });
+        }
+        text.truncate(text.trim_end().len());
+        if let Some((end, _)) = text.char_indices().nth(found.room) {
+            text.truncate(end); // a single line may be more than there was room for
+        }
+        let piece = self.piece(self.piece_at(found.core.start + found.core.len() / 2));
+        let message = self.index.message(piece);
+        Passage {
+            text,
+            message: message.id.clone(),
+            number: piece.message,
+            role: message.role,
+            tool: piece.call.as_ref().map(|call| Arc::clone(&call.tool)),
+            file: piece.call.as_ref().and_then(|call| call.file.clone()),
+            handle: None,
+            in_context: None,
+            score: found.score,
+            parts,
+        }
     }
 }

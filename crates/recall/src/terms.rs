@@ -138,6 +138,19 @@ pub(crate) fn is_empty(word: &str) -> bool {
     EMPTY.binary_search(&word).is_ok()
 }
 
+/// Words by which a question calls what a person said. They count as said there, once a message.
+pub(crate) const NAMES_OF_TYPED: &[&str] = &["ask", "demand", "instruct", "request", "say", "user"];
+
+/// Words that ask for what came last.
+const NEWEST: &[&str] = &["end", "ends", "last", "latest", "newest", "recent", "recently"];
+
+/// Whether a query asks for what came last.
+pub(crate) fn asks_for_newest(words: &str) -> bool {
+    let mut asks = false;
+    terms(words, |_, term| asks |= matches!(term, Term::Word(word) if NEWEST.contains(&word)));
+    asks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
