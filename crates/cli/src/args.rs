@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Run the service: compactions over HTTP, and a proxy in front of a provider
     Serve(crate::commands::serve::ServeArgs),
+    /// Serve what was said in a session as tools that its model can call (Model Context Protocol)
+    Mcp(crate::commands::mcp::McpArgs),
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell
@@ -527,7 +529,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-fn format_parser(filter: fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
+pub(crate) fn format_parser(filter: fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
     let names = Format::ALL
         .iter()
         .filter(move |(format, ..)| filter(*format))

@@ -16,8 +16,8 @@ use crate::models::{ModelLimits, ModelTable, Models, UnknownModel};
 use crate::preset::Preset;
 use crate::read;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable, SelectTable,
-    SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
+    SelectTable, SummaryTable,
 };
 use crate::values::{Limit, SummarizerChoice};
 

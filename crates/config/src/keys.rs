@@ -8,8 +8,8 @@ use crate::error::{Problem, suggestion};
 use crate::live::{LiveTable, TriggersTable};
 use crate::models::ModelTable;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable, SelectTable,
-    SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
+    SelectTable, SummaryTable,
 };
 
 /// A section with fixed keys.

@@ -44,10 +44,13 @@ impl Call {
                     Some(value) => texts("queries", value)?,
                     None => Vec::new(),
                 };
-                let words: Vec<String> = words.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect();
+                let words: Vec<String> =
+                    words.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect();
                 let newest = given("newest").map_or(Ok(false), |value| truth("newest", value))?;
                 if words.is_empty() && !newest {
-                    return Err("`queries` is missing: pass the question, and likely identifiers, as a list of texts".into());
+                    return Err(
+                        "`queries` is missing: pass the question, and likely identifiers, as a list of texts".into()
+                    );
                 }
                 if words.len() > MOST_QUERIES || words.iter().any(|it| it.chars().count() > MOST_QUERY_CHARACTERS) {
                     let most = format!("{MOST_QUERIES} queries of {MOST_QUERY_CHARACTERS} characters");
@@ -60,7 +63,8 @@ impl Call {
                 Ok(Self::Search(Query { words, from, newest, page, ..Query::default() }))
             }
             RECALL => {
-                let missing = "`handle` is missing: pass the handle that a mark or a passage names, or #NUMBER of a message";
+                let missing =
+                    "`handle` is missing: pass the handle that a mark or a passage names, or #NUMBER of a message";
                 let handle = given("handle").ok_or(missing)?;
                 let handle = match handle {
                     Value::Number(number) => format!("#{number}"),
@@ -75,7 +79,9 @@ impl Call {
                 Ok(Self::Recall { handle, offset, limit: limit.clamp(1, MOST_CHARACTERS) })
             }
             CONTEXT_STATUS => Ok(Self::Status),
-            other => Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}")),
+            other => {
+                Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}"))
+            }
         }
     }
 
@@ -129,12 +135,15 @@ mod tests {
 
     #[test]
     fn what_models_pass() {
-        let check = |tool: &str, arguments: &str, expect: Result<Call, &str>| match (Call::read_text(tool, arguments), expect)
-        {
+        let check = |tool: &str, arguments: &str, expect: Result<Call, &str>| match (
+            Call::read_text(tool, arguments),
+            expect,
+        ) {
             (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
             (got, expect) => assert_eq!(got, expect.map_err(str::to_owned), "{arguments}"),
         };
-        let search = |words: &[&str]| Query { words: words.iter().map(ToString::to_string).collect(), ..Query::default() };
+        let search =
+            |words: &[&str]| Query { words: words.iter().map(ToString::to_string).collect(), ..Query::default() };
         check(SEARCH_HISTORY, r#"{"queries": ["why?", " a_b "]}"#, Ok(Call::Search(search(&["why?", "a_b"]))));
         check(SEARCH_HISTORY, r#"{"query": "why?", "from": null}"#, Ok(Call::Search(search(&["why?"]))));
         let all = Query { from: vec![Source::User, Source::File], newest: true, page: 2, ..search(&["x"]) };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use epitome::formats::{Format, Loaded, ReadOptions, read};
-use epitome::strategy::Archive;
 use epitome::store::{SessionArchive, SessionFile, Store, Tenant};
+use epitome::strategy::Archive;
 use epitome::{Engine, Runtime, Session};
 use rmcp::model::Extensions;
 use serde_json::{Map, Value};
@@ -226,7 +226,8 @@ fn newest_of(path: &Path) -> Result<PathBuf, ReadProblem> {
                 continue;
             }
             let is_session = file.extension().is_some_and(|end| end == "jsonl" || end == "json");
-            let Some(changed) = entry.metadata().ok().and_then(|about| about.modified().ok()).filter(|_| is_session) else {
+            let Some(changed) = entry.metadata().ok().and_then(|about| about.modified().ok()).filter(|_| is_session)
+            else {
                 continue;
             };
             if newest.as_ref().is_none_or(|(before, other)| (changed, &file) > (*before, other)) {

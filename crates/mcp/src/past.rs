@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome_recall::{Index, Page, Query};
 use epitome::session::{Change, Content, EntryKey, Message, Session};
 use epitome::strategy::Archived;
 use epitome::strategy::archive::handles;
+use epitome_recall::{Index, Page, Query};
 
 use crate::answer::{self, Answer};
 use crate::call::Call;

@@ -38,7 +38,8 @@ impl RemoteService {
     /// The service at `url` (`http://127.0.0.1:7777`), with its token where it has any. Calls that name no session are about
     /// `session`. Sends nothing yet.
     pub fn new(url: &str, token: Option<String>, session: Option<String>) -> Result<Self, RemoteProblem> {
-        let parsed = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let parsed =
+            Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = parsed.ok_or_else(|| RemoteProblem::NoUrl(url.to_owned()))?;
         let path = url.path().trim_end_matches('/').trim_end_matches("/mcp").to_owned();
         url.set_path(&format!("{path}/mcp"));
@@ -73,7 +74,8 @@ impl RemoteService {
         let status = response.status();
         let body: Value = serde_json::from_str(&response.text().await.map_err(unreachable)?).unwrap_or_default();
         let result = &body["result"];
-        let text: Vec<&str> = result["content"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str()).collect();
+        let text: Vec<&str> =
+            result["content"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str()).collect();
         if text.is_empty() {
             let told = body["error"]["message"].as_str().unwrap_or("that is not an answer of the service");
             return Err(format!("{status}: {told}"));

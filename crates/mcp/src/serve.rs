@@ -27,7 +27,9 @@ pub const PATH: &str = "/mcp";
 #[non_exhaustive]
 pub enum ServeProblem {
     /// Others could call it, and nothing keeps them from it.
-    #[error("{0} can be reached from other machines: listen on 127.0.0.1, or let `epitome serve` have it behind its tokens")]
+    #[error(
+        "{0} can be reached from other machines: listen on 127.0.0.1, or let `epitome serve` have it behind its tokens"
+    )]
     NotLocal(SocketAddr),
     /// The address is taken or not this machine's.
     #[error("cannot listen on {0}: {1}")]

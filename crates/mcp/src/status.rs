@@ -49,8 +49,7 @@ pub struct Left {
 }
 
 /// The parts, in the order in which equal ones are told.
-const PARTS: [&str; 7] =
-    ["system prompt", "summaries", "user", "assistant", "reasoning", "tool calls", "tool results"];
+const PARTS: [&str; 7] = ["system prompt", "summaries", "user", "assistant", "reasoning", "tool calls", "tool results"];
 
 impl ContextStatus {
     /// Looks at a session whose context `engine` counts and `budget` bounds. Linear in the log: what left is counted too.

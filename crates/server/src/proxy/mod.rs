@@ -25,9 +25,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use epitome::{Engine, Runtime};
 use epitome::formats::Format;
 use epitome::live::Overflow;
+use epitome::{Engine, Runtime};
 use reqwest::Url;
 
 use chain::Hashes;
@@ -91,7 +91,10 @@ impl Proxy {
             runtime,
             hashes: Hashes::new(),
             items: Items::new(of_items),
-            decisions: Decisions::new(settings.memory.sessions, settings.memory.session_bytes - of_items - of_exchanges),
+            decisions: Decisions::new(
+                settings.memory.sessions,
+                settings.memory.session_bytes - of_items - of_exchanges,
+            ),
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
         })

@@ -76,7 +76,8 @@ impl Opened {
 
     /// Whether it is a stream of events.
     fn is_stream(&self) -> bool {
-        let kind = self.answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind =
+            self.answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
     }
 

@@ -128,7 +128,8 @@ impl<'a> Whole<'a> {
             session.commit(made.epoch.clone());
         }
         push_up_to(&mut session, log.len());
-        let mut live = LiveSession::with_engine(app.proxy.engine(app, self.incoming.format), &app.proxy.runtime, session);
+        let mut live =
+            LiveSession::with_engine(app.proxy.engine(app, self.incoming.format), &app.proxy.runtime, session);
         live.count_into(Arc::clone(&app.metrics.sessions));
         live.set_budget(self.incoming.budget(app, conversation));
         live

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::desk::Key;
 use super::input::{SessionId, check_name};
+use super::list::{HANDLES, name_handles};
 use super::open::{Seen, read, read_at};
 use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
@@ -90,7 +91,8 @@ impl FoundPassage {
 
 /// What is asked for, behind the `?`.
 fn query_of(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>), ApiError> {
-    let bad = |problem: String| ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes");
+    let bad =
+        |problem: String| ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes");
     let mut query = Query::default();
     let mut agent = None;
     let url = reqwest::Url::parse(&format!("http://query/?{}", raw.unwrap_or_default()));
@@ -206,7 +208,8 @@ pub(crate) async fn search_all(
             Ok(page) => {
                 searched += 1;
                 let id: Arc<str> = Arc::from(&*info.id);
-                found.extend(page.passages.into_iter().map(|passage| FoundPassage::new(passage, Some(Arc::clone(&id)))));
+                found
+                    .extend(page.passages.into_iter().map(|passage| FoundPassage::new(passage, Some(Arc::clone(&id)))));
             }
             // It was deleted meanwhile.
             Err(error) if error.status == axum::http::StatusCode::NOT_FOUND => {}
@@ -228,7 +231,14 @@ fn ranked(found: Vec<FoundPassage>, query: &Query) -> Found {
         })
         .collect();
     index.append(&messages);
-    let together = Query { from: Vec::new(), newest: false, limit: found.len().max(1), characters: usize::MAX / 2, page: 0, ..query.clone() };
+    let together = Query {
+        from: Vec::new(),
+        newest: false,
+        limit: found.len().max(1),
+        characters: usize::MAX / 2,
+        page: 0,
+        ..query.clone()
+    };
     let order: Vec<(usize, f32)> = if query.words.is_empty() {
         (0..found.len()).map(|number| (number, 1.0)).collect()
     } else {
@@ -261,14 +271,20 @@ fn page_of(app: &App, key: &Key, seen: Seen<'_>, query: &Query) -> Result<Page, 
 pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call) -> Result<Answer, ApiError> {
     super::input::check_id(id)?;
     let key = app.sessions()?.key(caller, id)?;
-    let shared = Arc::clone(app);
-    read(app, caller, id, move |seen| {
+    let (shared, its_key) = (Arc::clone(app), key.clone());
+    let (answer, is_new) = read(app, caller, id, move |seen| {
         let live = &seen.opened.live;
+        let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
         let index = shared.sessions()?.indexes.of(&key, seen.opened.bytes());
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
         let status = || ContextStatus::of(live.session(), live.engine(), live.budget());
-        Ok(Past { session: live.session(), index: &mut index, archive: &archive, status: &status }.answer(&call))
+        let mut past = Past { session: live.session(), index: &mut index, archive: &archive, status: &status };
+        Ok((past.answer(&call), says_nothing && !live.engine().handles))
     })
-    .await
+    .await?;
+    if is_new {
+        name_handles(app, its_key).await;
+    }
+    Ok(answer)
 }

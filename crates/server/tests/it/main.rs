@@ -7,6 +7,7 @@ mod console;
 mod contract;
 mod kept;
 mod limits;
+mod mcp;
 mod memories;
 mod proxy;
 mod proxy_faults;

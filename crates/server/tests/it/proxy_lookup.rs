@@ -41,7 +41,9 @@ fn answer(wire: Wire, parts: &[Part], is_stream: bool) -> Scripted {
 fn items(wire: Wire, parts: &[Part]) -> Vec<Value> {
     let item = |part: &Part| match (wire, part) {
         (Wire::Anthropic, Part::Text(text)) => json!({"type": "text", "text": text}),
-        (Wire::Anthropic, Part::Call(id, name, input)) => json!({"type": "tool_use", "id": id, "name": name, "input": input}),
+        (Wire::Anthropic, Part::Call(id, name, input)) => {
+            json!({"type": "tool_use", "id": id, "name": name, "input": input})
+        }
         (Wire::Responses, Part::Text(text)) => json!({"type": "message", "id": "msg", "role": "assistant",
             "content": [{"type": "output_text", "text": text, "annotations": []}]}),
         (Wire::Responses, Part::Call(id, name, input)) => json!({"type": "function_call", "id": format!("fc_{id}"),
@@ -93,7 +95,9 @@ fn stream(wire: Wire, parts: &[Part]) -> String {
             for (index, item) in items.iter().enumerate() {
                 let (mut start, delta) = match item["type"] == "text" {
                     true => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": item["text"]})),
-                    false => (item.clone(), json!({"type": "input_json_delta", "partial_json": item["input"].to_string()})),
+                    false => {
+                        (item.clone(), json!({"type": "input_json_delta", "partial_json": item["input"].to_string()}))
+                    }
                 };
                 if start["type"] == "tool_use" {
                     start["input"] = json!({});
@@ -121,14 +125,17 @@ fn stream(wire: Wire, parts: &[Part]) -> String {
                     event(json!({"type": "response.output_text.delta", "output_index": index, "delta": text}));
                 } else {
                     let part = &item["arguments"];
-                    event(json!({"type": "response.function_call_arguments.delta", "output_index": index, "delta": part}));
+                    event(
+                        json!({"type": "response.function_call_arguments.delta", "output_index": index, "delta": part}),
+                    );
                 }
                 event(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
             }
             event(json!({"type": "response.completed", "response": whole(wire, parts)}));
         }
         Wire::Chat => {
-            let delta = |delta: Value| json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
+            let delta =
+                |delta: Value| json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
             event(delta(json!({"role": "assistant", "content": ""})));
             let mut index = 0;
             for item in &items {
@@ -181,7 +188,8 @@ fn seen(wire: Wire, body: &str, is_stream: bool) -> Seen {
             }
             Wire::Chat => {
                 let choice = &json["choices"][0];
-                (seen.usage, seen.reason) = (figures("prompt_tokens", "completion_tokens"), say(&choice["finish_reason"]));
+                (seen.usage, seen.reason) =
+                    (figures("prompt_tokens", "completion_tokens"), say(&choice["finish_reason"]));
                 seen.text = say(&choice["message"]["content"]);
                 let calls = choice["message"]["tool_calls"].as_array().into_iter().flatten();
                 seen.calls = calls.map(|call| say(&call["function"]["name"])).collect();
@@ -335,7 +343,10 @@ async fn the_client_sees_the_final_answer_only() {
         }
         let second = messages(wire, &requests[1]);
         assert!(second.iter().any(|it| it.contains("src/part_3/file_7.rs: checked, 49 warnings")), "{second:?}");
-        assert!(second.last().unwrap().contains("`queries` is missing"), "what is wrong is told to the model: {second:?}");
+        assert!(
+            second.last().unwrap().contains("`queries` is missing"),
+            "what is wrong is told to the model: {second:?}"
+        );
         let third = messages(wire, &requests[2]);
         assert_eq!(third[..second.len()], second[..], "the provider's cache stays warm");
         // The next turn, and the one after: what was looked up stands where it was.
@@ -489,8 +500,9 @@ async fn a_stream_that_breaks_off_breaks_off() {
         for parts in [vec![text("Half of it.")], vec![search("s1", "part_3")]] {
             let whole = stream(wire, &parts);
             let cut = whole.len() - 40;
-            let upstream =
-                ScriptedServer::start(vec![Scripted::bytes(200, whole.clone()).header("content-type", "text/event-stream").cut_after(cut)]);
+            let upstream = ScriptedServer::start(vec![
+                Scripted::bytes(200, whole.clone()).header("content-type", "text/event-stream").cut_after(cut),
+            ]);
             let service = Running::proxy(&upstream, RECALL).await;
             let mut response = service.post(wire.path(), &request(wire, true)).send().await.unwrap();
             let mut got = Vec::new();

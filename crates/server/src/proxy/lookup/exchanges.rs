@@ -172,7 +172,8 @@ impl<'a> Woven<'a> {
     fn graft(&mut self, number: usize, graft: &Graft) -> Option<()> {
         let incoming = self.incoming;
         let list = &incoming.list;
-        let json = |number: usize| -> Option<Value> { serde_json::from_slice(&incoming.body[list.get(number)?.clone()]).ok() };
+        let json =
+            |number: usize| -> Option<Value> { serde_json::from_slice(&incoming.body[list.get(number)?.clone()]).ok() };
         let at = |number: usize| list.get(number).cloned();
         match incoming.format {
             Format::Anthropic => {
@@ -190,7 +191,8 @@ impl<'a> Woven<'a> {
                 self.taken = next.end;
             }
             Format::OpenaiResponses => {
-                let behind = (number..list.len()).find(|it| incoming.messages().get(*it).is_some_and(|item| !item.is_model))?;
+                let behind =
+                    (number..list.len()).find(|it| incoming.messages().get(*it).is_some_and(|item| !item.is_model))?;
                 self.take_up_to(at(behind)?.start);
                 for item in graft.calls.iter().chain(&graft.results) {
                     self.put(&item.to_string());

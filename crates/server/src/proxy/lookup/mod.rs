@@ -27,8 +27,8 @@ use futures_util::{Stream, StreamExt as _};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-pub(crate) use exchanges::Exchanges;
 use exchanges::Exchange;
+pub(crate) use exchanges::Exchanges;
 use past::PastOf;
 use request::Asking;
 use said::{OurCall, Said, add_usage};
@@ -105,7 +105,11 @@ impl Lookup {
             asking,
             again,
             // It may be another conversation by now: one that parted from a known one was remembered on its own.
-            past: PastOf::new(app, incoming, &app.proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared))),
+            past: PastOf::new(
+                app,
+                incoming,
+                &app.proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
+            ),
             end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
             steps: Vec::new(),
             rounds: 0,

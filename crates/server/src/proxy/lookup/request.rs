@@ -41,7 +41,9 @@ impl Asking {
         };
         let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
         let taken: Vec<String> = given.iter().flatten().filter_map(name).collect();
-        let ours = [tools::search_history(), tools::recall()].into_iter().filter(|tool| !taken.iter().any(|it| it == tool.name));
+        let ours = [tools::search_history(), tools::recall()]
+            .into_iter()
+            .filter(|tool| !taken.iter().any(|it| it == tool.name));
         let (names, defined): (Vec<&'static str>, Vec<String>) =
             ours.map(|tool| (tool.name, defined(format, tool).to_string())).unzip();
         if !names.contains(&tools::SEARCH_HISTORY) {
@@ -59,7 +61,8 @@ impl Asking {
                 };
                 let offering = [&plain[..start], list.as_bytes(), &plain[end..]].concat();
                 // The client's own tools stay: the model goes on with them.
-                let closing = if taken.is_empty() { without_choice(format, &offering, &fields)? } else { plain.to_vec() };
+                let closing =
+                    if taken.is_empty() { without_choice(format, &offering, &fields)? } else { plain.to_vec() };
                 (offering, closing)
             }
             None => {
@@ -142,8 +145,16 @@ mod tests {
         let bare = "{\"messages\": [ {\"role\":\"user\"} ] } ";
         check(Format::OpenaiChat, bare, Some(("{\"messages\": [ {\"role\":\"user\"} ] ,\"tools\":[", "} ", 2)));
         let tools = "{\"tools\": [ {\"name\": \"bash\"} ],\"messages\":[{}], \"x\":1}";
-        check(Format::Anthropic, tools, Some(("{\"tools\": [ {\"name\": \"bash\"},{", "],\"messages\":[{}], \"x\":1}", 3)));
-        check(Format::OpenaiResponses, r#"{"tools":null,"input":[{}]}"#, Some((r#"{"tools":[{"#, r#"],"input":[{}]}"#, 2)));
+        check(
+            Format::Anthropic,
+            tools,
+            Some(("{\"tools\": [ {\"name\": \"bash\"},{", "],\"messages\":[{}], \"x\":1}", 3)),
+        );
+        check(
+            Format::OpenaiResponses,
+            r#"{"tools":null,"input":[{}]}"#,
+            Some((r#"{"tools":[{"#, r#"],"input":[{}]}"#, 2)),
+        );
         check(Format::OpenaiResponses, r#"{"tools":[],"input":[{}]}"#, Some((r#"{"tools":[{"#, "}", 2)));
         let own_recall = r#"{"tools":[{"function":{"name":"recall"}}],"messages":[{}]}"#;
         check(Format::OpenaiChat, own_recall, Some(("", "", 2)));

@@ -67,7 +67,11 @@ impl Said {
 
     /// The calls that are ours.
     pub(super) fn ours(&self, names: &[&str]) -> Vec<OurCall> {
-        self.calls().iter().filter(|call| is_ours(self.format, call, names)).map(|call| our_call(self.format, call)).collect()
+        self.calls()
+            .iter()
+            .filter(|call| is_ours(self.format, call, names))
+            .map(|call| our_call(self.format, call))
+            .collect()
     }
 
     /// Whether the client has a call to answer.
@@ -101,7 +105,8 @@ impl Said {
         match self.format {
             Format::Anthropic => {
                 // Texts of nothing are not taken back.
-                let is_empty = |block: &Value| block["type"] == "text" && block["text"].as_str().is_none_or(str::is_empty);
+                let is_empty =
+                    |block: &Value| block["type"] == "text" && block["text"].as_str().is_none_or(str::is_empty);
                 let blocks = self.calls().iter().filter(|block| !is_empty(block)).cloned().collect::<Vec<Value>>();
                 messages.push(json!({"role": "assistant", "content": blocks}));
                 messages.push(json!({"role": "user", "content": results}));
@@ -110,7 +115,9 @@ impl Said {
                 let can_be_read = |item: &Value| {
                     is_stored || item["type"] != "reasoning" || item["encrypted_content"].as_str().is_some()
                 };
-                messages.extend(self.calls().iter().filter(|item| can_be_read(item)).map(|item| without_id(item, is_stored)));
+                messages.extend(
+                    self.calls().iter().filter(|item| can_be_read(item)).map(|item| without_id(item, is_stored)),
+                );
                 messages.extend(results);
             }
             _ => {
@@ -233,7 +240,12 @@ mod tests {
         check(Format::Anthropic, json!([{"type": "text", "text": "x"}, block("search_history")]), 1, false);
         check(Format::Anthropic, json!([block("bash"), block("search_history"), block("search_history")]), 2, true);
         let item = |kind: &str, name: &str| json!({"type": kind, "call_id": "1", "name": name, "arguments": "{}"});
-        check(Format::OpenaiResponses, json!([item("reasoning", ""), item("function_call", "search_history")]), 1, false);
+        check(
+            Format::OpenaiResponses,
+            json!([item("reasoning", ""), item("function_call", "search_history")]),
+            1,
+            false,
+        );
         check(Format::OpenaiResponses, json!([item("custom_tool_call", "search_history")]), 0, true);
         check(Format::OpenaiResponses, json!([item("web_search_call", "")]), 0, false);
     }

@@ -174,4 +174,3 @@ async fn fail(format: Format, Refused(said): Refused, sender: &Sender) -> Result
     let name = (format != Format::OpenaiChat).then_some("error");
     send(sender, written(name, &json)).await
 }
-
