@@ -78,7 +78,7 @@ async fn a_model_looks_up_its_own_past() {
         json!({"messages": [{"role": "user", "content": "The code word is Quetzalcoatl."}], "format": "openai-chat"});
     read(service.post("/v1/sessions/parser/messages", &more).bearer_auth(ALICE)).await;
     let found = call(&service, ALICE, Some("parser"), "search_history", json!({"queries": ["code word"]})).await;
-    assert!(text(&found).contains("Quetzalcoatl") && text(&found).contains("still in the context"), "{found}");
+    assert!(text(&found).contains("Quetzalcoatl"), "{found}");
 }
 
 #[tokio::test]

@@ -77,9 +77,12 @@ impl Events {
         end
     }
 
-    /// What stands behind the last whole event.
-    pub(super) fn rest(&mut self) -> Bytes {
-        Bytes::from(std::mem::take(&mut self.buffer))
+    /// Takes note that the stream ends: what stands behind the last whole event is one too.
+    pub(super) fn end_here(&mut self) {
+        if !self.buffer.is_empty() {
+            self.buffer.extend_from_slice(b"\n\n");
+            self.looked = 0;
+        }
     }
 }
 
@@ -101,8 +104,10 @@ mod tests {
             assert_eq!(found.len(), 3, "{size}");
             assert_eq!((found[0].name.as_deref(), &found[0].json["x"]), (Some("a"), &Value::from(1)));
             assert_eq!((found[1].json.is_null(), found[2].is_done), (true, true));
-            let all: Vec<u8> = found.iter().flat_map(|event| event.raw.to_vec()).chain(events.rest()).collect();
-            assert_eq!(all, stream.as_bytes(), "nothing is lost");
+            events.end_here();
+            found.extend(std::iter::from_fn(|| events.next()));
+            let all: Vec<u8> = found.iter().flat_map(|event| event.raw.to_vec()).collect();
+            assert_eq!(all, format!("{stream}\n\n").as_bytes(), "nothing is lost");
         }
     }
 }

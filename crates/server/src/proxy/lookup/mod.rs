@@ -171,7 +171,9 @@ impl Lookup {
                 if calls.is_empty() && self.rounds == 0 {
                     return Ok(with_parts(status, headers, Body::from(read)));
                 }
-                add_known(&mut json["usage"], &earlier);
+                if let Some(usage) = json.get_mut("usage") {
+                    add_known(usage, &earlier);
+                }
                 self.keep(None);
                 return Ok(with_parts(status, headers, Body::from(json.to_string())));
             }
@@ -215,6 +217,7 @@ impl Lookup {
 
     async fn results(&mut self, calls: &[OurCall]) -> Vec<String> {
         self.calls += calls.len();
+        self.app.metrics.looked_up("proxy", calls.len());
         let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
         results.resize(calls.len(), TOO_MANY.to_owned());
         results
@@ -227,7 +230,6 @@ impl Lookup {
         if !exchange.is_empty() {
             self.app.proxy.exchanges.keep(self.end, exchange);
             tracing::info!(rounds = self.rounds, calls = self.calls, "looked up");
-            self.app.metrics.looked_up("proxy", self.calls);
         }
     }
 

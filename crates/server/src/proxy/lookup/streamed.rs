@@ -50,8 +50,6 @@ async fn send(sender: &Sender, piece: Bytes) -> Result<(), Gone> {
 struct Held {
     events: Vec<Event>,
     ending: Vec<Event>,
-    /// Behind the last whole event.
-    rest: Bytes,
     broken: Option<reqwest::Error>,
     /// Whether the client sees it.
     is_shown: bool,
@@ -67,7 +65,7 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, sender: &Sender) -> Result
         let mut held = heard(&mut round, &mut told, pieces, sender).await?;
         let said = round.said();
         let (calls, has_others) = (said.ours(&names), said.has_others(&names));
-        let is_whole = !held.ending.is_empty() && !held.failed;
+        let is_whole = !held.ending.is_empty() && !held.failed && (round.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
             if is_whole {
                 lookup.graft(&said, &calls, has_others).await;
@@ -102,13 +100,18 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, sender: &Sender) -> Result
 /// Listens to one answer. What the client may see is told on as it comes; the rest is held.
 async fn heard(round: &mut Round<'_>, told: &mut Told, mut pieces: Pieces, sender: &Sender) -> Result<Held, Gone> {
     let (mut held, mut events, mut said) = (Held::default(), Events::default(), 0_usize);
-    while !round.is_over {
+    let mut is_at_end = false;
+    while !round.is_over && !is_at_end {
         match tokio::time::timeout(SILENCE, pieces.next()).await {
             Err(_) => {
                 send(sender, Bytes::from_static(SIGN_OF_LIFE)).await?;
                 continue;
             }
-            Ok(None) => break,
+            Ok(None) => {
+                // A last event may do without its blank line.
+                is_at_end = true;
+                events.end_here();
+            }
             Ok(Some(Err(error))) => {
                 held.broken = Some(error);
                 break;
@@ -138,7 +141,6 @@ async fn heard(round: &mut Round<'_>, told: &mut Told, mut pieces: Pieces, sende
             }
         }
     }
-    held.rest = events.rest();
     Ok(held)
 }
 
@@ -148,9 +150,6 @@ async fn last(round: &mut Round<'_>, told: &mut Told, held: Held, sender: &Sende
         if let Some(piece) = told.tell(round, event) {
             send(sender, piece).await?;
         }
-    }
-    if !held.rest.is_empty() {
-        send(sender, held.rest).await?;
     }
     match held.broken {
         Some(error) => {

@@ -101,6 +101,9 @@ impl<'n> Round<'n> {
     /// Whose call a part is, now that it is known what it is.
     fn call(&mut self, number: usize) -> Option<Kind> {
         let part = self.parts.get(number)?;
+        if part["function"]["name"] == "" {
+            return Some(Kind::Quiet); // a chat's call whose name has not come yet
+        }
         if is_ours(self.format, part, self.names) {
             self.ours.insert(number);
             Some(Kind::Ours)
@@ -218,8 +221,9 @@ impl<'n> Round<'n> {
                 }
             }
             match self.call(number) {
-                Some(Kind::Ours) if said == 0 && kind != Kind::Clients => kind = Kind::Ours,
-                Some(Kind::Ours) => {}
+                // The piece that says whose message it is goes on without the call.
+                Some(Kind::Ours) if said == 0 && kind != Kind::Clients && delta["role"].is_null() => kind = Kind::Ours,
+                Some(Kind::Ours | Kind::Quiet) => {}
                 _ => kind = Kind::Clients,
             }
         }
@@ -306,7 +310,9 @@ impl Told {
                 let mut earlier = self.earlier.clone();
                 if let Some(figures) = earlier.as_object_mut() {
                     figures.shift_remove("output_tokens");
-                    add_known(&mut json["message"]["usage"], &earlier);
+                }
+                if let Some(usage) = json.pointer_mut("/message/usage") {
+                    add_known(usage, &earlier);
                 }
                 !continues
             }
@@ -314,8 +320,9 @@ impl Told {
                 if continues {
                     json["usage"] = round.usage.clone();
                 }
-                let earlier = self.earlier.clone();
-                add_known(&mut json["usage"], &earlier);
+                if let Some(usage) = json.get_mut("usage") {
+                    add_known(usage, &self.earlier);
+                }
                 if json["delta"]["stop_reason"] == "tool_use" && !round.said().has_others(round.names) {
                     json["delta"]["stop_reason"] = "end_turn".into();
                 }
@@ -331,13 +338,12 @@ impl Told {
     }
 
     fn tell_chat(&mut self, round: &mut Round<'_>, json: &mut Value) -> bool {
-        if json["usage"].is_object() {
-            let earlier = self.earlier.clone();
-            add_known(&mut json["usage"], &earlier);
+        if let Some(usage) = json.get_mut("usage") {
+            add_known(usage, &self.earlier);
         }
         let Some(choice) = json.get_mut("choices").and_then(|choices| choices.get_mut(0)) else { return true };
         let mut is_told = true;
-        if let Some(delta) = choice["delta"].as_object_mut()
+        if let Some(delta) = choice.get_mut("delta").and_then(Value::as_object_mut)
             && let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut)
         {
             let numbers: Vec<usize> = calls.iter().enumerate().map(|(at, call)| number_of(call, at)).collect();
@@ -354,8 +360,7 @@ impl Told {
             }
             if calls.is_empty() {
                 delta.shift_remove("tool_calls");
-                let says = |(name, value): (&String, &Value)| name != "role" && !value.is_null() && value != "";
-                is_told = delta.iter().any(says);
+                is_told = delta.values().any(|value| !value.is_null() && value != "");
             }
         }
         if choice["finish_reason"] == "tool_calls" && !round.said().has_others(round.names) {
@@ -377,12 +382,11 @@ impl Told {
             json["sequence_number"] = number.into();
             self.sequence = Some(number + 1);
         }
-        let response = &mut json["response"];
-        if response["usage"].is_object() {
-            let earlier = self.earlier.clone();
-            add_known(&mut response["usage"], &earlier);
+        if let Some(usage) = json.pointer_mut("/response/usage") {
+            add_known(usage, &self.earlier);
         }
-        if let Some(output) = response["output"].as_array_mut().filter(|_| round.is_over) {
+        let output = json.pointer_mut("/response/output").and_then(Value::as_array_mut);
+        if let Some(output) = output.filter(|_| round.is_over) {
             output.retain(|item| !is_ours(round.format, item, round.names));
             output.splice(0..0, self.items.iter().cloned());
         }
