@@ -37,6 +37,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Write a session without one of its compactions, or what a handle stands for
     Restore(RestoreArgs),
+    /// Find what was said in a session, or in all sessions of a folder, whether it left the context or not
+    Search(crate::commands::search::SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
     /// Hold methods against each other on recorded sessions

@@ -43,6 +43,7 @@ pub fn run() -> ExitCode {
         Command::Convert(args) => commands::convert::run(&args, quiet),
         Command::History(args) => commands::history::run(&args, quiet),
         Command::Restore(args) => commands::restore::run(&args, quiet),
+        Command::Search(args) => commands::search::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Eval(args) => commands::eval::run(&args, quiet),
         Command::Replay(args) => commands::replay::run(&args, quiet),

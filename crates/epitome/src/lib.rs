@@ -38,6 +38,7 @@
 //! | [`strategy`] | what the author of a strategy sees: the trait, views, plans, edits, settings |
 //! | [`engine`] | the engine, budgets, requests, reports |
 //! | [`live`] | a session that is going on: push, check, compact, preview and apply, undo, recall, save |
+//! | [`recall`] | search over everything that was said |
 //! | [`store`] | sessions, archives and memories on disk |
 //! | [`formats`] | session formats of agents and providers, read and written |
 //! | [`tokens`] | token counters |
@@ -52,6 +53,7 @@ pub use epitome_config as config;
 pub use epitome_engine as engine;
 pub use epitome_formats as formats;
 pub use epitome_providers as providers;
+pub use epitome_recall as recall;
 pub use epitome_session as session;
 pub use epitome_store as store;
 pub use epitome_strategy as strategy;

@@ -9,7 +9,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use crate::page::Page;
 use crate::pieces::{Body, Piece, Reader, Speaker, text_of};
 use crate::query::Query;
-use crate::terms::{NAMES_OF_TYPED, Term, terms};
+use crate::terms::{NAMES_OF_TYPED, Term, stem_key, terms, with_key};
 use crate::units::units;
 use crate::{score, select};
 
@@ -153,8 +153,12 @@ impl Index {
 
     /// The number of a term, where it stands anywhere: that of its stem for a word.
     pub(crate) fn number(&self, term: Term<'_>, stemmer: &Stemmer) -> Option<u32> {
-        with_key(term, |key| self.numbers.get(key).copied())
-            .or_else(|| self.numbers.get(stem_key(term, stemmer)?.as_str()).copied())
+        with_key(term, |key| self.numbers.get(key).copied()).or_else(|| self.number_of_key(&stem_key(term, stemmer)?))
+    }
+
+    /// The number of a term by how it is written in the table.
+    pub(crate) fn number_of_key(&self, key: &str) -> Option<u32> {
+        self.numbers.get(key).copied()
     }
 
     /// The number of a term; one that is met for the first time gets that of its stem, or the next.
@@ -186,26 +190,6 @@ fn body_of<'a>(piece: &'a Piece, message: &'a Message) -> &'a str {
             text_of(message, piece.block).get(range.start as usize..range.end as usize).unwrap_or_default()
         }
         Body::Told(text) => text,
-    }
-}
-
-/// Does `read` with a term as it is written in the table: a sign tells names and characters from words.
-fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
-    let (sign, text) = match term {
-        Term::Word(text) => return read(text),
-        Term::Name(text) => ("=", text),
-        Term::Characters(text) => ("~", text),
-    };
-    read(&[sign, text].concat())
-}
-
-/// How the stem of a word is written; `None` where the term is not a word that has one.
-fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
-    match term {
-        Term::Word(word) if word.bytes().all(|byte| byte.is_ascii_lowercase()) => {
-            Some(format!("+{}", stemmer.stem(word)))
-        }
-        _ => None,
     }
 }
 

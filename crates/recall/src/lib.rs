@@ -21,6 +21,7 @@ mod index;
 mod page;
 mod pieces;
 mod place;
+mod pool;
 mod query;
 mod score;
 mod select;
@@ -29,4 +30,5 @@ mod units;
 
 pub use index::Index;
 pub use page::{Page, Part, Passage};
+pub use pool::{Pool, Share};
 pub use query::{Query, Source};

@@ -7,7 +7,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use crate::index::Index;
 use crate::pieces::Speaker;
 use crate::query::Query;
-use crate::terms::{Term, asks_for_newest, is_empty, terms};
+use crate::terms::{asked_terms, asks_for_newest};
 
 /// Characters of a window. Source: 1,000 to 1,200 find most on the recorded questions; `docs/recall.md` has the figures.
 const WINDOW: u32 = 1_000;
@@ -74,7 +74,7 @@ pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
 }
 
 /// What of an index is searched.
-struct Searched<'a> {
+pub(crate) struct Searched<'a> {
     index: &'a Index,
     /// The numbers of the units, ascending.
     eligible: Vec<u32>,
@@ -89,7 +89,8 @@ struct Searched<'a> {
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> Searched<'a> {
-    fn of(index: &'a Index, query: &Query) -> Self {
+    /// What of `index` a query searches. Linear in the units.
+    pub(crate) fn of(index: &'a Index, query: &Query) -> Self {
         let is_eligible: Vec<bool> = index.pieces.iter().map(|piece| piece.is_from(&query.from)).collect();
         let mut places = vec![NOWHERE; index.units.len()];
         let mut eligible = Vec::with_capacity(index.units.len());
@@ -132,48 +133,70 @@ impl<'a> Searched<'a> {
         self.eligible[window.clone()].iter().any(|unit| piece(unit).speaker == Speaker::User)
     }
 
-    /// The terms that a query asks for, as numbers, each once: those that say something, else all of them.
+    /// The terms that a query asks for, as numbers, each once.
     fn asked(&self, words: &str, stemmer: &Stemmer) -> Vec<u32> {
-        let (mut asked, mut empty) = (Vec::new(), Vec::new());
-        terms(words, |_, term| {
-            let Some(number) = self.index.number(term, stemmer) else { return };
-            match term {
-                Term::Word(word) if is_empty(word) => empty.push(number),
-                _ => asked.push(number),
+        let number = |key: &String| self.index.number_of_key(key);
+        asked_terms(words, stemmer).iter().filter_map(number).collect()
+    }
+
+    /// How many windows there are.
+    pub(crate) fn window_count(&self) -> usize {
+        self.windows.len()
+    }
+
+    /// How often a term stands in each window that it stands in, with the window's number.
+    pub(crate) fn counts(&self, term: u32) -> Vec<(usize, u32)> {
+        let mut counts: Vec<(usize, u32)> = Vec::new();
+        let mut first = 0; // of the windows that a place may stand in
+        let mut start = 0; // where that one stands in `counts`, or would
+        let places = self.index.postings(term).iter().map(|unit| self.places[*unit as usize]);
+        for place in places.filter(|place| *place != NOWHERE).map(|place| place as usize) {
+            first += self.windows[first..].iter().take_while(|window| window.end <= place).count();
+            start += counts[start..].iter().take_while(|(window, _)| *window < first).count();
+            let held = (first..self.windows.len()).take_while(|window| self.windows[*window].start <= place);
+            for (at, window) in (start..).zip(held) {
+                match counts.get_mut(at) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((window, 1)),
+                }
             }
-        });
-        let mut asked = if asked.is_empty() { empty } else { asked };
-        asked.sort_unstable();
-        asked.dedup();
-        asked
+        }
+        counts
+    }
+
+    /// What `count` of a term are worth in a window, however rare the term is.
+    pub(crate) fn strength(&self, count: u32, window: usize) -> f32 {
+        let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
+        strength(count, self.lengths[window] / average)
+    }
+
+    /// The number of the window that begins at a place.
+    pub(crate) fn window_at(&self, place: usize) -> usize {
+        self.windows.partition_point(|window| window.start <= place).saturating_sub(1)
     }
 
     /// Adds the score of each term to the windows that it stands in.
     fn add_terms(&self, asked: &[u32], scores: &mut [f32]) {
         let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
-        let mut counts = vec![0_u32; self.windows.len()];
-        let mut found = Vec::new();
         for term in asked {
-            let mut first = 0;
-            let places = self.index.postings(*term).iter().map(|unit| self.places[*unit as usize]);
-            for place in places.filter(|place| *place != NOWHERE).map(|place| place as usize) {
-                first += self.windows[first..].iter().take_while(|window| window.end <= place).count();
-                for at in (first..self.windows.len()).take_while(|at| self.windows[*at].start <= place) {
-                    if counts[at] == 0 {
-                        found.push(at);
-                    }
-                    counts[at] += 1;
-                }
-            }
-            let (all, holding) = (self.windows.len() as f32, found.len() as f32);
-            let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
-            for at in found.drain(..) {
-                let count = std::mem::take(&mut counts[at]) as f32;
-                let norm = SATURATION * (1.0 - LENGTH + LENGTH * self.lengths[at] / average);
-                scores[at] += rarity * count * (SATURATION + 1.0) / (count + norm);
+            let counts = self.counts(*term);
+            let rarity = rarity(counts.len(), self.windows.len());
+            for (window, count) in counts {
+                scores[window] += rarity * strength(count, self.lengths[window] / average);
             }
         }
     }
+}
+
+/// BM25's weight of a term that stands in `holding` of `all` windows.
+pub(crate) fn rarity(holding: usize, all: usize) -> f32 {
+    (1.0 + (all as f32 - holding as f32 + 0.5) / (holding as f32 + 0.5)).ln()
+}
+
+/// BM25's weight of a term that stands `count` times in a window of `length` averages.
+fn strength(count: u32, length: f32) -> f32 {
+    let count = count as f32;
+    count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
 }
 
 /// Stretches of the eligible units of about a window's characters, one beginning every step. Linear.

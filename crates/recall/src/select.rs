@@ -37,12 +37,30 @@ pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
     page
 }
 
+/// The passages of a query's first page, each with the place at which the window begins that it was found by.
+pub(crate) fn candidates(index: &Index, query: &Query, ranking: &Ranking) -> Vec<(Passage, usize)> {
+    if query.limit == 0 || query.characters == 0 {
+        return Vec::new();
+    }
+    let mut shown = Shown::new(index, ranking);
+    let found = shown.page(&mut ranking.windows.iter(), query);
+    found
+        .into_iter()
+        .map(|found| {
+            let window = found.window;
+            (shown.passage(found), window)
+        })
+        .collect()
+}
+
 /// A passage to be: places in [`Ranking::eligible`].
 #[derive(Debug)]
 struct Found {
     range: Range<usize>,
     /// What of it matches.
     core: Range<usize>,
+    /// Where the window begins that it was found by.
+    window: usize,
     score: f32,
     /// The characters that it may take.
     room: usize,
@@ -85,7 +103,7 @@ impl<'a> Shown<'a> {
                     other.range = other.range.start.min(range.start)..other.range.end.max(range.end);
                     other.room += room;
                 }
-                None => page.push(Found { range, core, score, room }),
+                None => page.push(Found { range, core, window: window.range.start, score, room }),
             }
         }
         page

@@ -1,6 +1,8 @@
 //! Terms: what of a text is looked up. Words in lower case, the parts of names beside the whole names, and pairs of the
 //! characters of scripts that put no space between words.
 
+use snowball_stemmers_rs::Stemmer;
+
 /// Bytes of a word that count: what is longer is data, and known by its beginning.
 const LONGEST_WORD: usize = 40;
 
@@ -136,6 +138,41 @@ const EMPTY: &[&str] = &[
 /// Whether a word of a question says nothing of what is asked for.
 pub(crate) fn is_empty(word: &str) -> bool {
     EMPTY.binary_search(&word).is_ok()
+}
+
+/// Does `read` with a term as it is written in the table: a sign tells names and characters from words.
+pub(crate) fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
+    let (sign, text) = match term {
+        Term::Word(text) => return read(text),
+        Term::Name(text) => ("=", text),
+        Term::Characters(text) => ("~", text),
+    };
+    read(&[sign, text].concat())
+}
+
+/// How the stem of a word is written; `None` where the term is not a word that has one.
+pub(crate) fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
+    match term {
+        Term::Word(word) if word.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            Some(format!("+{}", stemmer.stem(word)))
+        }
+        _ => None,
+    }
+}
+
+/// The terms that a query asks for, as they are written in the table, each once: those that say something, else all of
+/// them. Words are written as their stems.
+pub(crate) fn asked_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
+    let (mut asked, mut empty) = (Vec::new(), Vec::new());
+    terms(words, |_, term| {
+        let key = stem_key(term, stemmer).unwrap_or_else(|| with_key(term, str::to_owned));
+        let is_empty = matches!(term, Term::Word(word) if is_empty(word));
+        let list = if is_empty { &mut empty } else { &mut asked };
+        if !list.contains(&key) {
+            list.push(key);
+        }
+    });
+    if asked.is_empty() { empty } else { asked }
 }
 
 /// Words by which a question calls what a person said. They count as said there, once a message.

@@ -11,6 +11,7 @@ pub(crate) mod inspect;
 pub(crate) mod mcp;
 pub(crate) mod replay;
 pub(crate) mod restore;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod strategies;
 pub(crate) mod tune;

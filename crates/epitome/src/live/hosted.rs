@@ -10,7 +10,7 @@ use super::{Listener, LiveError, LiveSession};
 
 impl LiveSession {
     /// The session once more, to be looked at or drafted on while the first goes on: in memory, watched by nobody. Linear in
-    /// the number of messages; what they say is shared.
+    /// the number of messages; what they say is shared. What was indexed for searches is not copied: the first search reads the log.
     pub fn copy(&self) -> Self {
         Self {
             engine: self.engine.clone(),
@@ -28,6 +28,7 @@ impl LiveSession {
             confirm: self.confirm.clone(),
             watchers: Watchers::default(),
             overflows: self.overflows,
+            index: epitome_recall::Index::new(),
             window: self.window,
         }
     }

@@ -25,7 +25,7 @@
 //! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
 //! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
-//! | something is needed again | [`recall`](LiveSession::recall), [`history`](LiveSession::history) | the item |
+//! | something is needed again | [`search`](LiveSession::search), [`recall`](LiveSession::recall), [`history`](LiveSession::history) | what is new since the last search; the item |
 
 mod command;
 mod compact;
@@ -36,6 +36,7 @@ mod hosted;
 mod maintain;
 mod memories;
 mod overflow;
+mod search;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -80,6 +81,8 @@ pub struct LiveSession {
     watchers: Watchers,
     /// How often the provider has refused the session since it last answered.
     overflows: u32,
+    /// What was said, as far as it was searched: it is caught up on when the next search comes.
+    index: epitome_recall::Index,
     /// The window that the host gave; the budget's is smaller where the provider named a limit.
     window: Tokens,
 }
@@ -116,6 +119,7 @@ impl LiveSession {
             confirm: None,
             watchers: Watchers::default(),
             overflows: 0,
+            index: epitome_recall::Index::new(),
             window: runtime.budget.window,
         };
         live.count_tools();

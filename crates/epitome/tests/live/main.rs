@@ -10,5 +10,6 @@ mod full_disk;
 mod hosted;
 mod memories;
 mod roles;
+mod search;
 mod support;
 mod triggers;

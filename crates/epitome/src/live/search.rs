@@ -1,0 +1,20 @@
+//! Search over everything that was said in a live session.
+
+use epitome_recall::{Page, Query};
+
+use super::LiveSession;
+
+impl LiveSession {
+    /// The passages of the log that match a query, the best first: what left the context is found like what is still in
+    /// it. Each says whether the context holds it, and the handle to [`recall`](Self::recall) what left with it.
+    ///
+    /// The first search reads the log; a later one what was said since. Then it takes a few milliseconds for a million
+    /// tokens. A session that is never searched pays nothing.
+    pub fn search(&mut self, query: &Query) -> Page {
+        let log = self.session.log();
+        self.index.append(log.get(self.index.messages()..).unwrap_or_default());
+        let mut page = self.index.search(query);
+        page.locate(&self.session);
+        page
+    }
+}

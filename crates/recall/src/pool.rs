@@ -1,0 +1,206 @@
+//! Many sessions searched as if they were one.
+
+use std::collections::HashMap;
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+use crate::index::Index;
+use crate::page::{Page, Passage};
+use crate::query::Query;
+use crate::score::{Searched, rank, rarity};
+use crate::select::candidates;
+use crate::terms::asked_terms;
+
+/// Candidates from which on those that can no longer win are let go.
+const MOST: usize = 1_000;
+
+/// What one session has to say to a query: its best passages, and how rare the query's words are in it.
+#[derive(Debug)]
+pub struct Share {
+    windows: usize,
+    /// For each query's terms, in order: the windows that hold one.
+    holding: Vec<Vec<usize>>,
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Debug)]
+struct Candidate {
+    passage: Passage,
+    /// For each query's terms, in order: what the passage has of one, however rare it is.
+    strengths: Vec<Vec<f32>>,
+}
+
+impl Index {
+    /// What this session has to say to a query that is put to many. Costs a search.
+    pub fn share(&self, query: &Query) -> Share {
+        let pages = query.page.saturating_add(1);
+        let whole = Query {
+            page: 0,
+            limit: query.limit.saturating_mul(pages),
+            characters: query.characters.saturating_mul(pages),
+            ..query.clone()
+        };
+        let (searched, stemmer) = (Searched::of(self, &whole), Stemmer::create(Algorithm::English));
+        let number = |key: &String| self.number_of_key(key);
+        let asked: Vec<Vec<Option<u32>>> =
+            whole.words.iter().map(|words| asked_terms(words, &stemmer).iter().map(number).collect()).collect();
+        let mut counts: HashMap<u32, Vec<(usize, u32)>> = HashMap::new();
+        for term in asked.iter().flatten().flatten() {
+            counts.entry(*term).or_insert_with(|| searched.counts(*term));
+        }
+        let of_term = |term: &Option<u32>| term.and_then(|term| counts.get(&term));
+        let holding = |term: &Option<u32>| of_term(term).map_or(0, Vec::len);
+        let strength = |term: &Option<u32>, window: usize| {
+            let count = of_term(term).and_then(|counts| {
+                let at = counts.binary_search_by_key(&window, |(window, _)| *window).ok()?;
+                Some(counts[at].1)
+            });
+            count.map_or(0.0, |count| searched.strength(count, window))
+        };
+        let found = candidates(self, &whole, &rank(self, &whole)).into_iter().map(|(passage, place)| {
+            let window = searched.window_at(place);
+            let strengths =
+                asked.iter().map(|terms| terms.iter().map(|term| strength(term, window)).collect()).collect();
+            Candidate { passage, strengths }
+        });
+        Share {
+            windows: searched.window_count(),
+            candidates: found.collect(),
+            holding: asked.iter().map(|terms| terms.iter().map(holding).collect()).collect(),
+        }
+    }
+}
+
+/// Sessions searched one after the other, as if they were one: a word counts for as much as it is rare in all of them.
+///
+/// It holds passages, not sessions: some hundred at most.
+#[derive(Debug)]
+pub struct Pool<N> {
+    query: Query,
+    windows: usize,
+    holding: Vec<Vec<usize>>,
+    candidates: Vec<(N, Candidate)>,
+}
+
+impl<N> Pool<N> {
+    /// A pool without sessions yet.
+    pub fn new(query: Query) -> Self {
+        Self { query, windows: 0, holding: Vec::new(), candidates: Vec::new() }
+    }
+
+    /// Adds the share of a session that is called `name`. The same shares in the same order give the same passages.
+    pub fn add(&mut self, name: N, share: Share)
+    where
+        N: Clone,
+    {
+        self.windows += share.windows;
+        if self.holding.is_empty() {
+            self.holding = share.holding;
+        } else {
+            let all = self.holding.iter_mut().flatten().zip(share.holding.iter().flatten());
+            all.for_each(|(sum, holding)| *sum += holding);
+        }
+        self.candidates.extend(share.candidates.into_iter().map(|candidate| (name.clone(), candidate)));
+        let wanted = self.wanted();
+        if self.candidates.len() > MOST.max(wanted.saturating_mul(8)) {
+            self.rank();
+            self.candidates.truncate((MOST / 2).max(wanted.saturating_mul(4)));
+        }
+    }
+
+    /// The best passages of all sessions, each with the name of its session; whether the next page holds any.
+    pub fn page(mut self) -> (Vec<(N, Passage)>, bool) {
+        self.rank();
+        let mut left = self.candidates.into_iter().map(|(name, candidate)| (name, candidate.passage)).peekable();
+        let mut page = Vec::new();
+        for _ in 0..=self.query.page {
+            page.clear();
+            let mut room = self.query.characters;
+            while page.len() < self.query.limit
+                && let Some(found) = left.next_if(|(_, passage)| passage.text.chars().count() <= room)
+            {
+                room -= found.1.text.chars().count();
+                page.push(found);
+            }
+        }
+        (page, left.peek().is_some())
+    }
+
+    fn wanted(&self) -> usize {
+        self.query.limit.saturating_mul(self.query.page.saturating_add(1))
+    }
+
+    /// Puts the best in front, with their scores as shares of the best one's.
+    fn rank(&mut self) {
+        let rarities: Vec<Vec<f32>> = self
+            .holding
+            .iter()
+            .map(|terms| terms.iter().map(|holding| rarity(*holding, self.windows)).collect())
+            .collect();
+        let mut total = vec![0.0; self.candidates.len()];
+        for (query, rarities) in rarities.iter().enumerate() {
+            let score = |candidate: &Candidate| {
+                candidate.strengths[query].iter().zip(rarities).map(|(strength, rarity)| strength * rarity).sum()
+            };
+            let scores: Vec<f32> = self.candidates.iter().map(|(_, candidate)| score(candidate)).collect();
+            let best = scores.iter().copied().fold(0.0, f32::max);
+            if best > 0.0 {
+                total.iter_mut().zip(scores).for_each(|(total, score)| *total += score / best);
+            }
+        }
+        let best = total.iter().copied().fold(0.0, f32::max);
+        for ((_, candidate), total) in self.candidates.iter_mut().zip(total) {
+            if best > 0.0 {
+                candidate.passage.score = total / best;
+            }
+        }
+        // A stable sort: what scores alike stays in the order in which it came.
+        self.candidates.sort_by(|left, right| right.1.passage.score.total_cmp(&left.1.passage.score));
+    }
+}
+
+impl Share {
+    /// The passages, to tell where they are now: see [`Page::locate`].
+    pub fn locate(&mut self, session: &epitome_session::Session) {
+        let passages = self.candidates.iter().map(|candidate| candidate.passage.clone()).collect();
+        let mut page = Page { passages, more: false };
+        page.locate(session);
+        for (candidate, passage) in self.candidates.iter_mut().zip(page.passages) {
+            candidate.passage = passage;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use epitome_session::{Message, Origin, Role, Session};
+
+    use super::*;
+
+    fn session(texts: &[&str]) -> Index {
+        let mut session = Session::new();
+        session.extend(texts.iter().map(|text| Message::text("", Role::Assistant, Origin::Model, *text)));
+        Index::build(&session)
+    }
+
+    #[test]
+    fn a_word_counts_for_as_much_as_it_is_rare_in_all() {
+        // In the second session alone `port` is as rare as `ledger`; over both it is not.
+        let filler = "port ".repeat(300);
+        let sessions =
+            [("a", session(&[&filler, "the port is open"])), ("b", session(&["port", "the ledger is closed"]))];
+        let query = Query::new("port of the ledger");
+        let found = |query: &Query| {
+            let mut pool = Pool::new(query.clone());
+            sessions.iter().for_each(|(name, index)| pool.add(*name, index.share(query)));
+            pool.page()
+        };
+        let (page, more) = found(&query);
+        assert_eq!((page[0].0, page[0].1.score, more), ("b", 1.0, false));
+        let one = Query { limit: 1, ..query };
+        let (first, more) = found(&one);
+        assert_eq!((first.len(), first[0].0, more), (1, "b", true));
+        let (second, _) = found(&Query { page: 1, ..one });
+        assert_eq!((second.len(), second[0].0), (1, "a"));
+    }
+}
