@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use epitome::recall::{Page, Passage, Query};
 use epitome::session::heading::grouped;
 use epitome::session::{Content, Message};
 use epitome::strategy::Archived;
-use epitome_recall::{Page, Passage, Query};
 use serde_json::{Value, json};
 
 /// The answer to a call.

@@ -1,6 +1,6 @@
 //! What a model asks for, read from its arguments.
 
-use epitome_recall::{Query, Source};
+use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
 use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};

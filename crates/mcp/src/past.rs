@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use epitome::recall::{Index, Page, Query, Share};
 use epitome::session::{Change, Content, EntryKey, Message, Session};
 use epitome::strategy::Archived;
 use epitome::strategy::archive::handles;
-use epitome_recall::{Index, Page, Query};
 
 use crate::answer::{self, Answer};
 use crate::call::Call;
@@ -41,6 +41,13 @@ impl LogIndex {
     /// Whether nothing is indexed.
     pub fn is_empty(&self) -> bool {
         self.indexed.is_empty()
+    }
+
+    /// What is found, to be held against what other sessions have: see [`epitome::recall::Pool`].
+    pub fn share(&self, session: &Session, query: &Query) -> Share {
+        let mut share = self.index.share(query);
+        share.locate(session);
+        share
     }
 
     /// What is found, each passage with whether the context still holds it, and the handle where it does not.

@@ -3,11 +3,12 @@
 use std::sync::{Arc, PoisonError};
 
 use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
 use axum::{Extension, Json};
-use epitome::session::{Message, Origin, Role};
+use epitome::Session;
+use epitome::recall::{Passage, Pool, Query, Source};
 use epitome::store::{Paging, SessionFilter};
-use epitome_mcp::{Answer, Call, ContextStatus, Past};
-use epitome_recall::{Index, Page, Passage, Query, Source};
+use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, Past};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -114,7 +115,7 @@ fn query_of(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>
                 query.newest = value.parse().map_err(|_| bad(format!("`newest` is true or false, not `{value}`")))?;
             }
             "limit" => query.limit = number(MOST_PASSAGES)?.max(1),
-            "characters" if !is_of_all => query.characters = number(MOST_CHARACTERS)?.max(1),
+            "characters" => query.characters = number(MOST_CHARACTERS)?.max(1),
             "page" => query.page = number(LAST_PAGE)?,
             "agent" if is_of_all => agent = Some(value.into_owned()),
             other => return Err(bad(format!("`{other}` is nothing that this route takes"))),
@@ -159,7 +160,10 @@ pub(crate) async fn search(
     let (query, _) = query_of(raw.as_deref(), false)?;
     let key = app.sessions()?.key(&caller, &id)?;
     let shared = Arc::clone(&app);
-    let page = read(&app, &caller, &id, move |seen| page_of(&shared, &key, seen, &query)).await?;
+    let found = read(&app, &caller, &id, move |seen| {
+        indexed(&shared, &key, seen, |index, session| index.search(session, &query))
+    });
+    let page = found.await?;
     let passages = page.passages.into_iter().map(|passage| FoundPassage::new(passage, None)).collect();
     Ok(Json(Found { passages, more: page.more, sessions: None }))
 }
@@ -174,6 +178,8 @@ pub(crate) async fn search(
             description = "Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)"),
         ("newest" = Option<bool>, Query, description = "The newest first among what matches, in each session"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Passages of a page; 6 without it"),
+        ("characters" = Option<u32>, Query, minimum = 1, maximum = 200_000,
+            description = "Characters of a page; 9,000 without it"),
         ("page" = Option<u32>, Query, maximum = 100, description = "Which page, from 0"),
     ),
     responses(
@@ -196,75 +202,42 @@ pub(crate) async fn search_all(
     let filter = SessionFilter { agent, ..SessionFilter::default() };
     let paging = Paging { most: MOST_SESSIONS as u32, after: None };
     let infos = sessions.store.sessions(&tenant, &filter, &paging).await.map_err(|error| sessions.failed(error))?;
-    // Of each session as many as the page could take: the best of all may all be one session's.
-    let wanted = query.limit.saturating_mul(query.page + 1).min(MOST_PASSAGES * 2);
-    let in_each = Query { limit: wanted, characters: MOST_CHARACTERS, page: 0, ..query.clone() };
-    let mut found: Vec<FoundPassage> = Vec::new();
+    let mut pool: Pool<Arc<str>> = Pool::new(query.clone());
     let mut searched = 0;
     for info in &infos.items {
         let key: Key = (tenant.clone(), Arc::from(&*info.id));
-        let (shared, its_key, query) = (Arc::clone(&app), key.clone(), in_each.clone());
-        match read_at(&app, key, move |seen| page_of(&shared, &its_key, seen, &query)).await {
-            Ok(page) => {
+        let (shared, its_key, query) = (Arc::clone(&app), key.clone(), query.clone());
+        let share = read_at(&app, key, move |seen| {
+            indexed(&shared, &its_key, seen, |index, session| index.share(session, &query))
+        });
+        match share.await {
+            Ok(share) => {
                 searched += 1;
-                let id: Arc<str> = Arc::from(&*info.id);
-                found
-                    .extend(page.passages.into_iter().map(|passage| FoundPassage::new(passage, Some(Arc::clone(&id)))));
+                pool.add(Arc::clone(&info.id), share);
             }
             // It was deleted meanwhile.
-            Err(error) if error.status == axum::http::StatusCode::NOT_FOUND => {}
+            Err(error) if error.status == StatusCode::NOT_FOUND => {}
             Err(error) => return Err(error),
         }
     }
-    let ranked = app.work(move || ranked(found, &query)).await?;
-    Ok(Json(Found { sessions: Some(searched), ..ranked }))
+    let (found, more) = app.work(move || pool.page()).await?;
+    let passages = found.into_iter().map(|(session, passage)| FoundPassage::new(passage, Some(session))).collect();
+    Ok(Json(Found { passages, more, sessions: Some(searched) }))
 }
 
-/// The best passages of several sessions. Scores of different sessions say nothing of each other, so the passages are
-/// searched once more, all together.
-fn ranked(found: Vec<FoundPassage>, query: &Query) -> Found {
-    let mut index = Index::new();
-    let messages: Vec<Arc<Message>> = (0..)
-        .zip(&found)
-        .map(|(number, passage): (u32, _)| {
-            Arc::new(Message::text(number.to_string(), Role::User, Origin::Typed, passage.text.as_str()))
-        })
-        .collect();
-    index.append(&messages);
-    let together = Query {
-        from: Vec::new(),
-        newest: false,
-        limit: found.len().max(1),
-        characters: usize::MAX / 2,
-        page: 0,
-        ..query.clone()
-    };
-    let order: Vec<(usize, f32)> = if query.words.is_empty() {
-        (0..found.len()).map(|number| (number, 1.0)).collect()
-    } else {
-        let page = index.search(&together);
-        page.passages.iter().map(|passage| (passage.number as usize, passage.score)).collect()
-    };
-    let mut left: Vec<Option<FoundPassage>> = found.into_iter().map(Some).collect();
-    let mut best: Vec<FoundPassage> = order
-        .into_iter()
-        .filter_map(|(number, score)| Some(FoundPassage { score, ..left.get_mut(number)?.take()? }))
-        .collect();
-    // Neighbours that were found as one passage follow it.
-    best.extend(left.into_iter().flatten());
-    let first = query.limit.saturating_mul(query.page);
-    let more = best.len() > first.saturating_add(query.limit);
-    Found { passages: best.into_iter().skip(first).take(query.limit).collect(), more, sessions: None }
-}
-
-/// A page of one session. Its index is brought up to date first.
-fn page_of(app: &App, key: &Key, seen: Seen<'_>, query: &Query) -> Result<Page, ApiError> {
+/// Looks something up in the index of a session, which is brought up to date first.
+fn indexed<T>(
+    app: &App,
+    key: &Key,
+    seen: Seen<'_>,
+    look: impl FnOnce(&LogIndex, &Session) -> T,
+) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
     let index = app.sessions()?.indexes.of(key, seen.opened.bytes());
     // What a panic left is compared with the session before it is used.
     let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
     index.follow(session);
-    Ok(index.search(session, query))
+    Ok(look(&index, session))
 }
 
 /// Answers a call of a model's tool about a session.
