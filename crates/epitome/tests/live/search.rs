@@ -19,7 +19,9 @@ fn what_left_the_context_is_found_with_its_handle() {
     compact(&mut live).unwrap();
     let after = live.search(&query).passages.remove(0);
     assert_eq!((after.in_context, &after.text), (Some(false), &before.text));
-    let Some(Archived::Messages(messages)) = live.recall(&after.handle.unwrap()).unwrap() else { panic!("no messages") };
+    let Some(Archived::Messages(messages)) = live.recall(&after.handle.unwrap()).unwrap() else {
+        panic!("no messages")
+    };
     assert!(messages.iter().any(|message| message.id == after.message));
 
     live.undo(0).unwrap();
