@@ -37,7 +37,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Write a session without one of its compactions, or what a handle stands for
     Restore(RestoreArgs),
-    /// Find what was said in a session, or in all sessions of a folder, whether it left the context or not
+    /// Find what was said, in the context or out of it, in a session or a folder of them
     Search(crate::commands::search::SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
@@ -308,6 +308,10 @@ pub(crate) struct EvalArgs {
     /// Questions of each chat that are asked with the question as focus
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) questions: usize,
+    /// With --what probes: show what N passages of a search for each question answer, alone and beside every method's
+    /// context
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) search: Option<u16>,
     /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
     /// one; sessions keep their log
     #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]

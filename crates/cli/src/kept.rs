@@ -35,6 +35,16 @@ impl Kept {
         Self::of(bytes(&args.file)?, args, quiet)
     }
 
+    /// The same, but the first session of a file of several where the arguments choose none.
+    pub(crate) fn read_any(args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
+        let bytes = bytes(&args.file)?;
+        if args.session.is_some() || args.from.is_none() && SessionFile::is_one(&bytes) {
+            return Self::of(bytes, args, quiet);
+        }
+        let loaded = input::load_bytes(bytes, &args.input(), quiet)?;
+        Ok(Self::Recorded { loaded, index: 0 })
+    }
+
     /// The same of what the file holds.
     pub(crate) fn of(bytes: Vec<u8>, args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
         if args.from.is_none() && SessionFile::is_one(&bytes) {

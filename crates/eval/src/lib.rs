@@ -55,7 +55,7 @@ pub use html::report;
 pub use labels::Labels;
 pub use markdown::markdown;
 pub use meaning::MeaningScores;
-pub use measure::HANDOFF;
+pub use measure::{HANDOFF, SEARCH, with_search};
 pub use method::{Method, MethodOptions, Outcome, methods};
 pub use metric::{Family, Metric};
 pub use needed::NeededAtom;

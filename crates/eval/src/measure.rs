@@ -12,7 +12,7 @@ use crate::evidence::{Chat, Question};
 use crate::job::Job;
 use crate::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
 use crate::method::{Method, Outcome};
-use crate::probes::{ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
+use crate::probes::{Found, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::random::hash;
 use crate::resume::Basis;
 use crate::row::Row;
@@ -24,6 +24,14 @@ const RECORDED: &str = "recorded";
 const OWN_SIZE: &str = "own size";
 /// The name of the hand-off summary of a probed session, alone, among the methods.
 pub const HANDOFF: &str = "hand-off";
+
+/// The name of what a search shows for each question of a probed session, alone, among the methods.
+pub const SEARCH: &str = "search";
+
+/// The name of a method's context with what a search shows beside it, among the methods.
+pub fn with_search(method: &str) -> String {
+    format!("{method} +search")
+}
 
 /// A case that is being measured.
 pub(crate) struct Measure<'a> {
@@ -115,8 +123,44 @@ impl Measure<'_> {
                 let way = Way { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
                 rows.extend(self.of_method(method, &way, &score));
             }
+            if let Some(passages) = plan.search {
+                rows.extend(self.searched(probed, &Found::of(&case.prefix, probes, passages), passages, *budget));
+            }
         }
         rows.extend(self.own_summary());
+        rows
+    }
+
+    /// What a search shows for each question of a probed session, alone and beside the context of every method. A result
+    /// that is over its budget or invalid shows nothing, and a search beside it counts for nothing either.
+    fn searched(&self, probed: &ProbedCase, found: &Found, passages: usize, budget: BudgetSpec) -> Vec<Row> {
+        let (case, probes) = (self.case, &probed.folder.set.probes);
+        let (name, tokens) = (budget.to_string(), probed.budget(budget));
+        let digest = format!("{passages} passages");
+        let alone = Which { part: None, budget: &name, tokens, method: SEARCH, method_digest: &digest };
+        let nothing = || Outcome { entries: Some(Vec::new()), problem: None, micros: 0 };
+        let score = |_: &[Entry]| Scores {
+            probes: found.answered(probes, ""),
+            tokens: found.tokens(),
+            system_intact: true, // it stands alone: there is none that it could have lost
+            ..Scores::default()
+        };
+        let mut rows = vec![self.row(&alone, &nothing, &score)];
+        for method in &self.job.plan.methods {
+            let (named, digest) = (with_search(method.name()), format!("{} {digest}", method.digest()));
+            let which = Which { part: None, budget: &name, tokens, method: &named, method_digest: &digest };
+            let score = |entries: &[Entry]| {
+                let scores = case.score(entries, tokens);
+                let messages = messages_of(entries, case.prefix.tools.as_deref());
+                match messages {
+                    Ok(messages) if !scores.over_budget && scores.violation.is_none() => {
+                        Scores { probes: found.answered(probes, &context_text(&messages)), ..scores }
+                    }
+                    _ => Scores { probes: found.answered(probes, "").lost(), meaning: scores.meaning.lost(), ..scores },
+                }
+            };
+            rows.push(self.row(&which, &|| method.compact(case, tokens), &score));
+        }
         rows
     }
 

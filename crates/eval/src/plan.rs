@@ -50,6 +50,8 @@ pub struct Plan {
     pub budgets: Vec<BudgetSpec>,
     /// How often each budget is come to besides once.
     pub generations: Vec<Generations>,
+    /// For probes: passages that a search may show for each question, alone and beside every method's context.
+    pub search: Option<usize>,
     /// The cuts and what is part of a session.
     pub cuts: Vec<CaseOptions>,
     /// Which cases count.

@@ -78,3 +78,63 @@ impl<'a> Places<'a> {
 fn is_within(inner: &Range<u32>, outer: &Range<u32>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use epitome_session::{
+        AppliedEdit, EditKind, Epoch, Excerpt, Kept, Message, Origin, Reason, Role, Session, Trigger,
+    };
+
+    use crate::index::Index;
+    use crate::page::Page;
+    use crate::query::Query;
+
+    use super::*;
+
+    /// A session of three texts, and an epoch with these changes under the handle `cafe0123`.
+    fn session(texts: [&str; 3], changes: Vec<Change>) -> Session {
+        let mut session = Session::new();
+        session.extend(texts.map(|text| Message::text("", Role::Assistant, Origin::Model, text)));
+        let mut epoch = Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new());
+        epoch.edits =
+            epoch.edits.into_iter().map(|edit| AppliedEdit { recall: Some("cafe0123".into()), ..edit }).collect();
+        epoch.edits[0].reason = Reason::new("test", "");
+        session.commit(epoch);
+        session
+    }
+
+    /// The one passage of 200 characters that holds `word`: whether the context holds it, and its handle.
+    fn located(session: &Session, word: &str) -> (Option<bool>, Option<String>) {
+        let query = Query { limit: 1, characters: 200, ..Query::new(word) };
+        let mut page: Page = Index::build(session).search(&query);
+        page.locate(session);
+        let passage = page.passages.remove(0);
+        assert!(passage.text.contains(word), "{}", passage.text);
+        (passage.in_context, passage.handle.map(|handle| handle.to_string()))
+    }
+
+    #[test]
+    fn passages_know_where_they_are() {
+        let line = "a line of words that fills the room of a passage and says nothing\n";
+        let long = format!("alpha\n{}omega\n", line.repeat(20));
+        let texts = ["first", &long, "last"];
+        let left = (Some(false), Some("cafe0123".to_owned()));
+        let there = (Some(true), None);
+
+        let removed = session(texts, vec![Change::Remove { entry: EntryKey::Log(1) }]);
+        assert_eq!(located(&removed, "alpha"), left);
+        assert_eq!(located(&session(texts, Vec::new()), "alpha"), there);
+
+        let kept = Kept::new(&long, &[0..800]).unwrap();
+        let excerpt = Excerpt { kept, marks: vec!["[…]".into()], attachments: None };
+        let cut = session(texts, vec![Change::Excerpt { entry: EntryKey::Log(1), block: 0, excerpt }]);
+        assert_eq!(located(&cut, "alpha"), there, "of a cut text the context holds this much");
+        assert_eq!(located(&cut, "omega"), left);
+
+        let mut undone = removed;
+        undone.undo(0).unwrap();
+        assert_eq!(located(&undone, "alpha"), there);
+    }
+}

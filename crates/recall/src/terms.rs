@@ -24,7 +24,12 @@ pub(crate) enum Term<'a> {
 pub(crate) fn terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
     let mut lower = String::new();
     let mut at = 0;
-    while let Some(char) = text[at..].chars().next() {
+    while let Some(byte) = text.as_bytes().get(at) {
+        if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'_' {
+            at += 1; // most of what stands between words
+            continue;
+        }
+        let Some(char) = text[at..].chars().next() else { break };
         if is_spaceless(char) {
             at = characters(text, at, &mut term);
         } else if is_word(char) {
@@ -82,8 +87,7 @@ fn name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usiz
         at = end + 1;
     }
     if is_joined && at - start <= LONGEST_NAME {
-        lower.clear();
-        lower.extend(text[start..at].chars().flat_map(char::to_lowercase));
+        write_lower(&text[start..at], lower);
         term(start, Term::Name(lower));
         if let Some(slash) = lower.rfind('/') {
             term(start, Term::Name(&lower[slash + 1..]));
@@ -118,10 +122,19 @@ fn word(text: &str, range: std::ops::Range<usize>, lower: &mut String, term: &mu
     if range.is_empty() {
         return;
     }
-    lower.clear();
-    lower.extend(text[range.clone()].chars().flat_map(char::to_lowercase));
+    write_lower(&text[range.clone()], lower);
     lower.truncate(lower.floor_char_boundary(LONGEST_WORD));
     term(range.start, Term::Word(lower));
+}
+
+fn write_lower(text: &str, lower: &mut String) {
+    lower.clear();
+    if text.is_ascii() {
+        lower.push_str(text);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(text.chars().flat_map(char::to_lowercase));
+    }
 }
 
 /// Words of a question that say nothing of what is asked for, in the order of the alphabet.

@@ -3,6 +3,7 @@
 pub(crate) mod bar;
 pub(crate) mod census;
 pub(crate) mod report;
+pub(crate) mod search;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;

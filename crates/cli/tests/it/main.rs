@@ -13,6 +13,7 @@ mod model;
 mod place;
 mod probes;
 mod replay;
+mod search;
 mod serve;
 mod serve_killed;
 mod several;

@@ -215,3 +215,18 @@ fn a_model_reads_and_grades() {
     assert!(missing.code == 2 && missing.stderr.contains("there is no channel `other`"), "{}", missing.stderr);
     assert!(place.run("eval probes --what probes --judge local").stderr.contains("--config"));
 }
+
+#[test]
+fn a_search_answers_what_the_context_does_not() {
+    let mut probes = probes();
+    probes[0]["question"] = "Which unit did not link, and whose symbol is missing?".into();
+    probes[1]["question"] = "What did the user say about publishing?".into();
+    let place = place(&probes);
+    let line = "eval probes --what probes --methods sliding-window --budgets 0.08 --search 1 --jsonl cases.jsonl -q";
+    assert_eq!(place.run(line).code, 0);
+    let of = |method: &str| found(&place, method, "agent-ledger-11-a0b1", "0.08");
+    let (alone, context, both) = (of("search"), of("sliding-window"), of("sliding-window +search"));
+    assert!(alone.0 >= 2 && both.0 >= alone.0 && both.0 > context.0, "{alone:?} {context:?} {both:?}");
+    let refused = place.run("eval probes --search 1");
+    assert!(refused.code == 2 && refused.stderr.contains("measure --what probes"), "{}", refused.stderr);
+}

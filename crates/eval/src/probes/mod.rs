@@ -8,6 +8,7 @@ mod case;
 mod folder;
 mod probe;
 mod repository;
+mod search;
 mod shown;
 mod wire;
 
@@ -22,4 +23,5 @@ pub use wire::{context_text, context_tokens};
 pub(crate) use case::ProbedCase;
 pub(crate) use folder::{ProbeFolder, folders};
 pub(crate) use repository::repository;
+pub(crate) use search::Found;
 pub(crate) use wire::{budget_floor, message_of, messages_of};

@@ -1,6 +1,6 @@
 //! Which methods are held against which.
 
-use epitome_eval::{Baseline, HANDOFF, Plan};
+use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_search};
 
 use crate::args::{EvalArgs, WhatArg};
 use crate::failure::Failure;
@@ -19,14 +19,20 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         .filter(|method| !method.is_baseline())
         .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
         .collect();
+    let searched = plan.search.iter().flat_map(|_| plan.methods.iter().filter(|method| !method.is_baseline()));
+    let searched = searched.map(|method| (with_search(method.name()), method.name().to_owned()));
+    let several: Pairs = several.into_iter().chain(searched).collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
     match args.what {
         WhatArg::Recorded => known.push("recorded"),
-        WhatArg::Probes => known.push(HANDOFF),
+        WhatArg::Probes => {
+            known.push(HANDOFF);
+            known.extend(plan.search.map(|_| SEARCH));
+        }
         WhatArg::Future | WhatArg::Evidence => {}
     }
     let ours = |name: &&str| {
-        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
+        !name.starts_with("baseline:") && !["recorded", HANDOFF, SEARCH].contains(name) && !name.ends_with(" +question")
     };
     let asked: Vec<String> = match args.what {
         WhatArg::Evidence if args.questions > 0 => {

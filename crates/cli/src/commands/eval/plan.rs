@@ -40,6 +40,7 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets,
         generations: several(args)?,
+        search: searched(args)?,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -68,6 +69,15 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
             WhatArg::Evidence => Subject::Evidence { questions: args.questions },
         },
     })
+}
+
+/// How many passages a search may show.
+fn searched(args: &EvalArgs) -> Result<Option<usize>, Failure> {
+    if args.search.is_some() && args.what != WhatArg::Probes {
+        let failure = Failure::usage_text("--search: only the questions of probes are searched for");
+        return Err(failure.with_help("leave it out, or measure --what probes"));
+    }
+    Ok(args.search.map(usize::from))
 }
 
 /// How often budgets are come to besides once.

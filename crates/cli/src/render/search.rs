@@ -1,0 +1,54 @@
+//! What a search found, for a person.
+
+use std::fmt::Write as _;
+
+use crate::commands::search::Hit;
+use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::text::{clip, columns};
+
+/// The passages, each under a line that says where it stands.
+pub(crate) fn page(hits: &[Hit], width: usize) -> String {
+    let mut out = String::new();
+    for (number, hit) in hits.iter().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        heading(&mut out, hit, width);
+        for line in hit.passage.text.lines() {
+            let plain: String = line.chars().map(|char| if is_safe(char) { char } else { '·' }).collect();
+            let _ = writeln!(out, "  {plain}");
+        }
+    }
+    out
+}
+
+/// What a terminal prints and does not obey.
+fn is_safe(char: char) -> bool {
+    char == '\t' || !char.is_control()
+}
+
+fn heading(out: &mut String, hit: &Hit, width: usize) {
+    let passage = &hit.passage;
+    let mut line = String::new();
+    for name in [&hit.path, &hit.session].into_iter().flatten() {
+        let _ = write!(line, "{NAME}{name}{NAME:#}  ");
+    }
+    let _ = write!(line, "{STRONG}#{} {}{STRONG:#}", passage.number, passage.role.as_str());
+    if let Some(tool) = &passage.tool {
+        let _ = write!(line, " {tool}");
+    }
+    let mut rest = format!("{:.2}", passage.score);
+    match (&passage.handle, passage.in_context) {
+        (Some(handle), _) => {
+            let _ = write!(rest, "  left the context, recall {handle}");
+        }
+        (None, Some(false)) => rest.push_str("  left the context"),
+        (None, _) => {}
+    }
+    let _ = write!(line, "  {FAINT}{rest}{FAINT:#}");
+    if let Some(file) = &passage.file {
+        let room = width.saturating_sub(columns(&anstream::adapter::strip_str(&line).to_string()) + 2).max(20);
+        let _ = write!(line, "  {}", clip(file, room));
+    }
+    let _ = writeln!(out, "{line}");
+}
