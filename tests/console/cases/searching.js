@@ -9,14 +9,14 @@ async function findsWhatLeft({ service, visit }) {
     ...talk(30, 60),
     { role: "user", content: "The newest word is armadillo." },
   ]);
-  await service.call("POST", `/v1/sessions/${id}/compact`, { target: 600 });
-  const { page } = await visit(`#/sessions/${id}`);
+  const { page } = await visit({ at: `/console/#/sessions/${id}` });
   const box = page.getByRole("searchbox", { name: "Search in the full history" });
   await box.fill("armadillo");
   await box.press("Enter");
   const hit = page.locator(".hit").first();
   await hit.getByText("The newest word is armadillo.").waitFor();
   await hit.getByText("in the context", { exact: true }).waitFor();
+  await service.call("POST", `/v1/sessions/${id}/compact`, { target: 600 });
   await box.fill("Answer 3");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.locator(".hit .place.out").first().waitFor();
