@@ -60,7 +60,7 @@ async fn three_tools_and_what_they_answer() {
     let (found, text) = call(&client, "search_history", json!({"queries": ["which partner?", "HLV-2209"]})).await;
     assert!(text.contains("Never touch partner HLV-2209.") && text.contains("still in the context"), "{text}");
     let passages = found.structured_content.unwrap()["passages"].as_array().unwrap().clone();
-    assert_eq!((passages[0]["role"].as_str(), passages[0]["in_context"].as_bool()), (Some("user"), Some(true)));
+    assert_eq!((passages.len(), passages[0]["in_context"].as_bool()), (1, Some(true)));
     let (_, text) = call(&client, "recall", json!({"handle": "#1"})).await;
     assert_eq!(text, "assistant:\nUnderstood.");
     let (status, text) = call(&client, "context_status", json!({})).await;
@@ -144,6 +144,8 @@ async fn over_http_too_and_for_this_machine_only() {
         serve_http(answers, local_address, ready, stopped).await
     });
     let address = address.await.unwrap();
+    // Building a client panics without a provider of cryptography; one that is there already is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
     let client: Client = ().serve(transport).await.unwrap();
     let (_, text) = call(&client, "search_history", json!({"queries": ["partner"]})).await;
