@@ -46,8 +46,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("epitome-eval", &["epitome"]),
-    ("epitome-server", &["epitome"]),
-    ("epitome-cli", &["epitome", "epitome-eval", "epitome-server"]),
+    ("epitome-mcp", &["epitome"]),
+    ("epitome-server", &["epitome", "epitome-mcp"]),
+    ("epitome-cli", &["epitome", "epitome-eval", "epitome-mcp", "epitome-server"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
     ("epitome-tests", &["epitome-formats", "epitome-session"]),
@@ -55,7 +56,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.
 const KEPT_OUT: &[&str] = &["tokio", "reqwest", "hyper", "axum", "rusqlite", "tokio-postgres", "fastembed", "ort"];
-const MAY_DO_IO: &[&str] = &["epitome-providers", "epitome-store", "epitome-server", "epitome-eval", "epitome-cli"];
+const MAY_DO_IO: &[&str] =
+    &["epitome-providers", "epitome-store", "epitome-server", "epitome-eval", "epitome-cli", "epitome-mcp"];
 
 /// The normal dependencies of every package of the workspace, by package; strategies under their common name.
 fn dependencies() -> BTreeMap<String, Vec<String>> {

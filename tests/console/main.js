@@ -6,10 +6,11 @@ import { compacting } from "./cases/compacting.js";
 import { comparing } from "./cases/comparing.js";
 import { hostile } from "./cases/hostile.js";
 import { reading } from "./cases/reading.js";
+import { searching } from "./cases/searching.js";
 import { settings } from "./cases/settings.js";
 
 const wanted = process.argv[2] ?? "";
-const cases = [...reading, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility];
+const cases = [...reading, ...searching, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility];
 const bench = await Bench.start();
 let passed = 0;
 let failed = 0;

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Run the service: compactions over HTTP, and a proxy in front of a provider
     Serve(crate::commands::serve::ServeArgs),
+    /// Serve what was said in a session as tools for its model (Model Context Protocol)
+    Mcp(crate::commands::mcp::McpArgs),
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell

@@ -2,9 +2,8 @@
 
 use epitome::Session;
 use epitome::formats::Loaded;
-use epitome::session::{Change, Content, EntryKey, Message};
 use epitome::store::{Opened, SessionFile};
-use epitome::strategy::{Archive, Archived, archive::handles};
+use epitome::strategy::{Archive, Archived};
 
 use crate::args::KeptArgs;
 use crate::failure::Failure;
@@ -89,47 +88,7 @@ impl Kept {
         let handle = handle.trim();
         match self {
             Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage),
-            Self::Recorded { .. } => Ok(items(self.session()).find(|item| has_handle(item, handle))),
-        }
-    }
-}
-
-/// Whether an item may have this handle: one of at least the shortest length.
-fn has_handle(item: &Archived, handle: &str) -> bool {
-    let mut all = handles(item);
-    all.next().is_some_and(|shortest| handle.starts_with(&*shortest)) && {
-        handles(item).any(|known| *known == *handle)
-    }
-}
-
-/// What an archive of a session could hold: every text, every message, and what each edit of a compaction removed.
-fn items(session: &Session) -> impl Iterator<Item = Archived> {
-    let texts = session.log().iter().flat_map(|message| {
-        message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(Archived::Text(text.clone())),
-            Content::Thinking(thinking) => Some(Archived::Text(thinking.text.clone())),
-            Content::ToolCall(call) => Some(Archived::Text(call.arguments.text().clone())),
-            Content::ToolResult(result) => Some(Archived::Text(result.text.clone())),
-            Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
-        })
-    });
-    let messages = session.log().iter().map(|message| Archived::Messages(vec![message.clone()]));
-    let removed = session.journal().iter().flat_map(|epoch| &epoch.edits).map(|edit| {
-        let removed = edit.changes.iter().filter_map(|change| match change {
-            Change::Remove { entry } => message_of(session, *entry),
-            Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
-        });
-        Archived::Messages(removed.collect())
-    });
-    texts.chain(messages).chain(removed)
-}
-
-fn message_of(session: &Session, key: EntryKey) -> Option<std::sync::Arc<Message>> {
-    match key {
-        EntryKey::Log(index) => session.log().get(index as usize).cloned(),
-        EntryKey::Synthetic { epoch, index } => {
-            let epoch = session.journal().get(epoch as usize)?;
-            epoch.synthetics.get(index as usize).map(|synthetic| synthetic.message.clone())
+            Self::Recorded { .. } => Ok(epitome_mcp::find_by_handle(self.session(), handle)),
         }
     }
 }

@@ -49,6 +49,7 @@ pub fn run() -> ExitCode {
         Command::Replay(args) => commands::replay::run(&args, quiet),
         Command::Tune(args) => commands::tune::run(&args, quiet),
         Command::Serve(args) => commands::serve::run(&args, quiet),
+        Command::Mcp(args) => commands::mcp::run(&args, quiet),
         Command::Init(args) => commands::init::run(&args, quiet),
         Command::Completions(args) => commands::completions::run(&args),
     };

@@ -25,6 +25,9 @@ settings! {
         keep_recent: u32 = 9, in 1..=1_000, unit "messages";
         /// The chain that is always used, by its name in `[chains]`; empty to go by the kind of task.
         chain: String = String::new();
+        /// Whether its contexts name handles and the tool that searches, as `[marks] handles`: for an agent that has the
+        /// tools of `/mcp`.
+        handles: bool = false;
         /// Who writes its summaries, as `[summary] summarizer`.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
         /// The channel to the model that writes them, as `[summary] channel`.
@@ -93,6 +96,7 @@ impl Config {
         take("runs_on", "budget.model", table.runs_on.to_value());
         take("window", "budget.window", table.window.to_value());
         take("keep_recent", "strategies.sliding-window.window", table.keep_recent.into());
+        take("handles", "marks.handles", table.handles.into());
         take("summarizer", "summary.summarizer", table.summarizer.to_value());
         take("channel", "summary.channel", table.channel.to_value());
         take("model", "summary.model", table.model.to_value());

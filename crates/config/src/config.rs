@@ -16,8 +16,8 @@ use crate::models::{ModelLimits, ModelTable, Models, UnknownModel};
 use crate::preset::Preset;
 use crate::read;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, QualityTable, SelectTable,
-    SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
+    SelectTable, SummaryTable,
 };
 use crate::values::{Limit, SummarizerChoice};
 
@@ -81,6 +81,7 @@ pub struct Config {
     pub(crate) counter: CounterTable,
     pub(crate) pins: PinsTable,
     pub(crate) marks: MarksTable,
+    pub(crate) proxy: ProxyTable,
     pub(crate) select: SelectTable,
     pub(crate) quality: QualityTable,
     pub(crate) summary: SummaryTable,
@@ -113,6 +114,7 @@ impl Default for Config {
             counter: CounterTable::default(),
             pins: PinsTable::default(),
             marks: MarksTable::default(),
+            proxy: ProxyTable::default(),
             select: SelectTable::default(),
             quality: QualityTable::default(),
             summary: SummaryTable::default(),
@@ -201,6 +203,7 @@ impl Config {
             "counter" => set_in(&mut self.counter, name, value)?,
             "pins" => set_in(&mut self.pins, name, value)?,
             "marks" => set_in(&mut self.marks, name, value)?,
+            "proxy" => set_in(&mut self.proxy, name, value)?,
             "select" => set_in(&mut self.select, name, value)?,
             "quality" => set_in(&mut self.quality, name, value)?,
             "summary" => set_in(&mut self.summary, name, value)?,
@@ -470,6 +473,7 @@ impl Config {
             "counter" => self.counter.get(name),
             "pins" => self.pins.get(name),
             "marks" => self.marks.get(name),
+            "proxy" => self.proxy.get(name),
             "select" => self.select.get(name),
             "quality" => self.quality.get(name),
             "summary" => self.summary.get(name),

@@ -8,8 +8,8 @@ use crate::error::{Problem, suggestion};
 use crate::live::{LiveTable, TriggersTable};
 use crate::models::ModelTable;
 use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, QualityTable, SelectTable,
-    SummaryTable,
+    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
+    SelectTable, SummaryTable,
 };
 
 /// A section with fixed keys.
@@ -64,6 +64,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         doc: "What the texts say that stand for what left the context.",
         fields: MarksTable::FIELDS,
     },
+    Section {
+        name: "proxy",
+        doc: "What the proxy of `epitome serve` does beside compacting.",
+        fields: ProxyTable::FIELDS,
+    },
     Section { name: "select", doc: "How the chain of strategies is chosen.", fields: SelectTable::FIELDS },
     Section {
         name: "quality",
@@ -96,6 +101,7 @@ pub(crate) const TOP_LEVEL: &[&str] = &[
     "counter",
     "pins",
     "marks",
+    "proxy",
     "select",
     "quality",
     "summary",

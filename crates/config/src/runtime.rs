@@ -39,8 +39,10 @@ pub struct Runtime {
     pub calibrate: bool,
     /// What must stay verbatim.
     pub pins: Pins,
-    /// Whether texts that stand for what left name its handle.
+    /// Whether texts that stand for what left name its handle, and how it is looked up.
     pub handles: bool,
+    /// Whether the proxy gives the model tools to look up what left.
+    pub proxy_recall: bool,
     /// How the chain is chosen.
     pub mode: Mode,
     /// How a verdict becomes a choice of a chain.
@@ -129,6 +131,7 @@ impl Config {
                 markers: self.pins.markers.clone(),
             },
             handles: self.marks.handles,
+            proxy_recall: self.proxy.recall,
             mode,
             select: Select {
                 agreeing_verdicts: self.select.agreeing_verdicts,

@@ -59,9 +59,20 @@ settings! {
     /// `[marks]`: what the texts say that stand for what left.
     pub struct MarksTable {
         /// Whether headings of summaries, notices and elision marks name the handle under which what they stand for can be
-        /// recalled. For a model that has a tool to recall it, or a person who reads the context; to any other reader it is
-        /// noise. Reports name the handles in any case.
+        /// recalled, and headings the tool that searches. For a model that has these tools (`epitome mcp`, `/mcp` of the
+        /// service; the proxy switches it on for itself with `[proxy] recall`), or a person who reads the context; to any
+        /// other reader it is noise. Reports name the handles in any case.
         handles: bool = false;
+    }
+}
+
+settings! {
+    /// `[proxy]`: what the proxy of `epitome serve` does beside compacting.
+    pub struct ProxyTable {
+        /// Whether the model gets tools to look up what left the context, `search_history` and `recall`: from a
+        /// conversation's first compaction on they are added to its requests, the proxy answers their calls itself, and the
+        /// client sees the final answer only.
+        recall: bool = false;
     }
 }
 

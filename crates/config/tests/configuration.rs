@@ -244,7 +244,7 @@ summarizer = 2024-01-01
 ";
     insta::assert_snapshot!(refused(wrong), @r#"
     epitome.toml:1:10: there is no preset `prodution`; did you mean `production`?
-    epitome.toml:2:1: `windwo` is no section and no key; there are preset, budget, triggers, live, counter, pins, marks, select, quality, summary, embeddings, lexicon, chains, strategies, models, channels, agents
+    epitome.toml:2:1: `windwo` is no section and no key; there are preset, budget, triggers, live, counter, pins, marks, proxy, select, quality, summary, embeddings, lexicon, chains, strategies, models, channels, agents
     epitome.toml:3:1: `window` is no section and no key; it belongs below [budget]
     epitome.toml:5:1: `windwo` is no key of [budget]; did you mean `window`?
     epitome.toml:6:10: `window` takes a whole number, not "much"

@@ -16,6 +16,7 @@ mod extract;
 mod guard;
 mod listen;
 mod logs;
+mod mcp;
 mod memories;
 mod metrics;
 mod openapi;

@@ -18,6 +18,7 @@ pub(crate) struct ServiceMetrics {
     durations: Mutex<BTreeMap<&'static str, Histogram>>,
     compactions: Mutex<BTreeMap<&'static str, u64>>,
     proxied: Mutex<BTreeMap<&'static str, u64>>,
+    lookups: Mutex<BTreeMap<&'static str, u64>>,
     tokens_saved: AtomicU64,
     in_flight: AtomicI64,
     /// Of the proxy's sessions.
@@ -95,6 +96,11 @@ impl ServiceMetrics {
         *lock(&self.proxied).entry(status).or_default() += 1;
     }
 
+    /// Calls of tools that looked something up, for models that came `by` the proxy or a protocol.
+    pub(crate) fn looked_up(&self, by: &'static str, calls: usize) {
+        *lock(&self.lookups).entry(by).or_default() += calls as u64;
+    }
+
     /// Everything as text; `gauges` are name, help and value of what is measured now, `counters` of what others count.
     pub(crate) fn text(&self, gauges: &[(&str, &str, f64)], counters: &[(&str, &str, f64)]) -> String {
         let mut text = String::new();
@@ -123,6 +129,12 @@ impl ServiceMetrics {
             ("epitome_proxied_total", "status"),
             "Requests sent on to a provider, by what the proxy did with them.",
             &lock(&self.proxied),
+        );
+        labelled(
+            &mut text,
+            ("epitome_lookups_total", "by"),
+            "Calls with which models looked up what was said, by the way they came.",
+            &lock(&self.lookups),
         );
         let (proxied, kept) = (self.sessions.counters(), self.kept.counters());
         for ((name, help, proxied), (_, _, kept)) in of_sessions(&proxied).into_iter().zip(of_sessions(&kept)) {

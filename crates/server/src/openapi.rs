@@ -56,6 +56,8 @@ use crate::sessions;
         sessions::history::epoch,
         sessions::history::recall,
         sessions::maintain::overflow,
+        sessions::search::search,
+        sessions::search::search_all,
         memories::list,
         memories::delete,
         events::stream,

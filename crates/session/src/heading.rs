@@ -14,7 +14,8 @@ pub enum HeadingKind {
     Notice,
 }
 
-/// A heading: `[Summary of 12 earlier messages · recall 0a1b2c3d]`, or without the handle where nobody could use it.
+/// A heading: `[Summary of 12 earlier messages; search_history finds what they said · recall 0a1b2c3d]`, or without the tool
+/// and the handle where nobody could use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Heading<'t> {
     /// What stands for the messages.
@@ -43,6 +44,15 @@ pub fn recall_word(language: Language) -> &'static str {
     }
 }
 
+/// What stands between a heading and the handle: the tool that a model finds more with. Who has no use for handles has none
+/// for it either.
+fn lookup_hint(language: Language) -> &'static str {
+    match language {
+        Language::English => "; search_history finds what they said",
+        Language::Chinese => "；可用 search_history 查找原文",
+    }
+}
+
 impl<'t> Heading<'t> {
     /// Reads the first line of a text; `None` where it is no heading. Linear in the line.
     pub fn read(text: &'t str) -> Option<Self> {
@@ -51,7 +61,11 @@ impl<'t> Heading<'t> {
             let (number, rest) = line.strip_prefix(before)?.split_once(behind)?;
             let handle = match rest {
                 "" => None,
-                rest => Some(rest.strip_prefix(recall_word(*language))?).filter(|handle| is_handle(handle)),
+                rest => {
+                    // Headings of earlier versions name the handle alone.
+                    let rest = rest.strip_prefix(lookup_hint(*language)).unwrap_or(rest);
+                    Some(rest.strip_prefix(recall_word(*language))?).filter(|handle| is_handle(handle))
+                }
             };
             if handle.is_none() && !rest.is_empty() {
                 return None;
@@ -76,7 +90,7 @@ impl fmt::Display for Heading<'_> {
         let (before, behind) = form.map_or(("[", ""), |(_, _, before, behind)| (*before, *behind));
         write!(formatter, "{before}{}{behind}", grouped(self.messages))?;
         if let Some(handle) = self.handle {
-            write!(formatter, "{}{handle}", recall_word(self.language))?;
+            write!(formatter, "{}{}{handle}", lookup_hint(self.language), recall_word(self.language))?;
         }
         formatter.write_str("]")
     }
@@ -133,11 +147,21 @@ mod tests {
         };
         use HeadingKind::{Notice, Summary};
         use Language::{Chinese, English};
-        check(Summary, English, Some("0a1b"), "[Summary of 1,204 earlier messages · recall 0a1b]");
+        check(
+            Summary,
+            English,
+            Some("0a1b"),
+            "[Summary of 1,204 earlier messages; search_history finds what they said · recall 0a1b]",
+        );
         check(Summary, English, None, "[Summary of 1,204 earlier messages]");
-        check(Summary, Chinese, Some("0a1b"), "[此前 1,204 条消息的摘要 · 可取回 0a1b]");
+        check(Summary, Chinese, Some("0a1b"), "[此前 1,204 条消息的摘要；可用 search_history 查找原文 · 可取回 0a1b]");
         check(Notice, English, None, "[1,204 earlier messages left the context]");
-        check(Notice, Chinese, Some("0a1b"), "[此前 1,204 条消息已移出上下文 · 可取回 0a1b]");
+        check(
+            Notice,
+            Chinese,
+            Some("0a1b"),
+            "[此前 1,204 条消息已移出上下文；可用 search_history 查找原文 · 可取回 0a1b]",
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) mod eval;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod mcp;
 pub(crate) mod replay;
 pub(crate) mod restore;
 pub(crate) mod search;

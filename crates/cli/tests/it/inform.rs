@@ -168,6 +168,7 @@ fn help_names_every_subcommand() {
       replay       Replay recorded sessions turn by turn, and tell what they cost
       tune         Search for chains and settings that do better than the defaults
       serve        Run the service: compactions over HTTP, and a proxy in front of a provider
+      mcp          Serve what was said in a session as tools for its model (Model Context Protocol)
       init         Write a commented configuration file
       completions  Write completions for a shell
 

@@ -8,6 +8,7 @@ mod eval;
 mod history;
 mod in_place;
 mod inform;
+mod mcp;
 mod model;
 mod place;
 mod probes;

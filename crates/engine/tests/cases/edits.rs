@@ -98,7 +98,7 @@ fn a_summary_is_told_with_what_it_replaced() {
         &session,
         "system: S
          user: fix the parser
-         user: [Summary of 3 earlier messages · recall #]⏎the parser was read
+         user: [Summary of 3 earlier messages; search_history finds what they said · recall #]⏎the parser was read
          user: go on
          assistant: (call c2) {}
          tool: (result c2) ok",

@@ -179,7 +179,11 @@ fn a_draft_is_edited_before_it_is_made() {
     let mut draft = draft_with(&engine, &session, &request).unwrap();
     let [summary] = &draft.summaries()[..] else { panic!("one summary") };
     assert_eq!(summary.text, "about one word");
-    assert!(summary.heading.starts_with("[Summary of 2 earlier messages · recall "), "{}", summary.heading);
+    assert!(
+        summary.heading.starts_with("[Summary of 2 earlier messages; search_history finds what they said · recall "),
+        "{}",
+        summary.heading
+    );
     let number = summary.number;
     assert_eq!(
         summary.most_tokens,

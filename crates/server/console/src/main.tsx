@@ -5,6 +5,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/fields.css";
 import "./style/session.css";
+import "./style/search.css";
 import "./style/summary.css";
 import "./style/compare.css";
 

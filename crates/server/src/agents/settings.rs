@@ -59,6 +59,8 @@ pub(crate) struct AgentSettings {
     window: Option<u32>,
     /// The chain that is always used, by its name in the configuration; empty to go by the kind of task.
     chain: Option<String>,
+    /// Whether its contexts name handles and the tool that searches: for an agent that has the tools of `/mcp`.
+    handles: Option<bool>,
 }
 
 /// One name, or a list of which later ones stand over earlier ones.

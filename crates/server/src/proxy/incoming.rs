@@ -47,6 +47,8 @@ pub(crate) struct Incoming {
     answer_tokens: u32,
     /// Tokens of the definitions of tools.
     tool_tokens: u32,
+    /// Where the client's own conversation ends, in case there is more in this one: what its model looked up.
+    pub(super) woven_at: Option<Digest>,
 }
 
 impl Sighted {
@@ -136,6 +138,7 @@ impl Sighted {
             model: self.outline.model,
             answer_tokens: self.outline.answer_tokens,
             tool_tokens,
+            woven_at: None,
         })
     }
 }

@@ -10,6 +10,7 @@ mod handoff;
 mod headers;
 mod incoming;
 mod items;
+mod lookup;
 mod memory;
 mod opening;
 mod outline;
@@ -25,15 +26,16 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use epitome::Runtime;
 use epitome::formats::Format;
 use epitome::live::Overflow;
+use epitome::{Engine, Runtime};
 use reqwest::Url;
 
 use chain::Hashes;
 use handoff::Outgoing;
 use incoming::{Incoming, Sighted};
 use items::Items;
+use lookup::{Again, Exchanges, Lookup};
 use memory::{Decisions, Shared};
 use opening::Opened;
 use prepare::{Did, Prepared, keep, prepare, shrink};
@@ -56,6 +58,9 @@ const OF_ITEMS: usize = 4;
 /// Up to so many bytes of new messages are read at once; more of them wait for a worker.
 const SMALL_BYTES: usize = 64 * 1024;
 
+/// The part of the memory of conversations that is for what models looked up: one of so many.
+const OF_EXCHANGES: usize = 8;
+
 const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
 const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
 const TOKENS_BEFORE: HeaderName = HeaderName::from_static("x-epitome-tokens-before");
@@ -69,6 +74,7 @@ pub(crate) struct Proxy {
     hashes: Hashes,
     items: Items,
     decisions: Decisions,
+    pub(crate) exchanges: Exchanges,
     sender: Sender,
 }
 
@@ -79,19 +85,34 @@ impl Proxy {
         runtime.live.arrival_tokens = None;
         runtime.live.require_confirmation = false;
         runtime.live.memory_flush = false;
+        // The model gets the tool that handles are for.
+        runtime.handles |= runtime.proxy_recall;
         let of_items = settings.memory.session_bytes / OF_ITEMS;
+        let of_exchanges = settings.memory.session_bytes / OF_EXCHANGES;
         Ok(Self {
             runtime,
             hashes: Hashes::new(),
             items: Items::new(of_items),
-            decisions: Decisions::new(settings.memory.sessions, settings.memory.session_bytes - of_items),
+            decisions: Decisions::new(
+                settings.memory.sessions,
+                settings.memory.session_bytes - of_items - of_exchanges,
+            ),
+            exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
         })
     }
 
+    /// The engine for requests of a format: its texts name handles where the model gets the tool for them.
+    fn engine(&self, app: &App, format: Format) -> Engine {
+        let mut engine = app.engine(format);
+        engine.handles = self.runtime.handles;
+        engine
+    }
+
     /// Conversations that are remembered, and their bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
-        self.decisions.size()
+        let (conversations, bytes) = self.decisions.size();
+        (conversations, bytes + self.exchanges.bytes())
     }
 }
 
@@ -171,24 +192,57 @@ async fn conversation(
         let body = Some(reqwest::Body::from(body));
         app.proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
     };
-    let answer = send(prepared.body.clone()).await.map_err(unreachable)?;
-    let is_refusal = !(answer.status().is_success() || answer.status().is_redirection());
-    let opened = match &remembered {
-        _ if is_refusal => Opened::refusal(answer).await,
+    let lookup_of = |remembered: Option<&Remembered>, prepared: &Prepared| {
+        let (incoming, shared) = remembered?;
+        let again = Again { url: url.clone(), headers: headers.clone() };
+        let lookup = Lookup::new(app, incoming, shared, prepared, again)?;
+        lookup.body().map(|body| (lookup, body))
+    };
+    let (lookup, body) = match lookup_of(remembered.as_ref(), &prepared) {
+        Some((lookup, body)) => (Some(lookup), body),
+        None => (None, prepared.body.clone()),
+    };
+    let answer = send(body).await.map_err(unreachable)?;
+    let is_refusal = |answer: &reqwest::Response| !(answer.status().is_success() || answer.status().is_redirection());
+    let status = answer.status();
+    let mut opened = match &remembered {
+        _ if is_refusal(&answer) => Opened::refusal(answer).await,
         Some(_) => Opened::stream(answer).await,
         None => return Ok(told(app, streamed(answer), &prepared)),
     };
-    let overflow = opened.overflow;
-    let answered = opened.into_response();
-    let (Some(overflow), Some(remembered)) = (overflow, remembered) else {
-        return Ok(told(app, answered, &prepared));
+    let mut lookup = lookup;
+    if lookup.is_some() && opened.overflow.is_none() && Lookup::may_be_refused(status) {
+        // It may be our tools that the provider does not take: the client's own request is sent.
+        let answer = send(prepared.body.clone()).await.map_err(unreachable)?;
+        lookup = None;
+        opened = if is_refusal(&answer) { Opened::refusal(answer).await } else { Opened::stream(answer).await };
+    }
+    let (overflow, remembered) = match (opened.overflow, remembered) {
+        (Some(overflow), Some(remembered)) => (overflow, remembered),
+        _ => return Ok(told(app, answered(lookup, opened).await, &prepared)),
     };
-    let Some(smaller) = retry(app, remembered, overflow).await else {
+    let Some(smaller) = retry(app, remembered.clone(), overflow).await else {
         let prepared = Prepared { detail: Some("too-long"), ..prepared };
-        return Ok(told(app, answered, &prepared));
+        return Ok(told(app, opened.into_response(), &prepared));
     };
-    let answer = send(smaller.body.clone()).await.map_err(unreachable)?;
-    Ok(told(app, streamed(answer), &smaller))
+    let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
+        Some((lookup, body)) => (Some(lookup), body),
+        None => (None, smaller.body.clone()),
+    };
+    let answer = send(body).await.map_err(unreachable)?;
+    let answer = match lookup {
+        Some(lookup) => lookup.answer(Opened::unseen(answer)).await,
+        None => streamed(answer),
+    };
+    Ok(told(app, answer, &smaller))
+}
+
+/// An answer for the client: as it comes, or with what the model looks up.
+async fn answered(lookup: Option<Lookup>, opened: Opened) -> Response {
+    match lookup {
+        Some(lookup) => lookup.answer(opened).await,
+        None => opened.into_response(),
+    }
 }
 
 /// A request with its conversation.
@@ -206,11 +260,20 @@ async fn decide(
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
     let seed = app.proxy.hashes.seed(&caller.tenant, format, keys);
     let as_it_came = |did, detail| (Prepared::as_it_came(did, detail, body.clone()), None);
-    let incoming = match look(app, caller, format, seed, body.clone()).await {
-        Ok(Ok(incoming)) => Arc::new(incoming),
+    let mut incoming = match look(app, caller, format, seed, body.clone()).await {
+        Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(Did::Bypassed, detail),
         Err(failed) => return as_it_came(Did::FailedOpen, failed.as_str()),
     };
+    if let Some(woven) = app.proxy.exchanges.weave(&incoming) {
+        let end = incoming.end();
+        // Where it cannot be read with what was looked up, the client's own history stands.
+        if let Ok(Ok(mut read)) = look(app, caller, format, seed, woven).await {
+            read.woven_at = Some(end);
+            incoming = read;
+        }
+    }
+    let incoming = Arc::new(incoming);
     let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
     // Requests of one conversation wait for each other, but no longer than a compaction may take.
     let turn = tokio::time::timeout(app.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;

@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use epitome::live::Overflow;
 use epitome::providers::chat::is_context_overflow;
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde_json::Value;
 
@@ -27,6 +28,9 @@ const WAIT: Duration = Duration::from_secs(2);
 
 /// Events that come before any answer, or in the middle of nothing.
 const BEFORE_ANSWERS: [&str; 4] = ["ping", "response.created", "response.in_progress", "response.queued"];
+
+/// The body of an answer, piece by piece.
+pub(super) type Pieces = BoxStream<'static, Result<Bytes, reqwest::Error>>;
 
 /// An answer whose beginning was looked at.
 pub(super) struct Opened {
@@ -55,16 +59,26 @@ impl Opened {
         opened
     }
 
+    /// An answer that nothing is looked for in.
+    pub(super) fn unseen(answer: reqwest::Response) -> Self {
+        Self { answer, read: Vec::new(), broken: None, overflow: None }
+    }
+
     /// Looks at the first event of an answer, where it is a stream of events.
     pub(super) async fn stream(answer: reqwest::Response) -> Self {
-        let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let is_stream = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
-        let mut opened = Self { answer, read: Vec::new(), broken: None, overflow: None };
-        if is_stream {
+        let mut opened = Self::unseen(answer);
+        if opened.is_stream() {
             // What has been read by then is kept.
             let _ = tokio::time::timeout(WAIT, opened.look()).await;
         }
         opened
+    }
+
+    /// Whether it is a stream of events.
+    fn is_stream(&self) -> bool {
+        let kind =
+            self.answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
     }
 
     async fn look(&mut self) {
@@ -97,15 +111,22 @@ impl Opened {
 
     /// The answer for the client, each piece as it comes. Dropping it hangs up on the provider.
     pub(super) fn into_response(self) -> Response {
-        let (status, headers) = (self.answer.status(), headers::for_client(self.answer.headers()));
-        let read = stream::iter(self.read.into_iter().map(Ok));
-        let body = match self.broken {
-            Some(error) => Body::from_stream(read.chain(broken_off(error))),
-            None => Body::from_stream(read.chain(self.answer.bytes_stream())),
-        };
-        let mut response = Response::new(body);
-        (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        let (status, headers, _, pieces) = self.into_parts();
+        let mut response = Response::new(Body::from_stream(pieces));
+        (*response.status_mut(), *response.headers_mut()) = (status, headers::for_client(&headers));
         response
+    }
+
+    /// The provider's status, its headers, whether it is a stream of events, and all of the body.
+    pub(super) fn into_parts(self) -> (StatusCode, HeaderMap, bool, Pieces) {
+        let is_stream = self.is_stream();
+        let (status, headers) = (self.answer.status(), self.answer.headers().clone());
+        let read = stream::iter(self.read.into_iter().map(Ok));
+        let pieces = match self.broken {
+            Some(error) => read.chain(broken_off(error)).boxed(),
+            None => read.chain(self.answer.bytes_stream()).boxed(),
+        };
+        (status, headers, is_stream, pieces)
     }
 }
 

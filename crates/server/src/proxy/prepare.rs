@@ -144,7 +144,8 @@ impl<'a> Whole<'a> {
             session.commit(made.epoch.clone());
         }
         push_up_to(&mut session, log.len());
-        let mut live = LiveSession::with_engine(app.engine(self.incoming.format), &app.proxy.runtime, session);
+        let mut live =
+            LiveSession::with_engine(app.proxy.engine(app, self.incoming.format), &app.proxy.runtime, session);
         live.count_into(Arc::clone(&app.metrics.sessions));
         live.set_budget(self.incoming.budget(app, conversation));
         live.cancel_by(self.cancellation.clone());
@@ -229,6 +230,19 @@ pub(crate) fn prepare(
     let prepared = finish(app, &whole, conversation, &live, before, Did::Compacted);
     keep(app, incoming, shared, conversation);
     Prepared { detail: detail.or(prepared.detail), ..prepared }
+}
+
+/// The session that a request is of, with the decisions that are in force; `None` where it cannot be read. Linear in the
+/// request.
+pub(super) fn past_of(
+    app: &App,
+    incoming: &Incoming,
+    known: &Conversation,
+    cancellation: &Cancellation,
+) -> Option<LiveSession> {
+    let mut conversation = known.fork();
+    conversation.decisions.truncate(fits(incoming, &conversation));
+    Some(Whole::new(incoming, cancellation).ok()?.live(app, &conversation, Keep::Nothing))
 }
 
 /// How many of a conversation's decisions were made at places of this request.

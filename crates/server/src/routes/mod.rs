@@ -17,11 +17,11 @@ use axum::routing::{MethodRouter, get, post};
 
 use crate::error::ApiError;
 use crate::state::App;
-use crate::{agents, channels, console, memories, proxy, sessions};
+use crate::{agents, channels, console, mcp, memories, proxy, sessions};
 
 /// Every route with its own pattern: what the log and the metrics name.
 pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    PATHS.iter().chain(&sessions::PATHS).chain(&console::PATHS).copied()
+    PATHS.iter().chain(&sessions::PATHS).chain(&console::PATHS).chain(&mcp::PATHS).copied()
 }
 
 /// The routes that this module and small ones have. A test holds them against the OpenAPI document.
@@ -70,6 +70,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .merge(memories::router())
         .merge(sessions::router())
         .merge(console::router())
+        .merge(mcp::router())
         .fallback(proxy::proxy)
 }
 

@@ -173,6 +173,12 @@ pub(crate) async fn get(
     read(&app, &caller, &id, |seen| Ok(Json(SessionAnswer::new(seen)))).await
 }
 
+/// How long a model's call waits for what it need not wait for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// The setting of a session that says whether its contexts name handles.
+pub(super) const HANDLES: &str = "handles";
+
 /// What is to be kept about a session from now on; null clears.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -226,6 +232,42 @@ pub(crate) async fn describe(
     get(State(app), Extension(caller), SessionId(id)).await
 }
 
+/// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where others work on
+/// the session, that goes on by itself when it is its turn. Where the session's own settings say something of handles, that
+/// stands.
+pub(super) async fn name_handles(app: &Arc<App>, key: Key) {
+    let app = Arc::clone(app);
+    let named = tokio::spawn(async move {
+        if let Err(error) = name_handles_now(&app, &key).await {
+            // The next call tries again.
+            tracing::warn!(code = error.body.error.code, "a session whose model looks things up names no handles yet");
+        }
+    });
+    let _ = tokio::time::timeout(PATIENCE, named).await;
+}
+
+async fn name_handles_now(app: &Arc<App>, key: &Key) -> Result<(), ApiError> {
+    let sessions = app.sessions()?;
+    let _working = sessions.under_way.begin();
+    let (turn, lock) = its_turn(app, sessions.desks.go_to(key)).await?;
+    let described = async {
+        let mut about = sessions.info(key).await?.about;
+        if about.settings.is_null() {
+            about.settings = Value::Object(serde_json::Map::new());
+        }
+        match about.settings.as_object_mut() {
+            Some(settings) if !settings.contains_key(HANDLES) => settings.insert(HANDLES.to_owned(), true.into()),
+            _ => return Ok(()),
+        };
+        runtime_for(app, &key.0, &about).await?;
+        sessions.store.describe(&key.0, &key.1, &about).await.map_err(|error| sessions.failed(error))
+    };
+    let done = described.await;
+    given_back(lock).await;
+    drop(turn);
+    done
+}
+
 async fn describe_now(app: &Arc<App>, key: &Key, described: Description) -> Result<(), ApiError> {
     let sessions = app.sessions()?;
     let mut about = sessions.info(key).await?.about;
@@ -267,6 +309,7 @@ pub(crate) async fn delete(
     let (turn, lock) = its_turn(&app, sessions.desks.go_to(&key)).await?;
     sessions.cache.take(&key);
     sessions.drafts.forget(&key);
+    sessions.indexes.forget(&key);
     let deleted = sessions.store.delete_session(&key.0, &key.1).await;
     given_back(lock).await;
     drop(turn);

@@ -12,6 +12,7 @@ mod desk;
 mod drafts;
 mod failure;
 pub(crate) mod history;
+mod indexes;
 pub(crate) mod input;
 pub(crate) mod list;
 pub(crate) mod maintain;
@@ -20,6 +21,7 @@ mod open;
 mod opened;
 pub(crate) mod render;
 mod schema;
+pub(crate) mod search;
 mod under_way;
 
 use std::sync::Arc;
@@ -40,12 +42,13 @@ use crate::state::App;
 use cache::Cache;
 use desk::{Desks, Key};
 use drafts::Drafts;
+use indexes::Indexes;
 use under_way::UnderWay;
 
 pub(crate) use input::SessionId;
 
 /// The routes with their patterns.
-pub(crate) const PATHS: [&str; 19] = [
+pub(crate) const PATHS: [&str; 21] = [
     "/v1/sessions",
     "/v1/sessions/import",
     "/v1/sessions/{id}",
@@ -65,6 +68,8 @@ pub(crate) const PATHS: [&str; 19] = [
     "/v1/sessions/{id}/overflow",
     "/v1/sessions/{id}/events",
     "/v1/sessions/{id}/socket",
+    "/v1/sessions/{id}/search",
+    "/v1/search",
 ];
 
 /// The routes.
@@ -90,6 +95,8 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/v1/sessions/{id}/overflow", only(post(maintain::overflow)))
         .route("/v1/sessions/{id}/events", only(get(events::stream)))
         .route("/v1/sessions/{id}/socket", only(get(events::socket)))
+        .route("/v1/sessions/{id}/search", only(get(search::search)))
+        .route("/v1/search", only(get(search::search_all)))
 }
 
 /// The sessions of a store.
@@ -99,6 +106,7 @@ pub(crate) struct Sessions {
     desks: Desks,
     cache: Cache,
     drafts: Drafts,
+    indexes: Indexes,
     pub(crate) under_way: UnderWay,
     /// How often the store failed.
     pub(crate) store_errors: AtomicU64,
@@ -111,6 +119,7 @@ impl Sessions {
             desks: Desks::default(),
             cache: Cache::new(memory.open_sessions, memory.open_bytes),
             drafts: Drafts::default(),
+            indexes: Indexes::new(memory.open_bytes),
             under_way: UnderWay::default(),
             store_errors: AtomicU64::new(0),
         }
@@ -126,11 +135,14 @@ impl Sessions {
     }
 
     /// What there is of sessions now: name, help and figure of each gauge.
-    pub(crate) fn gauges(&self) -> [(&'static str, &'static str, f64); 4] {
+    pub(crate) fn gauges(&self) -> [(&'static str, &'static str, f64); 6] {
         let ((sessions, bytes), (busy, waiting)) = (self.cache.size(), self.desks.busy());
+        let (indexes, index_bytes) = self.indexes.size();
         [
             ("epitome_open_sessions", "Kept sessions in memory.", sessions as f64),
             ("epitome_open_session_bytes", "Bytes that these take.", bytes as f64),
+            ("epitome_indexes", "Kept sessions whose index is in memory.", indexes as f64),
+            ("epitome_index_bytes", "Bytes that these take.", index_bytes as f64),
             ("epitome_busy_sessions", "Kept sessions that are worked on or waited for.", busy as f64),
             ("epitome_waiting_requests", "Requests that wait for their turn at a kept session.", waiting.into()),
         ]

@@ -5,6 +5,7 @@ import type {
   Channel,
   Compacted,
   EditedSummary,
+  Found,
   HistoryEntry,
   MessagePage,
   Page,
@@ -120,6 +121,11 @@ export class Client {
 
   behind(id: string, summary: string, from: number, limit: number): Promise<MessagePage> {
     return this.json("GET", `${path(id)}/messages/${encodeURIComponent(summary)}/behind${query({ from, limit })}`);
+  }
+
+  /** Everything that was said, searched. */
+  search(id: string, words: string, page: number): Promise<Found> {
+    return this.json("GET", `${path(id)}/search${query({ q: words, page })}`);
   }
 
   summary(id: string): Promise<StoredMessage> {

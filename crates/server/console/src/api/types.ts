@@ -60,6 +60,25 @@ export interface MessagePage {
   messages: StoredMessage[];
 }
 
+/** A stretch of what was said, found by its words. */
+export interface FoundPassage {
+  text: string;
+  message: string;
+  /** The message's number in everything that was said, from 0. */
+  number: number;
+  role: string;
+  tool: string | null;
+  file: string | null;
+  handle: string | null;
+  in_context: boolean;
+  score: number;
+}
+
+export interface Found {
+  passages: FoundPassage[];
+  more: boolean;
+}
+
 export interface ContextTokens {
   usedTokens: number;
   maxTokens: number;

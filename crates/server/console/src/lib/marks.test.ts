@@ -12,7 +12,7 @@ function handles(text: string): string[] {
 test("the engine's marks, in both languages", () => {
   expect(handles("a\n[… 132 lines, 1,204 tokens elided · recall e3f90a12]\nb")).toEqual(["e3f90a12"]);
   expect(handles("[… 省略 3 行、40 token · 可取回 0123456789ab]")).toEqual(["0123456789ab"]);
-  expect(handles("[Summary of 12 earlier messages · recall aaaaaaaa] [… 1 attachment elided · recall bbbbbbbb]")).toEqual([
+  expect(handles("[Summary of 12 earlier messages; search_history finds what they said · recall aaaaaaaa] [… 1 attachment elided · recall bbbbbbbb]")).toEqual([
     "aaaaaaaa",
     "bbbbbbbb",
   ]);

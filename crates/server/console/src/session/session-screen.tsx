@@ -17,6 +17,7 @@ import { type BubbleActions, LiveBubble } from "./bubble";
 import { CompactDialog } from "./compact-dialog";
 import { Composer } from "./composer";
 import { rememberOptions } from "./preview-screen";
+import { SearchBox } from "./search";
 import { SessionDialog } from "./session-dialog";
 import { type SummaryChoice, SummaryDrawer } from "./summary-drawer";
 import { Timeline } from "./timeline";
@@ -37,8 +38,9 @@ export function SessionScreen({ id }: { id: string }): VNode {
     }, [client, id]),
   );
   const history = useLoad(useCallback(() => client.history(id), [client, id]));
-  const [view, setView] = useState<View>("compacted");
-  const messages = useMessages(client, id, view);
+  const [{ view, start }, setPlace] = useState<{ view: View; start: number | null }>({ view: "compacted", start: null });
+  const messages = useMessages(client, id, view, start);
+  const timeline = useRef<HTMLDivElement>(null);
   const [live, setLive] = useState<Compaction | null>(null);
   const [connected, setConnected] = useState(true);
   const [summary, setSummary] = useState<SummaryChoice | null>(null);
@@ -182,7 +184,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
         )}
         {value && <TokenBar context={value.context} budget={value.budget} />}
         <div class="toolbar">
-          <ViewSwitch view={view} onChange={setView} />
+          <ViewSwitch view={view} onChange={(view) => setPlace({ view, start: null })} />
           <span class="grow" />
           <a class="button" href={hashOf({ page: "history", id })}>
             History{history.value && history.value.length > 0 ? ` (${history.value.length})` : ""}
@@ -197,14 +199,24 @@ export function SessionScreen({ id }: { id: string }): VNode {
           </button>
         </div>
       </div>
-      {undo.error && <Problem error={undo.error} />}
-      <Timeline
+      <SearchBox
         session={id}
-        messages={messages}
-        epochs={history.value ?? []}
-        actions={actions}
-        onSummary={(message) => setSummary({ id: message })}
+        onShow={(number) => {
+          if (view === "full") messages.jump(number);
+          else setPlace({ view: "full", start: number });
+          timeline.current?.scrollIntoView();
+        }}
       />
+      {undo.error && <Problem error={undo.error} />}
+      <div ref={timeline}>
+        <Timeline
+          session={id}
+          messages={messages}
+          epochs={history.value ?? []}
+          actions={actions}
+          onSummary={(message) => setSummary({ id: message })}
+        />
+      </div>
       <div ref={bubble}>{live && <LiveBubble compaction={live} actions={actions} />}</div>
       <Composer session={id} onAppended={appended} />
       {dialog === "compact" && (

@@ -35,8 +35,8 @@ export interface Messages extends Shown {
 
 const NOTHING: Shown = { from: 0, total: 0, messages: [] };
 
-/** A part of a view that moves over it: sessions have thousands of messages. Begins at the end. */
-export function useMessages(client: Client, session: string, view: View): Messages {
+/** A part of a view that moves over it: sessions have thousands of messages. Begins at the end, or at `start`. */
+export function useMessages(client: Client, session: string, view: View, start: number | null = null): Messages {
   const [shown, setShown] = useState<Shown>(NOTHING);
   const [loading, setLoading] = useState(true);
   const [error, setError] = useState<ApiError | null>(null);
@@ -82,11 +82,11 @@ export function useMessages(client: Client, session: string, view: View): Messag
 
   useEffect(() => {
     setShown(NOTHING);
-    run(() => fetchEnd(PAGE), true);
+    run(() => (start === null ? fetchEnd(PAGE) : fetchRange(start, PAGE)), start === null);
     return () => {
       turn.current += 1;
     };
-  }, [run, fetchEnd]);
+  }, [run, fetchEnd, fetchRange, start]);
 
   const refresh = useCallback(() => {
     const { scrollHeight } = document.documentElement;

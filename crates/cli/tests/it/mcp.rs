@@ -1,0 +1,65 @@
+//! `epitome mcp`: it speaks the protocol on standard input and output and nothing else, and says what it cannot serve.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+#[test]
+fn a_client_on_standard_input() {
+    let session = r#"{"messages":[{"role":"user","content":"Never touch partner HLV-2209."}]}"#;
+    let place = Place::with("session.json", session);
+    let mut child = place
+        .command("mcp session.json")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |message: Value, is_answered: bool| {
+        writeln!(input, "{message}").unwrap();
+        let mut line = String::new();
+        if is_answered {
+            output.read_line(&mut line).unwrap();
+        }
+        serde_json::from_str::<Value>(&line).unwrap_or_default()
+    };
+    let about =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let begun = ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}), true);
+    assert_eq!(begun["result"]["serverInfo"]["name"], "epitome", "{begun}");
+    ask(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), false);
+    let tools = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}), true);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 3, "{tools}");
+    let call = json!({"name": "search_history", "arguments": {"queries": ["which partner?"]}});
+    let found = ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}), true);
+    let text = found["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("HLV-2209"), "{text}");
+    assert_eq!(found["result"]["structuredContent"]["passages"][0]["role"], "user", "{found}");
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
+fn what_cannot_be_served() {
+    let place = Place::with("session.json", "this is no session");
+    let check = |arguments: &str, parts: &[&str]| {
+        let output = place.command(arguments).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(output.stdout.is_empty(), "standard output is the protocol's");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments}: `{part}` in {said}"));
+    };
+    check("mcp", &["there is no session to answer for", "epitome mcp FILE"]);
+    check("mcp session.json", &["session.json"]);
+    check("mcp -", &["standard input is where the client speaks"]);
+    check("mcp --url nowhere", &["`nowhere` is not the address of a service"]);
+    check("mcp --url http://127.0.0.1:1 --token-variable NO_SUCH_TOKEN", &["NO_SUCH_TOKEN is not set"]);
+    check("mcp --store sqlite::memory: --session none", &["session `none` is not there"]);
+    check("mcp --store sqlite::memory:", &["--session"]);
+}

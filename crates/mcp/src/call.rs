@@ -1,0 +1,171 @@
+//! What a model asks for, read from its arguments.
+
+use epitome::recall::{Query, Source};
+use serde_json::{Map, Value};
+
+use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
+
+/// Characters that `recall` gives back at once: as many as a page of found passages.
+pub const RECALLED_CHARACTERS: usize = 9_000;
+
+/// The most characters that may be asked for at once.
+const MOST_CHARACTERS: usize = 100_000;
+
+/// The most queries of a search, and characters of each: more is no question.
+const MOST_QUERIES: usize = 16;
+const MOST_QUERY_CHARACTERS: usize = 2_000;
+
+/// A call of one of the tools.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// `search_history`.
+    Search(Query),
+    /// `recall`.
+    Recall {
+        /// A handle, or `#` and a message's number.
+        handle: String,
+        /// The character to begin at.
+        offset: usize,
+        /// Characters at most.
+        limit: usize,
+    },
+    /// `context_status`.
+    Status,
+}
+
+impl Call {
+    /// Reads a call. The error is a sentence for the model: what is wrong and what is right. Models are inexact, so a single
+    /// text is taken for a list of one, and a number in quotes for the number.
+    pub fn read(tool: &str, arguments: &Map<String, Value>) -> Result<Self, String> {
+        let given = |name: &str| arguments.get(name).filter(|value| !value.is_null());
+        match tool {
+            SEARCH_HISTORY => {
+                let words = match given("queries").or_else(|| given("query")).or_else(|| given("words")) {
+                    Some(value) => texts("queries", value)?,
+                    None => Vec::new(),
+                };
+                let words: Vec<String> =
+                    words.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect();
+                let newest = given("newest").map_or(Ok(false), |value| truth("newest", value))?;
+                if words.is_empty() && !newest {
+                    return Err(
+                        "`queries` is missing: pass the question, and likely identifiers, as a list of texts".into()
+                    );
+                }
+                if words.len() > MOST_QUERIES || words.iter().any(|it| it.chars().count() > MOST_QUERY_CHARACTERS) {
+                    let most = format!("{MOST_QUERIES} queries of {MOST_QUERY_CHARACTERS} characters");
+                    return Err(format!("`queries` takes at most {most}: ask for less at once"));
+                }
+                let from = given("from").map_or(Ok(Vec::new()), |value| texts("from", value))?;
+                let from = from.iter().map(|name| name.parse::<Source>()).collect::<Result<_, _>>();
+                let from = from.map_err(|error| format!("`from`: {error}"))?;
+                let page = given("page").map_or(Ok(0), |value| whole("page", value))?;
+                Ok(Self::Search(Query { words, from, newest, page, ..Query::default() }))
+            }
+            RECALL => {
+                let missing =
+                    "`handle` is missing: pass the handle that a mark or a passage names, or #NUMBER of a message";
+                let handle = given("handle").ok_or(missing)?;
+                let handle = match handle {
+                    Value::Number(number) => format!("#{number}"),
+                    other => one_text("handle", other)?,
+                };
+                let handle = handle.trim().trim_start_matches("recall ").trim().to_owned();
+                if handle.is_empty() {
+                    return Err(missing.to_owned());
+                }
+                let offset = given("offset").map_or(Ok(0), |value| whole("offset", value))?;
+                let limit = given("limit").map_or(Ok(RECALLED_CHARACTERS), |value| whole("limit", value))?;
+                Ok(Self::Recall { handle, offset, limit: limit.clamp(1, MOST_CHARACTERS) })
+            }
+            CONTEXT_STATUS => Ok(Self::Status),
+            other => {
+                Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}"))
+            }
+        }
+    }
+
+    /// The same of arguments as JSON text, as providers hand them over.
+    pub fn read_text(tool: &str, arguments: &str) -> Result<Self, String> {
+        let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
+        match serde_json::from_str::<Value>(arguments) {
+            Ok(Value::Object(arguments)) => Self::read(tool, &arguments),
+            _ => Err("the arguments are not a JSON object".to_owned()),
+        }
+    }
+}
+
+/// The session that a call names, where it names one.
+pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, String> {
+    arguments.get(SESSION).filter(|value| !value.is_null()).map(|value| one_text(SESSION, value)).transpose()
+}
+
+fn one_text(name: &str, value: &Value) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` is a text, not {value}"))
+}
+
+fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::String(text) => Ok(vec![text.clone()]),
+        Value::Array(items) => items.iter().map(|item| one_text(name, item)).collect(),
+        other => Err(format!("`{name}` is a list of texts, not {other}")),
+    }
+}
+
+fn truth(name: &str, value: &Value) -> Result<bool, String> {
+    match value {
+        Value::Bool(truth) => Ok(*truth),
+        Value::String(text) if text == "true" || text == "false" => Ok(text == "true"),
+        other => Err(format!("`{name}` is true or false, not {other}")),
+    }
+}
+
+fn whole(name: &str, value: &Value) -> Result<usize, String> {
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_u64().and_then(|number| usize::try_from(number).ok()),
+    };
+    number.ok_or_else(|| format!("`{name}` is a whole number from 0, not {value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_models_pass() {
+        let check = |tool: &str, arguments: &str, expect: Result<Call, &str>| match (
+            Call::read_text(tool, arguments),
+            expect,
+        ) {
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (got, expect) => assert_eq!(got, expect.map_err(str::to_owned), "{arguments}"),
+        };
+        let search =
+            |words: &[&str]| Query { words: words.iter().map(ToString::to_string).collect(), ..Query::default() };
+        check(SEARCH_HISTORY, r#"{"queries": ["why?", " a_b "]}"#, Ok(Call::Search(search(&["why?", "a_b"]))));
+        check(SEARCH_HISTORY, r#"{"query": "why?", "from": null}"#, Ok(Call::Search(search(&["why?"]))));
+        let all = Query { from: vec![Source::User, Source::File], newest: true, page: 2, ..search(&["x"]) };
+        check(
+            SEARCH_HISTORY,
+            r#"{"queries": "x", "from": ["user", "file"], "newest": "true", "page": "2"}"#,
+            Ok(Call::Search(all)),
+        );
+        check(SEARCH_HISTORY, r#"{"newest": true}"#, Ok(Call::Search(Query { newest: true, ..search(&[]) })));
+        check(SEARCH_HISTORY, "", Err("`queries` is missing"));
+        check(SEARCH_HISTORY, r#"{"queries": [" "]}"#, Err("`queries` is missing"));
+        check(SEARCH_HISTORY, r#"{"queries": 7}"#, Err("list of texts"));
+        check(SEARCH_HISTORY, r#"{"queries": "x", "from": "me"}"#, Err("take user, assistant"));
+        check(SEARCH_HISTORY, r#"{"queries": "x", "page": -1}"#, Err("whole number"));
+        check(SEARCH_HISTORY, &format!(r#"{{"queries": "{}"}}"#, "x".repeat(2_001)), Err("at most"));
+        check(SEARCH_HISTORY, r#"{"queries": "x""#, Err("not a JSON object"));
+        let recall = |handle: &str, offset, limit| Ok(Call::Recall { handle: handle.to_owned(), offset, limit });
+        check(RECALL, r#"{"handle": "0a1b"}"#, recall("0a1b", 0, 9_000));
+        check(RECALL, r##"{"handle": "recall #37", "offset": 5, "limit": 900000}"##, recall("#37", 5, 100_000));
+        check(RECALL, r#"{"handle": 37, "limit": 0}"#, recall("#37", 0, 1));
+        check(RECALL, r#"{"handle": ""}"#, Err("`handle` is missing"));
+        check(CONTEXT_STATUS, "{}", Ok(Call::Status));
+        check("forget", "{}", Err("there is no tool `forget`"));
+    }
+}

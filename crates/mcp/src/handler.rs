@@ -1,0 +1,92 @@
+//! The tools as a server of the Model Context Protocol.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Extensions, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::tools::{Tool, tools};
+
+/// What a client is told of the server as a whole.
+const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \
+                            it by words, recall gives it back whole.";
+
+/// Answers calls of tools.
+pub trait Answers: Send + Sync + 'static {
+    /// Whether there are many sessions, so that calls may name one.
+    fn has_many_sessions(&self) -> bool;
+
+    /// Answers a call of a tool. `extensions` are the request's own: over HTTP they hold its parts.
+    fn answer(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        extensions: &Extensions,
+    ) -> impl Future<Output = Answer> + Send;
+}
+
+/// A server of the protocol over whatever answers.
+#[derive(Debug)]
+pub struct Handler<A> {
+    answers: Arc<A>,
+}
+
+impl<A> Clone for Handler<A> {
+    fn clone(&self) -> Self {
+        Self { answers: Arc::clone(&self.answers) }
+    }
+}
+
+impl<A: Answers> Handler<A> {
+    /// A server that has `answers` answer.
+    pub fn new(answers: Arc<A>) -> Self {
+        Self { answers }
+    }
+}
+
+fn described(tool: Tool) -> rmcp::model::Tool {
+    let schema = match tool.schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(), // schemas are objects
+    };
+    let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
+    rmcp::model::Tool::new(tool.name, tool.description, Arc::new(schema)).with_annotations(reads)
+}
+
+impl<A: Answers> ServerHandler for Handler<A> {
+    fn get_info(&self) -> ServerConfig {
+        let server = Implementation::new("epitome", env!("CARGO_PKG_VERSION"));
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = tools(self.answers.has_many_sessions());
+        Ok(ListToolsResult::with_all_items(tools.into_iter().map(described).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let answer = self.answers.answer(&request.name, arguments, &context.extensions).await;
+        // What is wrong with a call is for the model to read and mend: a result, and no error of the protocol.
+        let is_refusal = answer.is_refusal();
+        let content = vec![ContentBlock::text(answer.text)];
+        let mut result = if is_refusal { CallToolResult::error(content) } else { CallToolResult::success(content) };
+        result.structured_content = answer.structured;
+        Ok(result.into())
+    }
+}

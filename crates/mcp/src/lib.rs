@@ -1,0 +1,28 @@
+//! What a model looks up in its own past, as tools: `search_history`, `recall`, `context_status`.
+//!
+//! [`tools`](tools::tools) describes them, [`Call`] reads what a model asks for, [`Past`] answers from one session. The
+//! rest is the Model Context Protocol around that: [`Handler`] is its server, [`serve_stdio`] and [`serve_http`] run it,
+//! [`LocalSession`] answers for a session on this machine that somebody else is still writing, [`RemoteService`] for those
+//! of a running service. `docs/recall.md` has it from a model's side.
+
+mod answer;
+mod call;
+mod handler;
+mod local;
+mod past;
+mod remote;
+mod run;
+mod serve;
+mod status;
+pub mod tools;
+
+pub use answer::{Answer, text_of};
+pub use call::{Call, RECALLED_CHARACTERS, session_of};
+pub use handler::{Answers, Handler};
+pub use local::{LocalSession, Place, ReadProblem};
+pub use past::{LogIndex, Past, find_by_handle};
+pub use remote::{RemoteProblem, RemoteService};
+pub use rmcp::model::Extensions;
+pub use run::run;
+pub use serve::{PATH, ServeProblem, http_service, serve_http, serve_stdio};
+pub use status::{ContextPart, ContextStatus, Left};

@@ -1,0 +1,240 @@
+//! A session on this machine: in a file that an agent is still writing, in the newest file of a folder, or in a store.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use epitome::formats::{Format, Loaded, ReadOptions, read};
+use epitome::store::{SessionArchive, SessionFile, Store, Tenant};
+use epitome::strategy::Archive;
+use epitome::{Engine, Runtime, Session};
+use rmcp::model::Extensions;
+use serde_json::{Map, Value};
+use thiserror::Error;
+use tokio::sync::Mutex;
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::handler::Answers;
+use crate::past::{LogIndex, Past};
+use crate::status::ContextStatus;
+
+/// How deep a folder is searched for the newest file: agents sort theirs by year, month and day.
+const DEPTH: usize = 6;
+
+/// The most files of a folder that are looked at.
+const MOST_FILES: usize = 100_000;
+
+/// Where a session is.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// In a file, or in the newest `.jsonl` or `.json` file of a folder.
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its format; recognised without it.
+        format: Option<Format>,
+        /// Its session, by name or number, where it holds several.
+        session: Option<String>,
+    },
+    /// In a store.
+    Store {
+        /// The store.
+        store: Arc<dyn Store>,
+        /// Whose it is.
+        tenant: Tenant,
+        /// Its id.
+        id: Arc<str>,
+    },
+}
+
+/// Why a session cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReadProblem {
+    /// It is not there, or not yet.
+    #[error("{0} is not there")]
+    Missing(String),
+    /// It is there and cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+/// What tells one state of a session from the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stamp {
+    File(PathBuf, u64, Option<SystemTime>),
+    Store(u64),
+}
+
+/// A session as it was read last.
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    session: Session,
+    archive: Option<SessionArchive>,
+}
+
+/// Answers for one session, as it is when it is asked: what was written since is read first.
+#[derive(Debug)]
+pub struct LocalSession {
+    place: Place,
+    engine: Engine,
+    runtime: Runtime,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    known: Option<Known>,
+    index: LogIndex,
+}
+
+impl LocalSession {
+    /// The session at a place, whose context is counted and bounded as `runtime` says. Reads nothing yet.
+    pub fn new(place: Place, runtime: Runtime) -> Self {
+        Self { place, engine: epitome::engine_of(&runtime), runtime, state: Mutex::default() }
+    }
+
+    /// Reads the session where it has changed since the last time. Linear in it then; its index costs what is new.
+    pub async fn refresh(&self) -> Result<(), ReadProblem> {
+        self.state.lock().await.refresh(&self.place).await
+    }
+
+    /// Answers a call.
+    async fn answer_call(&self, call: Call) -> Answer {
+        let mut state = self.state.lock().await;
+        let problem = state.refresh(&self.place).await.err();
+        let State { known: Some(known), index } = &mut *state else {
+            let problem = problem.map_or_else(String::new, |problem| problem.to_string());
+            return Answer::refusal(format!("The history cannot be read: {problem}."));
+        };
+        let archive = |handle: &str| match &known.archive {
+            Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
+            None => Ok(None),
+        };
+        let status = || ContextStatus::of(&known.session, &self.engine, &self.runtime.budget);
+        let mut past = Past { session: &known.session, index, archive: &archive, status: &status };
+        let mut answer = past.answer(&call);
+        if let Some(problem) = problem {
+            answer.text.push_str(&format!("\n[This is the history as it was read last. Now: {problem}.]"));
+        }
+        answer
+    }
+}
+
+impl Answers for LocalSession {
+    fn has_many_sessions(&self) -> bool {
+        false
+    }
+
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
+        match Call::read(tool, &arguments) {
+            Ok(call) => self.answer_call(call).await,
+            Err(problem) => Answer::refusal(problem),
+        }
+    }
+}
+
+impl State {
+    async fn refresh(&mut self, place: &Place) -> Result<(), ReadProblem> {
+        match place {
+            Place::File { path, format, session } => {
+                let file = newest_of(path)?;
+                let about = fs::metadata(&file).map_err(|error| of_io(&file, &error))?;
+                let stamp = Stamp::File(file.clone(), about.len(), about.modified().ok());
+                if self.known.as_ref().is_none_or(|known| known.stamp != stamp) {
+                    let (session, archive) = read_file(&file, *format, session.as_deref())?;
+                    self.known = Some(Known { stamp, session, archive });
+                }
+            }
+            Place::Store { store, tenant, id } => {
+                let failed = |error: epitome::store::StoreError| match error {
+                    epitome::store::StoreError::NotFound { .. } => ReadProblem::Missing(format!("session `{id}`")),
+                    other => ReadProblem::Unreadable(other.to_string()),
+                };
+                let info = store.session_info(tenant, id).await.map_err(failed)?;
+                if self.known.as_ref().is_none_or(|known| known.stamp != Stamp::Store(info.version)) {
+                    let stored = store.session(tenant, id).await.map_err(failed)?;
+                    let (stamp, archive) = (Stamp::Store(stored.version), Some(stored.archive));
+                    self.known = Some(Known { stamp, session: stored.session, archive });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of_io(path: &Path, error: &std::io::Error) -> ReadProblem {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => ReadProblem::Missing(path.display().to_string()),
+        _ => ReadProblem::Unreadable(format!("{} cannot be read: {error}", path.display())),
+    }
+}
+
+/// The session of a file, and its archive where the file has one. Linear in the file.
+fn read_file(
+    path: &Path,
+    format: Option<Format>,
+    wanted: Option<&str>,
+) -> Result<(Session, Option<SessionArchive>), ReadProblem> {
+    let unreadable = |problem: String| ReadProblem::Unreadable(format!("{}: {problem}", path.display()));
+    let bytes = fs::read(path).map_err(|error| of_io(path, &error))?;
+    if format.is_none() && SessionFile::is_one(&bytes) {
+        let opened = SessionFile::parse(path, &bytes).map_err(|error| unreadable(error.to_string()))?;
+        return Ok((opened.session, Some(opened.archive)));
+    }
+    let loaded = read(bytes, ReadOptions { format, strict: false }).map_err(|error| unreadable(error.to_string()))?;
+    let number = number_of(&loaded, wanted).map_err(unreadable)?;
+    let session = loaded.sessions.into_iter().nth(number).map(|it| it.session);
+    session.map(|session| (session, None)).ok_or_else(|| unreadable("it holds no session".to_owned()))
+}
+
+fn number_of(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
+    let names: Vec<&str> = loaded.sessions.iter().map(|session| session.name.as_str()).collect();
+    let listed = || names.iter().take(8).copied().collect::<Vec<_>>().join(", ");
+    match wanted {
+        None if names.len() == 1 => Ok(0),
+        None => Err(format!("it holds {} sessions, choose one with --session: {}", names.len(), listed())),
+        Some(wanted) => {
+            let by_number = || wanted.parse::<usize>().ok().filter(|number| *number < names.len());
+            let found = names.iter().position(|name| *name == wanted).or_else(by_number);
+            found.ok_or_else(|| format!("it holds no session `{wanted}`, but {}", listed()))
+        }
+    }
+}
+
+/// The file itself; of a folder the `.jsonl` or `.json` file in it that was changed last.
+fn newest_of(path: &Path) -> Result<PathBuf, ReadProblem> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let mut newest: Option<(SystemTime, PathBuf)> = None;
+    let (mut folders, mut seen) = (vec![(path.to_owned(), 0)], 0);
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| of_io(&folder, &error))?;
+        // Files come and go while they are listed.
+        for entry in entries.filter_map(Result::ok) {
+            seen += 1;
+            if seen > MOST_FILES {
+                let problem = format!("{} holds more than {MOST_FILES} files: name one", path.display());
+                return Err(ReadProblem::Unreadable(problem));
+            }
+            let (Ok(kind), file) = (entry.file_type(), entry.path()) else { continue };
+            if kind.is_dir() {
+                folders.extend((depth < DEPTH).then(|| (file, depth + 1)));
+                continue;
+            }
+            let is_session = file.extension().is_some_and(|end| end == "jsonl" || end == "json");
+            let Some(changed) = entry.metadata().ok().and_then(|about| about.modified().ok()).filter(|_| is_session)
+            else {
+                continue;
+            };
+            if newest.as_ref().is_none_or(|(before, other)| (changed, &file) > (*before, other)) {
+                newest = Some((changed, file));
+            }
+        }
+    }
+    let missing = || ReadProblem::Missing(format!("a .jsonl or .json file in {}", path.display()));
+    newest.map(|(_, file)| file).ok_or_else(missing)
+}

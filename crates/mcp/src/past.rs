@@ -1,0 +1,160 @@
+//! One session's past: what calls are answered from.
+
+use std::sync::Arc;
+
+use epitome::recall::{Index, Page, Query, Share};
+use epitome::session::{Change, Content, EntryKey, Message, Session};
+use epitome::strategy::Archived;
+use epitome::strategy::archive::handles;
+
+use crate::answer::{self, Answer};
+use crate::call::Call;
+use crate::status::ContextStatus;
+
+/// A session's index, kept up to date with its log at the cost of what is new.
+#[derive(Debug, Default)]
+pub struct LogIndex {
+    index: Index,
+    /// What is indexed. The messages are the session's own: only the list is kept beside it.
+    indexed: Vec<Arc<Message>>,
+}
+
+impl LogIndex {
+    /// Brings the index up to date with a session. What was indexed is compared with the log, and a log that begins
+    /// otherwise is indexed anew; the rest is linear in what is new.
+    pub fn follow(&mut self, session: &Session) {
+        let log = session.log();
+        let is_same = |(old, new): (&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(old, new) || old == new;
+        if self.indexed.len() > log.len() || !self.indexed.iter().zip(log).all(is_same) {
+            *self = Self::default();
+        }
+        let new = &log[self.indexed.len()..];
+        self.index.append(new);
+        self.indexed.extend_from_slice(new);
+    }
+
+    /// How many messages are indexed.
+    pub fn len(&self) -> usize {
+        self.indexed.len()
+    }
+
+    /// Whether nothing is indexed.
+    pub fn is_empty(&self) -> bool {
+        self.indexed.is_empty()
+    }
+
+    /// What is found, to be held against what other sessions have: see [`epitome::recall::Pool`].
+    pub fn share(&self, session: &Session, query: &Query) -> Share {
+        let mut share = self.index.share(query);
+        share.locate(session);
+        share
+    }
+
+    /// What is found, each passage with whether the context still holds it, and the handle where it does not.
+    pub fn search(&self, session: &Session, query: &Query) -> Page {
+        let mut page = self.index.search(query);
+        page.locate(session);
+        page
+    }
+}
+
+/// A session's past, for one call.
+pub struct Past<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// Its index, which follows the session when it is asked.
+    pub index: &'a mut LogIndex,
+    /// What is archived under a handle; the error is a sentence.
+    pub archive: &'a dyn Fn(&str) -> Result<Option<Archived>, String>,
+    /// Tells what the context holds.
+    pub status: &'a dyn Fn() -> ContextStatus,
+}
+
+impl std::fmt::Debug for Past<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Past").field("messages", &self.session.log().len()).finish_non_exhaustive()
+    }
+}
+
+impl Past<'_> {
+    /// Answers a call.
+    pub fn answer(&mut self, call: &Call) -> Answer {
+        match call {
+            Call::Search(query) => {
+                self.index.follow(self.session);
+                answer::of_page(query, &self.index.search(self.session, query))
+            }
+            Call::Recall { handle, offset, limit } => match self.recall(handle) {
+                Ok(Some(item)) => answer::of_recalled(handle, &item, *offset, *limit),
+                Ok(None) => Answer::refusal(format!(
+                    "Nothing is kept under `{handle}`. Marks, summaries and found passages name handles; #0 to #{} are the \
+                     messages.",
+                    self.session.log().len().saturating_sub(1)
+                )),
+                Err(problem) => Answer::refusal(problem),
+            },
+            Call::Status => {
+                let status = (self.status)();
+                Answer { text: status.told(), structured: serde_json::to_value(&status).ok() }
+            }
+        }
+    }
+
+    /// What a handle or a message's number stands for.
+    fn recall(&self, handle: &str) -> Result<Option<Archived>, String> {
+        if let Some(number) = handle.strip_prefix('#') {
+            let number = number.trim().parse::<usize>().map_err(|_| format!("`{handle}` is not a message's number"))?;
+            return Ok(self.session.log().get(number).map(|message| Archived::Messages(vec![Arc::clone(message)])));
+        }
+        match (self.archive)(handle)? {
+            Some(item) => Ok(Some(item)),
+            None => Ok(find_by_handle(self.session, handle)),
+        }
+    }
+}
+
+/// What left a session under a handle, from the session alone: a handle is a hash of what it stands for. Linear in the
+/// session.
+pub fn find_by_handle(session: &Session, handle: &str) -> Option<Archived> {
+    items(session).find(|item| has_handle(item, handle.trim()))
+}
+
+/// Whether an item may have this handle: one of at least the shortest length.
+fn has_handle(item: &Archived, handle: &str) -> bool {
+    let mut all = handles(item);
+    all.next().is_some_and(|shortest| handle.starts_with(&*shortest)) && {
+        handles(item).any(|known| *known == *handle)
+    }
+}
+
+/// What an archive of a session could hold: every text, every message, and what each edit of a compaction removed.
+fn items(session: &Session) -> impl Iterator<Item = Archived> {
+    let texts = session.log().iter().flat_map(|message| {
+        message.blocks.iter().filter_map(|block| match &block.content {
+            Content::Text { text } => Some(Archived::Text(text.clone())),
+            Content::Thinking(thinking) => Some(Archived::Text(thinking.text.clone())),
+            Content::ToolCall(call) => Some(Archived::Text(call.arguments.text().clone())),
+            Content::ToolResult(result) => Some(Archived::Text(result.text.clone())),
+            Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+        })
+    });
+    let messages = session.log().iter().map(|message| Archived::Messages(vec![message.clone()]));
+    let removed = session.journal().iter().flat_map(|epoch| &epoch.edits).map(|edit| {
+        let removed = edit.changes.iter().filter_map(|change| match change {
+            Change::Remove { entry } => message_of(session, *entry),
+            Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
+        });
+        Archived::Messages(removed.collect())
+    });
+    texts.chain(messages).chain(removed)
+}
+
+fn message_of(session: &Session, key: EntryKey) -> Option<Arc<Message>> {
+    match key {
+        EntryKey::Log(index) => session.log().get(index as usize).cloned(),
+        EntryKey::Synthetic { epoch, index } => {
+            let epoch = session.journal().get(epoch as usize)?;
+            epoch.synthetics.get(index as usize).map(|synthetic| synthetic.message.clone())
+        }
+    }
+}

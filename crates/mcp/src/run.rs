@@ -1,0 +1,37 @@
+//! A server on threads of its own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::handler::Answers;
+use crate::serve::{ServeProblem, serve_http, serve_stdio};
+
+/// Serves until the client leaves, or over HTTP until the process is told to stop. `prepare` makes what answers, on the
+/// server's threads; with `listen` it is served over HTTP there, and `ready` is told where; without on standard input and
+/// output.
+pub fn run<A: Answers, E: From<ServeProblem>>(
+    prepare: impl Future<Output = Result<A, E>>,
+    listen: Option<SocketAddr>,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), E> {
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("epitome-mcp").build();
+    let threads = threads.map_err(ServeProblem::Start)?;
+    let outcome = threads.block_on(async {
+        let answers = Arc::new(prepare.await?);
+        match listen {
+            Some(address) => serve_http(answers, address, ready, interrupted()).await?,
+            None => serve_stdio(answers).await?,
+        }
+        Ok(())
+    });
+    // A read of standard input cannot be given up; nobody waits for it.
+    threads.shutdown_background();
+    outcome
+}
+
+/// Done when somebody presses Ctrl-C; never where that cannot be told.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

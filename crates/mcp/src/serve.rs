@@ -1,0 +1,97 @@
+//! The server over its transports.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rmcp::ServiceExt;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
+use thiserror::Error;
+use tokio::net::TcpListener;
+
+use crate::handler::{Answers, Handler};
+
+/// How long a client may take for the headers of a request.
+const HEADERS: Duration = Duration::from_secs(30);
+
+/// The path that a server over HTTP answers on.
+pub const PATH: &str = "/mcp";
+
+/// Why a server ended.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeProblem {
+    /// Others could call it, and nothing keeps them from it.
+    #[error(
+        "{0} can be reached from other machines: listen on 127.0.0.1, or let `epitome serve` have it behind its tokens"
+    )]
+    NotLocal(SocketAddr),
+    /// The address is taken or not this machine's.
+    #[error("cannot listen on {0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    /// The client did not speak the protocol.
+    #[error("the client does not speak the protocol: {0}")]
+    Protocol(String),
+    /// There are no threads to work with.
+    #[error("cannot start: {0}")]
+    Start(#[from] io::Error),
+}
+
+/// What speaks the protocol over HTTP: one answer for each request, nothing kept between them. With `any_host` it answers
+/// whoever reaches it; without, only requests to this machine, so that no page in a browser can have it answer.
+pub fn http_service<A: Answers>(
+    answers: Arc<A>,
+    any_host: bool,
+) -> StreamableHttpService<Handler<A>, NeverSessionManager> {
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
+    let config = if any_host { config.disable_allowed_hosts() } else { config.enforce_origin_validation() };
+    let handler = Handler::new(answers);
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config)
+}
+
+/// Answers a client on standard input and output until it leaves.
+pub async fn serve_stdio<A: Answers>(answers: Arc<A>) -> Result<(), ServeProblem> {
+    let server = Handler::new(answers).serve(stdio()).await;
+    match server {
+        Ok(server) => server.waiting().await.map(|_| ()).map_err(|error| ServeProblem::Protocol(error.to_string())),
+        // A client that leaves before it has said anything asks for nothing.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(ServeProblem::Protocol(error.to_string())),
+    }
+}
+
+/// Answers clients over HTTP at an address of this machine until `stop` is done. `ready` is told where.
+pub async fn serve_http<A: Answers>(
+    answers: Arc<A>,
+    address: SocketAddr,
+    ready: impl FnOnce(SocketAddr),
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeProblem> {
+    if !address.ip().is_loopback() {
+        return Err(ServeProblem::NotLocal(address));
+    }
+    let listener = TcpListener::bind(address).await.map_err(|error| ServeProblem::Listen(address, error))?;
+    ready(listener.local_addr().map_err(|error| ServeProblem::Listen(address, error))?);
+    let service = TowerToHyperService::new(http_service(answers, false));
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => return Ok(()),
+        };
+        // A connection that broke off before it was taken is the client's affair.
+        let Ok((stream, _)) = accepted else { continue };
+        let service = service.clone();
+        tokio::spawn(async move {
+            let mut builder = http1::Builder::new();
+            builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+            // A client that leaves in the middle of a request has no answer to get.
+            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}

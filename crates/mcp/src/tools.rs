@@ -1,0 +1,89 @@
+//! The tools: names, what the model is told of them, and what they take. The same three over every protocol.
+
+use serde_json::{Value, json};
+
+/// Searches what was said.
+pub const SEARCH_HISTORY: &str = "search_history";
+/// Gives back what left under a handle.
+pub const RECALL: &str = "recall";
+/// Tells what the context holds.
+pub const CONTEXT_STATUS: &str = "context_status";
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// What it is called by.
+    pub name: &'static str,
+    /// What it is for and how to ask.
+    pub description: &'static str,
+    /// The JSON schema of its arguments, an object.
+    pub schema: Value,
+}
+
+/// The name of the argument that says whose history is meant.
+pub const SESSION: &str = "session";
+
+/// The tools that are served over the Model Context Protocol. With `names_session` each takes the id of a session, for a
+/// server that has many.
+pub fn tools(names_session: bool) -> Vec<Tool> {
+    let mut tools = vec![search_history(), recall(), context_status()];
+    for tool in tools.iter_mut().filter(|_| names_session) {
+        let about = "The session's id, where the server was not told which one is yours.";
+        tool.schema["properties"][SESSION] = json!({"type": "string", "description": about});
+    }
+    tools
+}
+
+/// The tool that searches.
+pub fn search_history() -> Tool {
+    Tool {
+        name: SEARCH_HISTORY,
+        description: "Searches everything that was said and done in this conversation, also what has left the context: \
+                      messages, tool calls and what they printed. Pass the question in words, and beside it the \
+                      identifiers that the answer is likely to hold: file names, functions, error texts, numbers. Look \
+                      here before you say that something is not known, or do it a second time.",
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "queries": {
+                    "type": "array", "items": {"type": "string"}, "minItems": 1,
+                    "description": "One or several: the question, and likely identifiers. They are searched together.",
+                },
+                "from": {
+                    "type": "array", "items": {"type": "string", "enum": ["user", "assistant", "tool", "file"]},
+                    "description": "Only what these said: `file` is calls that read or change a file. Leave out for all.",
+                },
+                "newest": {"type": "boolean", "description": "The newest first among what matches."},
+                "page": {"type": "integer", "minimum": 0, "description": "0 for the best, 1 for those after them."},
+            },
+            "required": ["queries"],
+        }),
+    }
+}
+
+/// The tool that brings back.
+pub fn recall() -> Tool {
+    Tool {
+        name: RECALL,
+        description: "Gives back word for word what has left the context, by the handle that a summary, a mark or a found \
+                      passage names (`recall 0a1b2c3d`), or one whole message by its number (`#37`).",
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "handle": {"type": "string", "description": "A handle such as 0a1b2c3d, or a message's number such as #37."},
+                "offset": {"type": "integer", "minimum": 0, "description": "The character to begin at; 0 without it."},
+                "limit": {"type": "integer", "minimum": 1, "description": "Characters at most; 9000 without it."},
+            },
+            "required": ["handle"],
+        }),
+    }
+}
+
+/// The tool that tells.
+fn context_status() -> Tool {
+    Tool {
+        name: CONTEXT_STATUS,
+        description: "Tells how full the context is, what takes the room, and how much has left it.",
+        schema: json!({"type": "object", "properties": {}}),
+    }
+}

@@ -1,0 +1,168 @@
+//! The server with a real client of the protocol: over a pipe and over HTTP, on a file that grows.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use epitome_mcp::{Handler, LocalSession, Place, serve_http};
+use rmcp::ServiceExt as _;
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::{RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::{Value, json};
+
+type Client = RunningService<RoleClient, ()>;
+
+fn local(path: &Path) -> Arc<LocalSession> {
+    let registry = epitome::registry();
+    let config =
+        epitome::Config::parse("[budget]\nwindow = 9_000\nreserve_output = 1_000\n", "test.toml", &registry).unwrap();
+    let place = Place::File { path: path.to_owned(), format: None, session: None };
+    Arc::new(LocalSession::new(place, config.build(&registry).unwrap()))
+}
+
+/// A client on the other end of a pipe.
+async fn client(path: &Path) -> Client {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let handler = Handler::new(local(path));
+    tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await.unwrap() });
+    ().serve(theirs).await.unwrap()
+}
+
+async fn call(client: &Client, tool: &'static str, arguments: Value) -> (CallToolResult, String) {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let result = client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.unwrap();
+    let text = result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.clone()).collect();
+    (result, text)
+}
+
+/// A line of Claude Code's own recordings.
+fn line(number: u32, role: &str, text: &str) -> String {
+    let parent = number.checked_sub(1).map_or(Value::Null, |parent| format!("u{parent}").into());
+    let content = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+    let record = json!({"type": role, "uuid": format!("u{number}"), "parentUuid": parent, "sessionId": "s", "isSidechain": false,
+        "timestamp": "2026-03-01T10:00:00.000Z", "message": {"role": role, "content": content}});
+    format!("{record}\n")
+}
+
+#[tokio::test]
+async fn three_tools_and_what_they_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, line(0, "user", "Never touch partner HLV-2209.") + &line(1, "assistant", "Understood.")).unwrap();
+    let client = client(&path).await;
+    let tools = client.list_all_tools().await.unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+    assert_eq!(names, ["search_history", "recall", "context_status"]);
+    assert!(tools.iter().all(|tool| tool.description.as_ref().is_some_and(|it| it.len() < 500)), "short");
+    let (found, text) = call(&client, "search_history", json!({"queries": ["which partner?", "HLV-2209"]})).await;
+    assert!(text.contains("Never touch partner HLV-2209.") && text.contains("still in the context"), "{text}");
+    let passages = found.structured_content.unwrap()["passages"].as_array().unwrap().clone();
+    assert_eq!((passages.len(), passages[0]["in_context"].as_bool()), (1, Some(true)));
+    let (_, text) = call(&client, "recall", json!({"handle": "#1"})).await;
+    assert_eq!(text, "assistant:\nUnderstood.");
+    let (status, text) = call(&client, "context_status", json!({})).await;
+    assert!(text.starts_with("The context holds ") && text.contains("of 8,000 tokens"), "{text}");
+    assert_eq!(status.structured_content.unwrap()["left"]["messages"], 0);
+    // What is wrong is a result that the model reads.
+    for (tool, arguments, part) in [
+        ("search_history", json!({}), "`queries` is missing"),
+        ("recall", json!({"handle": "ffffffff"}), "Nothing is kept under `ffffffff`"),
+        ("recall", json!({"handle": "#9"}), "#0 to #1"),
+        ("forget", json!({}), "there is no tool `forget`"),
+    ] {
+        let (result, text) = call(&client, tool, arguments).await;
+        assert!(result.is_error == Some(true) && text.contains(part), "{text}");
+    }
+    client.cancel().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_grows_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let client = client(&path).await;
+    let ask = |words: &'static str| call(&client, "search_history", json!({"queries": [words]}));
+    let (result, text) = ask("zebra").await;
+    assert!(result.is_error == Some(true) && text.contains("is not there"), "not yet: {text}");
+    let mut content = line(0, "user", "Count the zebra crossings.");
+    fs::write(&path, &content).unwrap();
+    assert!(ask("zebra").await.1.contains("Count the zebra crossings."));
+    for number in 1..4 {
+        content += &line(number, "assistant", &format!("There are {number}00 of the giraffe{number} kind."));
+        // The line is written in two goes, as by an agent that is at it.
+        let (half, _) = content.split_at(content.len() - 20);
+        fs::write(&path, half).unwrap();
+        ask("zebra").await;
+        fs::write(&path, &content).unwrap();
+        let found = call(&client, "search_history", json!({"queries": [format!("giraffe{number}")]})).await.1;
+        assert!(found.contains(&format!("There are {number}00")), "{found}");
+    }
+    // Another session in its place is another session.
+    fs::write(&path, line(0, "user", "A walrus, and nothing else.")).unwrap();
+    assert!(ask("zebra").await.1.contains("Nothing in the history matches `zebra`"));
+    assert!(ask("walrus").await.1.contains("A walrus"));
+    fs::remove_file(&path).unwrap();
+    let (_, text) = ask("walrus").await;
+    assert!(text.contains("A walrus") && text.contains("as it was read last"), "{text}");
+}
+
+#[tokio::test]
+async fn the_newest_file_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let client = client(folder.path()).await;
+    let ask = || call(&client, "search_history", json!({"queries": ["animal"]}));
+    assert!(ask().await.1.contains("a .jsonl or .json file in"));
+    let day = folder.path().join("2026/11");
+    fs::create_dir_all(&day).unwrap();
+    let write = |path: &Path, text: &str, seconds: u64| {
+        fs::write(path, line(0, "user", text)).unwrap();
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+    };
+    write(&folder.path().join("one.jsonl"), "The animal is a cat.", 1_000);
+    write(&day.join("two.jsonl"), "The animal is a dog.", 2_000);
+    write(&folder.path().join("notes.txt"), "The animal is a cow.", 3_000);
+    assert!(ask().await.1.contains("a dog"));
+    write(&folder.path().join("one.jsonl"), "The animal is a cat.", 4_000);
+    assert!(ask().await.1.contains("a cat"));
+}
+
+#[tokio::test]
+async fn over_http_too_and_for_this_machine_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, line(0, "user", "Never touch partner HLV-2209.")).unwrap();
+    let (told, address) = tokio::sync::oneshot::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let local_address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let (answers, ready) = (local(&path), move |address| told.send(address).unwrap());
+    let server = tokio::spawn(async move {
+        let stopped = async { drop(stopped.await) };
+        serve_http(answers, local_address, ready, stopped).await
+    });
+    let address = address.await.unwrap();
+    // Building a client panics without a provider of cryptography; one that is there already is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let client: Client = ().serve(transport).await.unwrap();
+    let (_, text) = call(&client, "search_history", json!({"queries": ["partner"]})).await;
+    assert!(text.contains("HLV-2209"), "{text}");
+    client.cancel().await.unwrap();
+    // A page in a browser, under a name of its own.
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    for (name, value) in [("host", "evil.example"), ("origin", "https://evil.example")] {
+        let request = http.post(format!("http://{address}/mcp")).header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream").header(name, value);
+        let status = request.body(call.clone()).send().await.unwrap().status();
+        assert_eq!(status.as_u16(), 403, "{name}");
+    }
+    stop.send(()).unwrap();
+    server.await.unwrap().unwrap();
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    let refused = serve_http(local(&path), everywhere, |_| (), std::future::pending()).await.unwrap_err();
+    assert!(refused.to_string().contains("other machines"), "{refused}");
+}

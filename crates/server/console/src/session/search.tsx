@@ -1,0 +1,142 @@
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { FoundPassage } from "../api/types";
+import { plural } from "../lib/format";
+import { useAction, useAnnounce, useClient } from "../ui/hooks";
+import { Problem } from "../ui/problem";
+import { MarkedText, useRecall } from "../ui/recall";
+
+interface Properties {
+  session: string;
+  /** Shows a message of the full history, by its number. */
+  onShow: (number: number) => void;
+}
+
+interface Results {
+  words: string;
+  passages: FoundPassage[];
+  /** The next page, where there is one. */
+  next: number | null;
+}
+
+/** A search over everything that was said, with each hit marked as in or out of the context. */
+export function SearchBox({ session, onShow }: Properties): VNode {
+  const client = useClient();
+  const announce = useAnnounce();
+  const [words, setWords] = useState("");
+  const [results, setResults] = useState<Results | null>(null);
+  const search = useAction();
+  useEffect(() => setResults(null), [session]);
+
+  const find = (asked: string, page: number) =>
+    void search.run(async () => {
+      const found = await client.search(session, asked, page);
+      setResults((before) => ({
+        words: asked,
+        passages: page === 0 || !before ? found.passages : [...before.passages, ...found.passages],
+        next: found.more ? page + 1 : null,
+      }));
+      if (page === 0) announce(found.passages.length === 0 ? "Nothing found" : plural(found.passages.length, "passage"));
+    });
+
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <section class="search" aria-label="Search in everything that was said">
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (words.trim() !== "") find(words.trim(), 0);
+        }}
+      >
+        <input
+          ref={input}
+          type="search"
+          aria-label="Search in the full history"
+          placeholder="Search in the full history"
+          value={words}
+          maxLength={2000}
+          onInput={(event) => setWords(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={search.busy || words.trim() === ""}>
+          Search
+        </button>
+        {results && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              setResults(null);
+              setWords("");
+              input.current?.focus();
+            }}
+          >
+            Close
+          </button>
+        )}
+      </form>
+      {search.error && <Problem error={search.error} />}
+      {results && results.passages.length === 0 && (
+        <p class="quiet-text">Nothing that was said matches “{results.words}”. Try other words, or a part of a name.</p>
+      )}
+      {results && results.passages.length > 0 && (
+        <>
+          <ol class="hits">
+            {results.passages.map((passage, position) => (
+              <li key={position}>
+                <Hit passage={passage} onShow={onShow} />
+              </li>
+            ))}
+          </ol>
+          {results.next !== null && (
+            <button
+              type="button"
+              class="quiet"
+              disabled={search.busy}
+              onClick={() => results.next !== null && find(results.words, results.next)}
+            >
+              More
+            </button>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Hit({ passage, onShow }: { passage: FoundPassage; onShow: (number: number) => void }): VNode {
+  const recall = useRecall();
+  const { handle } = passage;
+  return (
+    <article class="hit">
+      <p class="meta">
+        {passage.in_context ? (
+          <span class="place in" title="The model sees it now">
+            in the context
+          </span>
+        ) : (
+          <span class="place out" title="The model does not see all of it any more">
+            out of the context
+          </span>
+        )}
+        <span>message {passage.number + 1}</span>
+        <span>{passage.role}</span>
+        {passage.tool != null && <span>{passage.tool}</span>}
+        {passage.file != null && <span class="file">{passage.file}</span>}
+        <span class="grow" />
+        {handle != null && (
+          <button type="button" class="quiet" onClick={() => recall(handle)}>
+            Recall
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={() => onShow(passage.number)}>
+          Show in history
+        </button>
+      </p>
+      <pre class="plain" tabIndex={0}>
+        <MarkedText text={passage.text} />
+      </pre>
+    </article>
+  );
+}

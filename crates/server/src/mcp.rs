@@ -1,0 +1,75 @@
+//! The tools of a model over the Model Context Protocol, at `/mcp`: each tenant's sessions, and no other's.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
+use epitome_mcp::{Answer, Answers, Call, Extensions, http_service, session_of};
+use serde_json::{Map, Value};
+
+use crate::auth::Caller;
+use crate::sessions;
+use crate::state::App;
+
+/// The route. It speaks a protocol of its own, so the OpenAPI document does not have it.
+pub(crate) const PATHS: [&str; 1] = [epitome_mcp::PATH];
+
+/// The header that names the session for all calls of a client.
+const SESSION: &str = "x-epitome-session";
+
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new().route(epitome_mcp::PATH, any(mcp))
+}
+
+async fn mcp(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let session = headers.get(SESSION).and_then(|id| id.to_str().ok()).map(|id| id.trim().to_owned());
+    let answers = Arc::new(OfTenant { app, caller, session });
+    // Who may call was settled before: by a token, or by being on this machine.
+    http_service(answers, true).handle(request).await.map(Body::new)
+}
+
+/// The sessions of one tenant, for one request.
+#[derive(Debug)]
+struct OfTenant {
+    app: Arc<App>,
+    caller: Caller,
+    /// The session that the request is about, where its header says so.
+    session: Option<String>,
+}
+
+impl Answers for OfTenant {
+    fn has_many_sessions(&self) -> bool {
+        self.session.is_none()
+    }
+
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
+        let read = Call::read(tool, &arguments).and_then(|call| Ok((call, session_of(&arguments)?)));
+        let (call, named) = match read {
+            Ok(read) => read,
+            Err(problem) => return Answer::refusal(problem),
+        };
+        let Some(id) = named.as_ref().or(self.session.as_ref()) else {
+            return Answer::refusal(format!(
+                "Which session? Pass its id as `session`, or have the client send it in the header `{SESSION}`."
+            ));
+        };
+        let answer = match sessions::search::answer(&self.app, &self.caller, id, call).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let part = error.body.error;
+                Answer::refusal(format!("{}: {}", part.message, part.help))
+            }
+        };
+        self.app.metrics.looked_up("mcp", 1);
+        answer
+    }
+}

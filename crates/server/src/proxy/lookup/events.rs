@@ -1,0 +1,113 @@
+//! Server-sent events, as they stand in a stream.
+
+use axum::body::Bytes;
+use serde_json::Value;
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    /// As it came, with the blank line behind it.
+    pub(super) raw: Bytes,
+    name: Option<String>,
+    /// Its data as JSON; null for a comment and for what is no JSON.
+    pub(super) json: Value,
+    /// Whether it says that a chat is done: `[DONE]`.
+    pub(super) is_done: bool,
+}
+
+impl Event {
+    fn new(raw: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(raw);
+        let field = |name: &str| {
+            let of_name = move |line: &str| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim_start().to_owned());
+            text.lines().filter_map(of_name).collect::<Vec<String>>()
+        };
+        let data = field("data").join("\n");
+        Self {
+            raw: Bytes::copy_from_slice(raw),
+            name: field("event").pop(),
+            json: serde_json::from_str(&data).unwrap_or_default(),
+            is_done: data.trim() == "[DONE]",
+        }
+    }
+
+    /// The event with other data.
+    pub(super) fn with(&self, json: &Value) -> Bytes {
+        if *json == self.json { self.raw.clone() } else { written(self.name.as_deref(), json) }
+    }
+}
+
+/// An event as text.
+pub(super) fn written(name: Option<&str>, json: &Value) -> Bytes {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    Bytes::from(format!("{name}data: {json}\n\n"))
+}
+
+/// The events of a stream, out of pieces that end anywhere.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    buffer: Vec<u8>,
+    /// Up to where there is no blank line.
+    looked: usize,
+}
+
+impl Events {
+    pub(super) fn push(&mut self, piece: &[u8]) {
+        self.buffer.extend_from_slice(piece);
+    }
+
+    /// The next whole event. Linear in it.
+    pub(super) fn next(&mut self) -> Option<Event> {
+        let end = self.end()?;
+        let event = Event::new(&self.buffer[..end]);
+        self.buffer.drain(..end);
+        self.looked = 0;
+        Some(event)
+    }
+
+    /// Behind the first blank line.
+    fn end(&mut self) -> Option<usize> {
+        let from = self.looked.saturating_sub(3);
+        let ends = |at: usize| {
+            let rest = &self.buffer[at..];
+            [&b"\r\n\r\n"[..], b"\n\n", b"\r\r"].into_iter().find(|end| rest.starts_with(end)).map(|end| at + end.len())
+        };
+        let end = (from..self.buffer.len()).find_map(ends);
+        self.looked = self.buffer.len();
+        end
+    }
+
+    /// Takes note that the stream ends: what stands behind the last whole event is one too.
+    pub(super) fn end_here(&mut self) {
+        if !self.buffer.is_empty() {
+            self.buffer.extend_from_slice(b"\n\n");
+            self.looked = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn pieces_end_anywhere() {
+        let stream = "event: a\ndata: {\"x\":\ndata: 1}\n\n: alive\r\n\r\ndata: [DONE]\n\ndata: {";
+        for size in 1..stream.len() {
+            let mut events = Events::default();
+            let mut found = Vec::new();
+            for piece in stream.as_bytes().chunks(size) {
+                events.push(piece);
+                found.extend(std::iter::from_fn(|| events.next()));
+            }
+            assert_eq!(found.len(), 3, "{size}");
+            assert_eq!((found[0].name.as_deref(), &found[0].json["x"]), (Some("a"), &Value::from(1)));
+            assert_eq!((found[1].json.is_null(), found[2].is_done), (true, true));
+            events.end_here();
+            found.extend(std::iter::from_fn(|| events.next()));
+            let all: Vec<u8> = found.iter().flat_map(|event| event.raw.to_vec()).collect();
+            assert_eq!(all, format!("{stream}\n\n").as_bytes(), "nothing is lost");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What was looked up on behalf of which conversation, and how it comes back into the client's later requests.
+//!
+//! The client never saw it: its history goes from the question to the final answer. For the provider it has to stand in
+//! between, with the same bytes each time, or the model would not know why it said what it said, and the prompt cache would
+//! be cold from there on. So it is woven into the request before anything else is done with it: the rest of the proxy
+//! recognises, counts and compacts it like all else.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use epitome::formats::Format;
+use serde_json::{Value, json};
+
+use super::super::chain::Digest;
+use super::super::incoming::Incoming;
+use super::said::Graft;
+
+/// What happened between a request of a client and the answer that it saw.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Exchange {
+    /// Messages that stand in front of the answer, as JSON.
+    pub(super) steps: Vec<String>,
+    /// Calls that stand in the answer itself, beside the client's.
+    pub(super) graft: Option<Graft>,
+}
+
+impl Exchange {
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.graft.is_none()
+    }
+
+    /// Bytes that it takes, near enough.
+    fn bytes(&self) -> usize {
+        let grafted = self.graft.iter().flat_map(|graft| graft.calls.iter().chain(&graft.results));
+        let grafted: usize = grafted.map(|json| json.to_string().len() * 2).sum();
+        self.steps.iter().map(String::len).sum::<usize>() + grafted + size_of::<Self>()
+    }
+}
+
+/// The exchanges of all conversations, by the place at which each conversation was. What was used least recently is
+/// forgotten first: later turns go on without it.
+#[derive(Debug)]
+pub(crate) struct Exchanges {
+    most_bytes: usize,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    exchanges: HashMap<Digest, (Exchange, usize, u64)>,
+    by_use: BTreeMap<u64, Digest>,
+    clock: u64,
+    bytes: usize,
+}
+
+impl Exchanges {
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        Self { most_bytes, known: Mutex::default() }
+    }
+
+    /// Keeps what happened behind the place `end` of a conversation.
+    pub(super) fn keep(&self, end: Digest, exchange: Exchange) {
+        let bytes = exchange.bytes();
+        let mut known = self.lock();
+        known.remove(&end);
+        if bytes > self.most_bytes {
+            return;
+        }
+        known.clock += 1;
+        let used = known.clock;
+        known.bytes += bytes;
+        known.by_use.insert(used, end);
+        known.exchanges.insert(end, (exchange, bytes, used));
+        while known.bytes > self.most_bytes {
+            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
+            let oldest = *oldest;
+            known.remove(&oldest);
+        }
+    }
+
+    /// A request with the exchanges of its conversation in it; `None` where there are none. Nothing is read where nothing is
+    /// kept; else it costs a look at each place, and a copy of the request where there is something to weave in.
+    pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
+        let found = self.found(incoming);
+        if found.is_empty() { None } else { Woven::of(incoming, &found) }
+    }
+
+    /// The exchanges of a conversation by the message in front of which they stand: one of the model's.
+    fn found(&self, incoming: &Incoming) -> Vec<(usize, Exchange)> {
+        let mut known = self.lock();
+        if known.exchanges.is_empty() {
+            return Vec::new();
+        }
+        let messages = incoming.messages();
+        let beside = incoming.end_place() - messages.len();
+        let models = messages.iter().enumerate().filter(|(_, item)| item.is_model);
+        let places: Vec<(usize, Digest)> =
+            models.filter_map(|(number, _)| Some((number, *incoming.chain.get(beside + number)?))).collect();
+        places.iter().filter_map(|(number, digest)| Some((*number, known.get(digest)?))).collect()
+    }
+
+    /// Bytes that the exchanges take, near enough.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // The maps are whole between any two statements that can panic.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn get(&mut self, digest: &Digest) -> Option<Exchange> {
+        let (exchange, _, used) = self.exchanges.get_mut(digest)?;
+        self.clock += 1;
+        self.by_use.remove(used);
+        *used = self.clock;
+        self.by_use.insert(self.clock, *digest);
+        Some(exchange.clone())
+    }
+
+    fn remove(&mut self, digest: &Digest) {
+        if let Some((_, bytes, used)) = self.exchanges.remove(digest) {
+            self.by_use.remove(&used);
+            self.bytes -= bytes;
+        }
+    }
+}
+
+/// A request in the making.
+struct Woven<'a> {
+    incoming: &'a Incoming,
+    text: Vec<u8>,
+    /// Up to where the client's bytes have been taken over.
+    taken: usize,
+}
+
+impl<'a> Woven<'a> {
+    fn of(incoming: &'a Incoming, found: &[(usize, Exchange)]) -> Option<Bytes> {
+        let mut woven = Self { incoming, text: Vec::with_capacity(incoming.body.len() * 5 / 4), taken: 0 };
+        for (number, exchange) in found {
+            let at = incoming.list.get(*number)?;
+            if at.start < woven.taken {
+                continue; // a message that was woven into already
+            }
+            woven.take_up_to(at.start);
+            for step in &exchange.steps {
+                woven.put(step);
+                woven.text.push(b',');
+            }
+            if let Some(graft) = &exchange.graft {
+                // Where the client does not go on as it was left, its own history stands.
+                let _ = woven.graft(*number, graft);
+            }
+        }
+        woven.take_up_to(incoming.body.len());
+        Some(Bytes::from(woven.text))
+    }
+
+    fn take_up_to(&mut self, place: usize) {
+        self.text.extend_from_slice(&self.incoming.body[self.taken..place]);
+        self.taken = place;
+    }
+
+    fn put(&mut self, json: &str) {
+        self.text.extend_from_slice(json.as_bytes());
+    }
+
+    /// Puts calls and results beside the client's. `None`, and nothing done, where they have no place.
+    fn graft(&mut self, number: usize, graft: &Graft) -> Option<()> {
+        let incoming = self.incoming;
+        let list = &incoming.list;
+        let json =
+            |number: usize| -> Option<Value> { serde_json::from_slice(&incoming.body[list.get(number)?.clone()]).ok() };
+        let at = |number: usize| list.get(number).cloned();
+        match incoming.format {
+            Format::Anthropic => {
+                let (mut said, mut answered) = (json(number)?, json(number + 1)?);
+                if answered["role"] != "user" {
+                    return None;
+                }
+                blocks(&mut said)?.extend(graft.calls.iter().cloned());
+                blocks(&mut answered)?.splice(0..0, graft.results.iter().cloned());
+                let (first, next) = (at(number)?, at(number + 1)?);
+                self.put(&said.to_string());
+                self.taken = first.end;
+                self.take_up_to(next.start);
+                self.put(&answered.to_string());
+                self.taken = next.end;
+            }
+            Format::OpenaiResponses => {
+                let behind =
+                    (number..list.len()).find(|it| incoming.messages().get(*it).is_some_and(|item| !item.is_model))?;
+                self.take_up_to(at(behind)?.start);
+                for item in graft.calls.iter().chain(&graft.results) {
+                    self.put(&item.to_string());
+                    self.text.push(b',');
+                }
+            }
+            _ => {
+                let mut said = json(number)?;
+                let calls = said.as_object_mut()?.entry("tool_calls").or_insert_with(|| json!([]));
+                if calls.is_null() {
+                    *calls = json!([]);
+                }
+                calls.as_array_mut()?.extend(graft.calls.iter().cloned());
+                self.put(&said.to_string());
+                self.taken = at(number)?.end;
+                for result in &graft.results {
+                    self.text.push(b',');
+                    self.put(&result.to_string());
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// The content of one of Anthropic's messages as a list of blocks.
+fn blocks(message: &mut Value) -> Option<&mut Vec<Value>> {
+    let content = message.get_mut("content")?;
+    if let Value::String(text) = content {
+        *content = if text.is_empty() { json!([]) } else { json!([{"type": "text", "text": text}]) };
+    }
+    content.as_array_mut()
+}

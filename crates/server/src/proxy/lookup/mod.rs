@@ -1,0 +1,290 @@
+//! The model's own look at what left its context: tools that the proxy adds, and whose calls it answers itself.
+//!
+//! From a conversation's first compaction on, `search_history` and `recall` are added to its requests. Where an answer calls
+//! them and nothing else, the client sees none of it: the calls are answered, the provider is asked again with both at the
+//! end, and so on, [`ROUNDS`] times at most; the last request offers the tools no more. Where a call of ours stands beside
+//! calls of the client's, the client gets its own at once, and what was ours is put back beside them when it brings their
+//! results ([`exchanges`]). The figures of all answers' usage are added up.
+//!
+//! A stream is held back until it is clear whether the client may see it: until the client's own call begins, until the
+//! model has said [`HOLD`] characters, or to the end. What comes after that goes on as it comes.
+
+mod events;
+mod exchanges;
+mod past;
+mod request;
+mod said;
+mod streamed;
+mod telling;
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use epitome::formats::Format;
+use futures_util::{Stream, StreamExt as _};
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use exchanges::Exchange;
+pub(crate) use exchanges::Exchanges;
+use past::PastOf;
+use request::Asking;
+use said::{OurCall, Said, add_usage};
+use telling::add_known;
+
+use super::chain::Digest;
+use super::incoming::Incoming;
+use super::memory::Shared;
+use super::opening::Opened;
+use super::prepare::Prepared;
+use super::{headers, unreachable};
+use crate::error::ApiError;
+use crate::state::App;
+
+/// How often the provider is asked again for one request of a client. In readings of recorded sessions nobody needed more
+/// than one search a question, and a dozen for a dozen.
+const ROUNDS: usize = 8;
+
+/// Calls of one answer that are answered.
+const CALLS: usize = 8;
+
+/// Characters of a streamed answer that are held back. What a model says before it looks something up is a sentence or
+/// two; an answer is more.
+const HOLD: usize = 600;
+
+/// The largest answer that is read whole.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// What an answer is told that may not be looked up any more.
+const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask again for what is still needed.";
+
+/// What is needed to ask the provider again.
+#[derive(Debug, Clone)]
+pub(super) struct Again {
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+}
+
+/// A request with our tools in it, and what has come of it so far.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    app: Arc<App>,
+    format: Format,
+    asking: Asking,
+    again: Again,
+    past: PastOf,
+    /// Where the client's conversation ends.
+    end: Digest,
+    steps: Vec<String>,
+    rounds: usize,
+    calls: usize,
+    /// Whether what was looked up can be told again later: the client saw nothing of the answers that asked for it.
+    is_repeatable: bool,
+}
+
+impl Lookup {
+    /// Adds our tools to a request where something has left the context of its conversation, or where they were called in it
+    /// before. `None` where there is nothing to look up, or the tools cannot be added.
+    pub(super) fn new(
+        app: &Arc<App>,
+        incoming: &Arc<Incoming>,
+        shared: &Shared,
+        prepared: &Prepared,
+        again: Again,
+    ) -> Option<Self> {
+        let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
+        if !app.proxy.runtime.proxy_recall || !(has_left || incoming.woven_at.is_some()) {
+            return None;
+        }
+        let asking = Asking::new(incoming.format, &prepared.body)?;
+        Some(Self {
+            app: Arc::clone(app),
+            format: incoming.format,
+            asking,
+            again,
+            // It may be another conversation by now: one that parted from a known one was remembered on its own.
+            past: PastOf::new(
+                app,
+                incoming,
+                &app.proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
+            ),
+            end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
+            steps: Vec::new(),
+            rounds: 0,
+            calls: 0,
+            is_repeatable: true,
+        })
+    }
+
+    /// The request as it is sent first.
+    pub(super) fn body(&self) -> Option<Bytes> {
+        self.asking.with_steps(&[], true)
+    }
+
+    /// Whether a refusal may be about our tools: then the request is sent once more without them.
+    pub(super) fn may_be_refused(status: StatusCode) -> bool {
+        matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY)
+    }
+
+    /// The answer for the client, from the provider's first.
+    pub(super) async fn answer(self, opened: Opened) -> Response {
+        let (status, headers, is_stream, pieces) = opened.into_parts();
+        let mut headers = headers::for_client(&headers);
+        if !status.is_success() {
+            return with_parts(status, headers, Body::from_stream(pieces));
+        }
+        headers.remove(header::CONTENT_LENGTH);
+        if is_stream {
+            return with_parts(status, headers, streamed::body(self, pieces));
+        }
+        self.whole(status, headers, pieces).await.unwrap_or_else(IntoResponse::into_response)
+    }
+
+    /// The same where answers come whole.
+    async fn whole(
+        mut self,
+        mut status: StatusCode,
+        mut headers: HeaderMap,
+        first: impl Stream<Item = Result<Bytes, reqwest::Error>>,
+    ) -> Result<Response, ApiError> {
+        let mut read = read_whole(first).await?;
+        let mut earlier = Value::Null;
+        loop {
+            let mut json: Value = serde_json::from_slice(&read).unwrap_or_default();
+            let Some(mut said) = Said::of(self.format, &json) else {
+                return Ok(with_parts(status, headers, Body::from(read)));
+            };
+            let (calls, has_others) = (said.ours(&self.asking.names), said.has_others(&self.asking.names));
+            if calls.is_empty() || has_others || !self.may_ask() {
+                if !calls.is_empty() {
+                    self.graft(&said, &calls, has_others).await;
+                    said.remove_ours(&self.asking.names);
+                    if let Some(place) = json.pointer_mut(Said::place(self.format)) {
+                        *place = said.json.clone();
+                    }
+                    if !has_others {
+                        end_turn(self.format, &mut json);
+                    }
+                }
+                if calls.is_empty() && self.rounds == 0 {
+                    return Ok(with_parts(status, headers, Body::from(read)));
+                }
+                if let Some(usage) = json.get_mut("usage") {
+                    add_known(usage, &earlier);
+                }
+                self.keep(None);
+                return Ok(with_parts(status, headers, Body::from(json.to_string())));
+            }
+            self.look_up(&said, &calls).await;
+            add_usage(&mut earlier, &json["usage"]);
+            match self.next_answer().await {
+                Ok(answer) => {
+                    read = read_whole(answer.bytes_stream()).await?;
+                }
+                // What was looked up is left out, and the answer is the one to the client's own request.
+                Err(_) => {
+                    let answer = self.send(self.asking.plain.clone()).await?;
+                    status = answer.status();
+                    headers = headers::for_client(answer.headers());
+                    return Ok(with_parts(status, headers, Body::from_stream(answer.bytes_stream())));
+                }
+            }
+        }
+    }
+
+    /// Whether the provider may be asked again.
+    fn may_ask(&self) -> bool {
+        self.rounds < ROUNDS
+    }
+
+    /// Answers calls, all of an answer, which stands at the end of the next request with its results.
+    async fn look_up(&mut self, said: &Said, calls: &[OurCall]) {
+        let results = self.results(calls).await;
+        self.steps.extend(said.step(calls, &results, self.asking.is_stored));
+        self.rounds += 1;
+    }
+
+    /// Answers calls that stand beside the client's. Those that cannot be put back later are not kept.
+    async fn graft(&mut self, said: &Said, calls: &[OurCall], has_others: bool) {
+        if has_others {
+            let results = self.results(calls).await;
+            let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
+            self.keep(Some(graft));
+        }
+    }
+
+    async fn results(&mut self, calls: &[OurCall]) -> Vec<String> {
+        self.calls += calls.len();
+        self.app.metrics.looked_up("proxy", calls.len());
+        let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
+        results.resize(calls.len(), TOO_MANY.to_owned());
+        results
+    }
+
+    /// Keeps what happened, for the client's later requests.
+    fn keep(&mut self, graft: Option<said::Graft>) {
+        let steps = if self.is_repeatable { std::mem::take(&mut self.steps) } else { Vec::new() };
+        let exchange = Exchange { steps, graft };
+        if !exchange.is_empty() {
+            self.app.proxy.exchanges.keep(self.end, exchange);
+            tracing::info!(rounds = self.rounds, calls = self.calls, "looked up");
+        }
+    }
+
+    /// Asks the provider again, with what was looked up.
+    async fn next_answer(&self) -> Result<reqwest::Response, Refused> {
+        let body = self.asking.with_steps(&self.steps, self.may_ask()).ok_or(Refused(None))?;
+        let answer = self.send(body).await.map_err(|_| Refused(None))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        tracing::warn!(%status, "the provider refused a request with what was looked up");
+        let said = answer.bytes().await.unwrap_or_default();
+        Err(Refused(serde_json::from_slice(&said).ok()))
+    }
+
+    async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {
+        let Again { url, headers } = self.again.clone();
+        let sender = &self.app.proxy.sender;
+        sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(unreachable)
+    }
+}
+
+/// A provider that did not take a request: what it said, where that is JSON.
+#[derive(Debug)]
+struct Refused(Option<Value>);
+
+/// An answer that ends in calls that nobody is left to answer ends there.
+fn end_turn(format: Format, json: &mut Value) {
+    match format {
+        Format::Anthropic => json["stop_reason"] = "end_turn".into(),
+        Format::OpenaiResponses => {}
+        _ => json["choices"][0]["finish_reason"] = "stop".into(),
+    }
+}
+
+async fn read_whole(pieces: impl Stream<Item = Result<Bytes, reqwest::Error>>) -> Result<Bytes, ApiError> {
+    let mut pieces = std::pin::pin!(pieces);
+    let mut read = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let broken = |message: &str| {
+            let help = "try again; the provider's answer broke off";
+            ApiError::new(StatusCode::BAD_GATEWAY, "upstream-broke-off", message, help)
+        };
+        let piece = piece.map_err(|_| broken("the provider's answer broke off"))?;
+        if read.len() + piece.len() > MOST_BYTES {
+            return Err(broken("the provider's answer is larger than what is read"));
+        }
+        read.extend_from_slice(&piece);
+    }
+    Ok(Bytes::from(read))
+}
+
+fn with_parts(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::new(body);
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    response
+}

@@ -1,0 +1,71 @@
+//! The past of the conversation that a request belongs to, read when the model first asks for it.
+
+use std::sync::Arc;
+
+use epitome::live::LiveSession;
+use epitome::strategy::Cancellation;
+use epitome_mcp::{Call, ContextStatus, LogIndex, Past};
+
+use super::said::OurCall;
+use crate::proxy::incoming::Incoming;
+use crate::proxy::memory::Shared;
+use crate::proxy::prepare::past_of;
+use crate::state::App;
+
+/// What a call is told where its answer failed.
+const FAILED: &str = "The history cannot be searched now. Go on without it.";
+
+/// The past of a conversation.
+pub(super) struct PastOf {
+    app: Arc<App>,
+    incoming: Arc<Incoming>,
+    shared: Shared,
+    /// The session with its index, once it was read.
+    read: Option<(LiveSession, LogIndex)>,
+}
+
+impl std::fmt::Debug for PastOf {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("PastOf").field("read", &self.read.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl PastOf {
+    pub(super) fn new(app: &Arc<App>, incoming: &Arc<Incoming>, shared: &Shared) -> Self {
+        let (app, incoming, shared) = (Arc::clone(app), Arc::clone(incoming), Arc::clone(shared));
+        Self { app, incoming, shared, read: None }
+    }
+
+    /// The answers to calls, in their order. The first time the request is read and indexed, linear in it; on a worker.
+    pub(super) async fn answers(&mut self, calls: &[OurCall]) -> Vec<String> {
+        let (app, incoming, shared) = (Arc::clone(&self.app), Arc::clone(&self.incoming), Arc::clone(&self.shared));
+        let (read, asked) = (self.read.take(), calls.to_vec());
+        let tenant = Arc::clone(&self.incoming.tenant);
+        let work = move |cancellation: &Cancellation| {
+            let (live, mut index) = match read {
+                Some(read) => read,
+                None => (past_of(&app, &incoming, &shared.blocking_lock(), cancellation)?, LogIndex::default()),
+            };
+            let answers = asked.iter().map(|call| answer(&app, &incoming, &live, &mut index, call)).collect();
+            Some((answers, (live, index)))
+        };
+        match self.app.work(&tenant, work).await {
+            Ok(Some((answers, read))) => {
+                self.read = Some(read);
+                answers
+            }
+            Ok(None) | Err(_) => vec![FAILED.to_owned(); calls.len()],
+        }
+    }
+}
+
+fn answer(app: &App, incoming: &Incoming, live: &LiveSession, index: &mut LogIndex, call: &OurCall) -> String {
+    match Call::read_text(&call.name, &call.arguments) {
+        Ok(call) => {
+            let archive = |handle: &str| Ok(app.archives.find(&incoming.tenant, handle).map(|found| found.item));
+            let status = || ContextStatus::of(live.session(), live.engine(), live.budget());
+            Past { session: live.session(), index, archive: &archive, status: &status }.answer(&call).text
+        }
+        Err(problem) => problem,
+    }
+}

@@ -1,0 +1,179 @@
+//! Requests with our tools in them, and with what was looked up at their end. All else stays byte for byte.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use epitome::formats::Format;
+use epitome_mcp::tools::{self, Tool};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::super::outline::Outline;
+
+/// A request that our tools can be added to.
+#[derive(Debug)]
+pub(super) struct Asking {
+    format: Format,
+    /// The request as it is sent without our tools.
+    pub(super) plain: Bytes,
+    /// The same with them.
+    offering: Bytes,
+    /// The same, where the model is not to call them any more.
+    closing: Bytes,
+    /// Our tools in it.
+    pub(super) names: Vec<&'static str>,
+    /// Whether the provider keeps what it said, so that it may be named by its id.
+    pub(super) is_stored: bool,
+}
+
+impl Asking {
+    /// Adds our tools to a request. `None` where that is not possible: it has a tool of the same name, several answers are
+    /// asked for, or it names tools in the old form. Linear in the request.
+    pub(super) fn new(format: Format, plain: &Bytes) -> Option<Self> {
+        let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(plain).ok()?;
+        let number = |name: &str| fields.get(name).and_then(|json| json.get().parse::<u32>().ok());
+        if number("n").is_some_and(|n| n > 1) || fields.contains_key("functions") {
+            return None;
+        }
+        let given: Option<Vec<Value>> = match fields.get("tools") {
+            Some(tools) if tools.get() != "null" => Some(serde_json::from_str(tools.get()).ok()?),
+            _ => None,
+        };
+        let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
+        let taken: Vec<String> = given.iter().flatten().filter_map(name).collect();
+        let ours = [tools::search_history(), tools::recall()]
+            .into_iter()
+            .filter(|tool| !taken.iter().any(|it| it == tool.name));
+        let (names, defined): (Vec<&'static str>, Vec<String>) =
+            ours.map(|tool| (tool.name, defined(format, tool).to_string())).unzip();
+        if !names.contains(&tools::SEARCH_HISTORY) {
+            return None;
+        }
+        let (offering, closing) = match fields.get("tools") {
+            Some(at) => {
+                let start = at.get().as_ptr() as usize - plain.as_ptr() as usize;
+                let end = start + at.get().len();
+                let list = match &given {
+                    Some(tools) if !tools.is_empty() => {
+                        format!("{},{}]", at.get().trim_end().strip_suffix(']')?.trim_end(), defined.join(","))
+                    }
+                    _ => format!("[{}]", defined.join(",")),
+                };
+                let offering = [&plain[..start], list.as_bytes(), &plain[end..]].concat();
+                // The client's own tools stay: the model goes on with them.
+                let closing =
+                    if taken.is_empty() { without_choice(format, &offering, &fields)? } else { plain.to_vec() };
+                (offering, closing)
+            }
+            None => {
+                let offering = with_field(plain, "tools", &format!("[{}]", defined.join(",")))?;
+                let closing = without_choice(format, &offering, &fields)?;
+                (offering, closing)
+            }
+        };
+        let is_stored = fields.get("store").is_none_or(|json| json.get() != "false");
+        Some(Self {
+            format,
+            plain: plain.clone(),
+            offering: Bytes::from(offering),
+            closing: Bytes::from(closing),
+            names,
+            is_stored,
+        })
+    }
+
+    /// The request with `steps` at the end of its messages; with our tools where `may_ask`.
+    pub(super) fn with_steps(&self, steps: &[String], may_ask: bool) -> Option<Bytes> {
+        let body = if may_ask { &self.offering } else { &self.closing };
+        if steps.is_empty() {
+            return Some(body.clone());
+        }
+        let end = Outline::of(body, self.format).ok()?.items.last()?.end;
+        Some(Bytes::from([&body[..end], b",", steps.join(",").as_bytes(), &body[end..]].concat()))
+    }
+}
+
+/// A tool as a provider's request has it.
+fn defined(format: Format, tool: Tool) -> Value {
+    let Tool { name, description, schema } = tool;
+    match format {
+        Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        Format::OpenaiResponses => {
+            json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
+        }
+        _ => json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}}),
+    }
+}
+
+/// A request whose model may not call a tool: a history with calls in it needs the tools defined all the same.
+fn without_choice(format: Format, body: &[u8], fields: &BTreeMap<String, &RawValue>) -> Option<Vec<u8>> {
+    let none = if format == Format::Anthropic { r#"{"type":"none"}"# } else { "\"none\"" };
+    // Without tools of its own the client had nothing to choose from.
+    if fields.contains_key("tool_choice") { Some(body.to_vec()) } else { with_field(body, "tool_choice", none) }
+}
+
+/// A JSON object with one more field at its end.
+fn with_field(body: &[u8], name: &str, json: &str) -> Option<Vec<u8>> {
+    let end = body.iter().rposition(|byte| *byte == b'}')?;
+    let field = format!(r#","{name}":{json}"#);
+    Some([&body[..end], field.as_bytes(), &body[end..]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn tools_are_added_and_all_else_stays() {
+        let check = |format, body: &str, expect: Option<(&str, &str, usize)>| {
+            let asking = Asking::new(format, &Bytes::copy_from_slice(body.as_bytes()));
+            let Some((before, behind, tools)) = expect else {
+                return assert!(asking.is_none(), "{body}");
+            };
+            let asking = asking.unwrap();
+            let offering = String::from_utf8(asking.with_steps(&[], true).unwrap().to_vec()).unwrap();
+            assert!(offering.starts_with(before) && offering.ends_with(behind), "{offering}");
+            let value: Value = serde_json::from_str(&offering).unwrap();
+            assert_eq!(value["tools"].as_array().unwrap().len(), tools, "{offering}");
+            let steps = ["{\"step\":1}".to_owned(), "{\"step\":2}".to_owned()];
+            let value: Value = serde_json::from_slice(&asking.with_steps(&steps, true).unwrap()).unwrap();
+            let list = if format == Format::OpenaiResponses { &value["input"] } else { &value["messages"] };
+            let list = list.as_array().unwrap();
+            assert_eq!(list[list.len() - 2..], [json!({"step": 1}), json!({"step": 2})]);
+        };
+        let bare = "{\"messages\": [ {\"role\":\"user\"} ] } ";
+        check(Format::OpenaiChat, bare, Some(("{\"messages\": [ {\"role\":\"user\"} ] ,\"tools\":[", "} ", 2)));
+        let tools = "{\"tools\": [ {\"name\": \"bash\"} ],\"messages\":[{}], \"x\":1}";
+        check(
+            Format::Anthropic,
+            tools,
+            Some(("{\"tools\": [ {\"name\": \"bash\"},{", "],\"messages\":[{}], \"x\":1}", 3)),
+        );
+        check(
+            Format::OpenaiResponses,
+            r#"{"tools":null,"input":[{}]}"#,
+            Some((r#"{"tools":[{"#, r#"],"input":[{}]}"#, 2)),
+        );
+        check(Format::OpenaiResponses, r#"{"tools":[],"input":[{}]}"#, Some((r#"{"tools":[{"#, "}", 2)));
+        let own_recall = r#"{"tools":[{"function":{"name":"recall"}}],"messages":[{}]}"#;
+        check(Format::OpenaiChat, own_recall, Some(("", "", 2)));
+        check(Format::OpenaiChat, r#"{"tools":[{"function":{"name":"search_history"}}],"messages":[{}]}"#, None);
+        check(Format::OpenaiChat, r#"{"messages":[{}],"n":2}"#, None);
+        check(Format::OpenaiChat, r#"{"messages":[{}],"functions":[]}"#, None);
+        check(Format::OpenaiChat, r#"{"messages":[{}],"tools":7}"#, None);
+    }
+
+    #[test]
+    fn the_last_request_offers_nothing() {
+        let last = |format, body: &str| -> Value {
+            let asking = Asking::new(format, &Bytes::copy_from_slice(body.as_bytes())).unwrap();
+            serde_json::from_slice(&asking.with_steps(&["{}".to_owned()], false).unwrap()).unwrap()
+        };
+        let body = last(Format::Anthropic, r#"{"messages":[{}]}"#);
+        assert_eq!(body["tool_choice"], json!({"type": "none"}), "a history with calls needs its tools");
+        assert_eq!(body["tools"].as_array().unwrap().len(), 2);
+        let body = last(Format::OpenaiChat, r#"{"messages":[{}],"tools":[{"function":{"name":"bash"}}]}"#);
+        assert_eq!((body["tools"].as_array().unwrap().len(), body.get("tool_choice")), (1, None));
+    }
+}

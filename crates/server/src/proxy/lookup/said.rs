@@ -1,0 +1,252 @@
+//! What the model said in one answer: which calls in it are ours, and how it stands in a request.
+
+use epitome::formats::Format;
+use serde_json::{Value, json};
+
+/// A call of one of our tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OurCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// Its arguments as JSON text.
+    pub(super) arguments: String,
+}
+
+/// A call of ours that stands beside the client's own, with its result: the client never saw them, so they are put back
+/// into the request that brings the results of the others.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Graft {
+    /// The calls as the model made them.
+    pub(super) calls: Vec<Value>,
+    /// Their results, as the format has them.
+    pub(super) results: Vec<Value>,
+}
+
+/// Items of Responses that the client has to answer.
+const CLIENTS_CALLS: [&str; 7] = [
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "mcp_approval_request",
+];
+
+/// What was said, as the provider has it: the message of a chat, the content of Anthropic's, the output of Responses.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Said {
+    pub(super) format: Format,
+    pub(super) json: Value,
+}
+
+impl Said {
+    /// Where it stands in a whole answer.
+    pub(super) fn place(format: Format) -> &'static str {
+        match format {
+            Format::Anthropic => "/content",
+            Format::OpenaiResponses => "/output",
+            _ => "/choices/0/message",
+        }
+    }
+
+    /// What a whole answer says; `None` where it is none.
+    pub(super) fn of(format: Format, answer: &Value) -> Option<Self> {
+        let json = answer.pointer(Self::place(format))?;
+        (json.is_array() || json.is_object()).then(|| Self { format, json: json.clone() })
+    }
+
+    /// The calls in it.
+    fn calls(&self) -> &[Value] {
+        let list = match self.format {
+            Format::Anthropic | Format::OpenaiResponses => &self.json,
+            _ => &self.json["tool_calls"],
+        };
+        list.as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls that are ours.
+    pub(super) fn ours(&self, names: &[&str]) -> Vec<OurCall> {
+        self.calls()
+            .iter()
+            .filter(|call| is_ours(self.format, call, names))
+            .map(|call| our_call(self.format, call))
+            .collect()
+    }
+
+    /// Whether the client has a call to answer.
+    pub(super) fn has_others(&self, names: &[&str]) -> bool {
+        self.calls().iter().any(|call| is_a_clients(self.format, call) && !is_ours(self.format, call, names))
+    }
+
+    /// Takes our calls out.
+    pub(super) fn remove_ours(&mut self, names: &[&str]) {
+        let format = self.format;
+        let list = match format {
+            Format::Anthropic | Format::OpenaiResponses => Some(&mut self.json),
+            _ => self.json.get_mut("tool_calls"),
+        };
+        if let Some(list) = list.and_then(Value::as_array_mut) {
+            list.retain(|call| !is_ours(format, call, names));
+            if format == Format::OpenaiChat
+                && list.is_empty()
+                && let Some(message) = self.json.as_object_mut()
+            {
+                message.shift_remove("tool_calls");
+            }
+        }
+    }
+
+    /// It and the results of its calls, all ours, as messages of a request. With `is_stored` the provider knows what it
+    /// said by its id; without, reasoning that cannot be read back is left out.
+    pub(super) fn step(&self, calls: &[OurCall], results: &[String], is_stored: bool) -> Vec<String> {
+        let results: Vec<Value> = calls.iter().zip(results).map(|(call, text)| self.result(call, text)).collect();
+        let mut messages = Vec::new();
+        match self.format {
+            Format::Anthropic => {
+                // Texts of nothing are not taken back.
+                let is_empty =
+                    |block: &Value| block["type"] == "text" && block["text"].as_str().is_none_or(str::is_empty);
+                let blocks = self.calls().iter().filter(|block| !is_empty(block)).cloned().collect::<Vec<Value>>();
+                messages.push(json!({"role": "assistant", "content": blocks}));
+                messages.push(json!({"role": "user", "content": results}));
+            }
+            Format::OpenaiResponses => {
+                let can_be_read = |item: &Value| {
+                    is_stored || item["type"] != "reasoning" || item["encrypted_content"].as_str().is_some()
+                };
+                messages.extend(
+                    self.calls().iter().filter(|item| can_be_read(item)).map(|item| without_id(item, is_stored)),
+                );
+                messages.extend(results);
+            }
+            _ => {
+                let mut message = self.json.clone();
+                message["role"] = "assistant".into();
+                messages.push(message);
+                messages.extend(results);
+            }
+        }
+        messages.iter().map(Value::to_string).collect()
+    }
+
+    /// Our calls of it and their results, to be put beside the client's.
+    pub(super) fn graft(&self, names: &[&str], calls: &[OurCall], results: &[String], is_stored: bool) -> Graft {
+        let ours = self.calls().iter().filter(|call| is_ours(self.format, call, names));
+        Graft {
+            calls: ours.map(|call| without_id(call, is_stored || self.format != Format::OpenaiResponses)).collect(),
+            results: calls.iter().zip(results).map(|(call, text)| self.result(call, text)).collect(),
+        }
+    }
+
+    fn result(&self, call: &OurCall, text: &str) -> Value {
+        match self.format {
+            Format::Anthropic => json!({"type": "tool_result", "tool_use_id": call.id, "content": text}),
+            Format::OpenaiResponses => json!({"type": "function_call_output", "call_id": call.id, "output": text}),
+            _ => json!({"role": "tool", "tool_call_id": call.id, "content": text}),
+        }
+    }
+}
+
+/// An item of Responses as it may be sent back.
+fn without_id(item: &Value, keeps_id: bool) -> Value {
+    let mut item = item.clone();
+    if !keeps_id && let Some(fields) = item.as_object_mut() {
+        fields.shift_remove("id");
+    }
+    item
+}
+
+/// Whether a block or an item is a call that somebody on the client's side has to answer.
+pub(super) fn is_a_clients(format: Format, call: &Value) -> bool {
+    match format {
+        Format::Anthropic => call["type"] == "tool_use",
+        Format::OpenaiResponses => call["type"].as_str().is_some_and(|kind| CLIENTS_CALLS.contains(&kind)),
+        _ => true,
+    }
+}
+
+/// Whether a block or an item is a call of one of our tools.
+pub(super) fn is_ours(format: Format, call: &Value, names: &[&str]) -> bool {
+    let name = match format {
+        Format::Anthropic if call["type"] == "tool_use" => &call["name"],
+        Format::OpenaiResponses if call["type"] == "function_call" => &call["name"],
+        Format::Anthropic | Format::OpenaiResponses => return false,
+        _ => &call["function"]["name"],
+    };
+    name.as_str().is_some_and(|name| names.contains(&name))
+}
+
+fn our_call(format: Format, call: &Value) -> OurCall {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (id, name, arguments) = match format {
+        Format::Anthropic => (&call["id"], &call["name"], &call["input"]),
+        Format::OpenaiResponses => (&call["call_id"], &call["name"], &call["arguments"]),
+        _ => (&call["id"], &call["function"]["name"], &call["function"]["arguments"]),
+    };
+    let arguments = if arguments.is_string() { text(arguments) } else { arguments.to_string() };
+    OurCall { id: text(id), name: text(name), arguments }
+}
+
+/// Adds the figures of one answer's usage to those of others.
+pub(super) fn add_usage(total: &mut Value, usage: &Value) {
+    match (total, usage) {
+        (Value::Object(total), Value::Object(usage)) => {
+            for (name, figure) in usage {
+                match total.get_mut(name) {
+                    Some(known) => add_usage(known, figure),
+                    None => {
+                        total.insert(name.clone(), figure.clone());
+                    }
+                }
+            }
+        }
+        (total, usage) => {
+            if let (Some(one), Some(other)) = (total.as_u64(), usage.as_u64()) {
+                *total = one.saturating_add(other).into();
+            } else if total.is_null() {
+                *total = usage.clone();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_adds_up() {
+        let mut total = Value::Null;
+        add_usage(&mut total, &json!({"input": 10, "kind": "a", "details": {"cached": 3, "none": null}}));
+        add_usage(&mut total, &json!({"input": 5, "kind": "b", "details": {"cached": 1, "none": 2}, "more": 7}));
+        assert_eq!(total, json!({"input": 15, "kind": "a", "details": {"cached": 4, "none": 2}, "more": 7}));
+    }
+
+    #[test]
+    fn our_calls_are_told_from_the_clients() {
+        let names = ["search_history"];
+        let check = |format, json: Value, ours: usize, others: bool| {
+            let mut said = Said { format, json };
+            assert_eq!((said.ours(&names).len(), said.has_others(&names)), (ours, others), "{:?}", said.json);
+            said.remove_ours(&names);
+            assert_eq!((said.ours(&names).len(), said.has_others(&names)), (0, others));
+        };
+        let tool = |name: &str| json!({"id": "1", "function": {"name": name, "arguments": "{}"}});
+        check(Format::OpenaiChat, json!({"tool_calls": [tool("search_history"), tool("bash")]}), 1, true);
+        check(Format::OpenaiChat, json!({"tool_calls": [tool("search_history")]}), 1, false);
+        check(Format::OpenaiChat, json!({"content": "x"}), 0, false);
+        let block = |name: &str| json!({"type": "tool_use", "id": "1", "name": name, "input": {}});
+        check(Format::Anthropic, json!([{"type": "text", "text": "x"}, block("search_history")]), 1, false);
+        check(Format::Anthropic, json!([block("bash"), block("search_history"), block("search_history")]), 2, true);
+        let item = |kind: &str, name: &str| json!({"type": kind, "call_id": "1", "name": name, "arguments": "{}"});
+        check(
+            Format::OpenaiResponses,
+            json!([item("reasoning", ""), item("function_call", "search_history")]),
+            1,
+            false,
+        );
+        check(Format::OpenaiResponses, json!([item("custom_tool_call", "search_history")]), 0, true);
+        check(Format::OpenaiResponses, json!([item("web_search_call", "")]), 0, false);
+    }
+}

@@ -1,0 +1,420 @@
+//! A streamed answer, event by event: what the model says is put together, and what the client is to see is told on.
+//!
+//! Several answers of the provider can become one of the proxy: calls of ours are taken out, and what stands behind them is
+//! numbered as though they had never been there.
+
+use std::collections::{HashMap, HashSet};
+
+use axum::body::Bytes;
+use epitome::formats::Format;
+use serde_json::{Value, json};
+
+use super::events::Event;
+use super::said::{Said, add_usage, is_a_clients, is_ours};
+
+/// What an event means for whether the client may see it yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It says nothing, or thinks.
+    Quiet,
+    /// So many characters of what the model says.
+    Text(usize),
+    /// It belongs to a call of ours.
+    Ours,
+    /// It belongs to a call of the client's.
+    Clients,
+    /// The answer ends.
+    Ending,
+    /// The provider failed.
+    Broken,
+}
+
+/// One answer of the provider, as far as it has come.
+#[derive(Debug)]
+pub(super) struct Round<'n> {
+    format: Format,
+    names: &'n [&'static str],
+    /// The blocks, items or calls by their numbers.
+    parts: Vec<Value>,
+    /// A chat's message beside its calls.
+    message: Value,
+    /// Arguments of Anthropic's calls, which come as text.
+    arguments: HashMap<usize, String>,
+    ours: HashSet<usize>,
+    /// The numbers that the client knows parts by.
+    shown: HashMap<usize, u64>,
+    continues: Option<bool>,
+    pub(super) usage: Value,
+    pub(super) is_over: bool,
+}
+
+impl<'n> Round<'n> {
+    pub(super) fn new(format: Format, names: &'n [&'static str]) -> Self {
+        Self {
+            format,
+            names,
+            parts: Vec::new(),
+            message: json!({"role": "assistant", "content": null}),
+            arguments: HashMap::new(),
+            ours: HashSet::new(),
+            shown: HashMap::new(),
+            continues: None,
+            usage: Value::Null,
+            is_over: false,
+        }
+    }
+
+    /// What was said.
+    pub(super) fn said(&self) -> Said {
+        let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
+        let json = match self.format {
+            Format::Anthropic | Format::OpenaiResponses => Value::Array(parts),
+            _ => {
+                let mut message = self.message.clone();
+                if !parts.is_empty() {
+                    message["tool_calls"] = Value::Array(parts);
+                }
+                message
+            }
+        };
+        Said { format: self.format, json }
+    }
+
+    /// Takes note of an event.
+    pub(super) fn take(&mut self, event: &Event) -> Kind {
+        match self.format {
+            Format::Anthropic => self.take_anthropic(&event.json),
+            Format::OpenaiResponses => self.take_responses(&event.json),
+            _ => self.take_chat(event),
+        }
+    }
+
+    fn part(&mut self, number: usize) -> &mut Value {
+        // A provider that numbers wildly gets no list of that length.
+        let number = number.min(self.parts.len().saturating_add(64));
+        if self.parts.len() <= number {
+            self.parts.resize(number + 1, Value::Null);
+        }
+        &mut self.parts[number]
+    }
+
+    /// Whose call a part is, now that it is known what it is.
+    fn call(&mut self, number: usize) -> Option<Kind> {
+        let part = self.parts.get(number)?;
+        if part["function"]["name"] == "" {
+            return Some(Kind::Quiet); // a chat's call whose name has not come yet
+        }
+        if is_ours(self.format, part, self.names) {
+            self.ours.insert(number);
+            Some(Kind::Ours)
+        } else {
+            is_a_clients(self.format, part).then_some(Kind::Clients)
+        }
+    }
+
+    fn take_anthropic(&mut self, json: &Value) -> Kind {
+        let number = json["index"].as_u64().unwrap_or(0) as usize;
+        match json["type"].as_str().unwrap_or_default() {
+            "message_start" => {
+                self.usage = json["message"]["usage"].clone();
+                Kind::Quiet
+            }
+            "content_block_start" => {
+                *self.part(number) = json["content_block"].clone();
+                self.call(number).unwrap_or(Kind::Quiet)
+            }
+            "content_block_delta" => {
+                let delta = &json["delta"];
+                if let Some(piece) = delta["partial_json"].as_str() {
+                    self.arguments.entry(number).or_default().push_str(piece);
+                    return if self.ours.contains(&number) { Kind::Ours } else { Kind::Quiet };
+                }
+                let mut said = 0;
+                for field in ["text", "thinking", "signature"] {
+                    if let Some(piece) = delta[field].as_str() {
+                        said += if field == "text" { piece.chars().count() } else { 0 };
+                        push_text(&mut self.part(number)[field], piece);
+                    }
+                }
+                if !delta["citation"].is_null() {
+                    let citation = delta["citation"].clone();
+                    match &mut self.part(number)["citations"] {
+                        Value::Array(citations) => citations.push(citation),
+                        none => *none = json!([citation]),
+                    }
+                }
+                Kind::Text(said)
+            }
+            "content_block_stop" => {
+                if let Some(arguments) = self.arguments.remove(&number) {
+                    // Ours are answered with what is wrong with them.
+                    let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
+                    self.part(number)["input"] = arguments;
+                }
+                if self.ours.contains(&number) { Kind::Ours } else { Kind::Quiet }
+            }
+            "message_delta" => {
+                if let Some(usage) = json["usage"].as_object() {
+                    for (name, figure) in usage.iter().filter(|(_, figure)| !figure.is_null()) {
+                        self.usage[name] = figure.clone();
+                    }
+                }
+                Kind::Ending
+            }
+            "message_stop" => {
+                self.is_over = true;
+                Kind::Ending
+            }
+            "error" => Kind::Broken,
+            _ => Kind::Quiet,
+        }
+    }
+
+    fn take_chat(&mut self, event: &Event) -> Kind {
+        let json = &event.json;
+        if event.is_done {
+            self.is_over = true;
+            return Kind::Ending;
+        }
+        if !json["error"].is_null() {
+            return Kind::Broken;
+        }
+        if json["usage"].is_object() {
+            self.usage = json["usage"].clone();
+        }
+        let Some(choice) = json["choices"].get(0) else {
+            return if json.is_null() { Kind::Quiet } else { Kind::Ending };
+        };
+        let delta = &choice["delta"];
+        let mut said = 0;
+        for (field, piece) in delta.as_object().into_iter().flatten() {
+            match (field.as_str(), piece) {
+                ("role" | "tool_calls", _) | (_, Value::Null) => {}
+                (field, Value::String(piece)) => {
+                    said += if field == "content" { piece.chars().count() } else { 0 };
+                    push_text(&mut self.message[field], piece);
+                }
+                (field, Value::Array(items)) if self.message[field].is_array() => {
+                    if let Some(known) = self.message[field].as_array_mut() {
+                        known.extend(items.iter().cloned());
+                    }
+                }
+                (field, other) => self.message[field] = other.clone(),
+            }
+        }
+        let mut kind = Kind::Text(said);
+        for (at, piece) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
+            let number = number_of(piece, at);
+            let call = self.part(number);
+            if call.is_null() {
+                *call = json!({"id": "", "type": "function", "function": {"name": "", "arguments": ""}});
+            }
+            for (field, text) in piece.as_object().into_iter().flatten() {
+                match (field.as_str(), text) {
+                    ("index" | "function", _) | (_, Value::Null) => {}
+                    (field, value) => call[field] = value.clone(),
+                }
+            }
+            for field in ["name", "arguments"] {
+                if let Some(text) = piece["function"][field].as_str() {
+                    push_text(&mut call["function"][field], text);
+                }
+            }
+            match self.call(number) {
+                // The piece that says whose message it is goes on without the call.
+                Some(Kind::Ours) if said == 0 && kind != Kind::Clients && delta["role"].is_null() => kind = Kind::Ours,
+                Some(Kind::Ours | Kind::Quiet) => {}
+                _ => kind = Kind::Clients,
+            }
+        }
+        if choice["finish_reason"].is_null() { kind } else { Kind::Ending }
+    }
+
+    fn take_responses(&mut self, json: &Value) -> Kind {
+        let number = json["output_index"].as_u64().unwrap_or(0) as usize;
+        match json["type"].as_str().unwrap_or_default() {
+            "response.output_item.added" | "response.output_item.done" => {
+                *self.part(number) = json["item"].clone();
+                self.call(number).unwrap_or(Kind::Quiet)
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.is_over = true;
+                self.usage = json["response"]["usage"].clone();
+                if self.parts.is_empty() {
+                    self.parts = json["response"]["output"].as_array().cloned().unwrap_or_default();
+                    (0..self.parts.len()).for_each(|number| {
+                        self.call(number);
+                    });
+                }
+                if json["type"] == "response.failed" { Kind::Broken } else { Kind::Ending }
+            }
+            "error" => Kind::Broken,
+            "response.output_text.delta" => Kind::Text(json["delta"].as_str().unwrap_or_default().chars().count()),
+            _ if json.get("output_index").is_some() && self.ours.contains(&number) => Kind::Ours,
+            _ => Kind::Quiet,
+        }
+    }
+}
+
+/// The number of a piece of a chat's call; some providers leave it out.
+fn number_of(piece: &Value, at: usize) -> usize {
+    piece["index"].as_u64().map_or(at, |number| number as usize)
+}
+
+fn push_text(place: &mut Value, piece: &str) {
+    match place {
+        Value::String(text) => text.push_str(piece),
+        other => *other = piece.into(),
+    }
+}
+
+/// The one answer that the client sees.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Whether anything of it has been seen.
+    pub(super) has_begun: bool,
+    /// The number of the next part.
+    next: u64,
+    sequence: Option<u64>,
+    /// Items of Responses in answers before the one that goes on.
+    items: Vec<Value>,
+    /// The usage of answers before this one.
+    pub(super) earlier: Value,
+}
+
+impl Told {
+    /// An event as the client gets it; `None` for one that it does not.
+    pub(super) fn tell(&mut self, round: &mut Round<'_>, event: &Event) -> Option<Bytes> {
+        let continues = *round.continues.get_or_insert(self.has_begun);
+        let mut json = event.json.clone();
+        let is_told = match round.format {
+            Format::Anthropic => self.tell_anthropic(round, &mut json, continues),
+            Format::OpenaiResponses => self.tell_responses(round, &mut json, continues),
+            _ => self.tell_chat(round, &mut json),
+        };
+        self.has_begun |= is_told && !event.json.is_null();
+        is_told.then(|| event.with(&json))
+    }
+
+    /// The number that the client knows a part by.
+    fn numbered(&mut self, round: &mut Round<'_>, number: usize) -> u64 {
+        *round.shown.entry(number).or_insert_with(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    fn tell_anthropic(&mut self, round: &mut Round<'_>, json: &mut Value, continues: bool) -> bool {
+        match json["type"].as_str().unwrap_or_default() {
+            "message_start" => {
+                let mut earlier = self.earlier.clone();
+                if let Some(figures) = earlier.as_object_mut() {
+                    figures.shift_remove("output_tokens");
+                }
+                if let Some(usage) = json.pointer_mut("/message/usage") {
+                    add_known(usage, &earlier);
+                }
+                !continues
+            }
+            "message_delta" => {
+                if continues {
+                    json["usage"] = round.usage.clone();
+                }
+                if let Some(usage) = json.get_mut("usage") {
+                    add_known(usage, &self.earlier);
+                }
+                if json["delta"]["stop_reason"] == "tool_use" && !round.said().has_others(round.names) {
+                    json["delta"]["stop_reason"] = "end_turn".into();
+                }
+                true
+            }
+            _ => {
+                if let Some(number) = json["index"].as_u64() {
+                    json["index"] = self.numbered(round, number as usize).into();
+                }
+                true
+            }
+        }
+    }
+
+    fn tell_chat(&mut self, round: &mut Round<'_>, json: &mut Value) -> bool {
+        if let Some(usage) = json.get_mut("usage") {
+            add_known(usage, &self.earlier);
+        }
+        let Some(choice) = json.get_mut("choices").and_then(|choices| choices.get_mut(0)) else { return true };
+        let mut is_told = true;
+        if let Some(delta) = choice.get_mut("delta").and_then(Value::as_object_mut)
+            && let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut)
+        {
+            let numbers: Vec<usize> = calls.iter().enumerate().map(|(at, call)| number_of(call, at)).collect();
+            let mut number = numbers.iter();
+            calls.retain(|_| number.next().is_some_and(|number| !round.ours.contains(number)));
+            for (call, number) in calls.iter_mut().zip(numbers.iter().filter(|number| !round.ours.contains(number))) {
+                if call["index"].is_u64() {
+                    let mapped = *round.shown.entry(*number).or_insert_with(|| {
+                        self.next += 1;
+                        self.next - 1
+                    });
+                    call["index"] = mapped.into();
+                }
+            }
+            if calls.is_empty() {
+                delta.shift_remove("tool_calls");
+                is_told = delta.values().any(|value| !value.is_null() && value != "");
+            }
+        }
+        if choice["finish_reason"] == "tool_calls" && !round.said().has_others(round.names) {
+            choice["finish_reason"] = "stop".into();
+        }
+        is_told || !choice["finish_reason"].is_null()
+    }
+
+    fn tell_responses(&mut self, round: &mut Round<'_>, json: &mut Value, continues: bool) -> bool {
+        let kind = json["type"].as_str().unwrap_or_default().to_owned();
+        if continues && ["response.created", "response.in_progress", "response.queued"].contains(&kind.as_str()) {
+            return false;
+        }
+        if let Some(number) = json["output_index"].as_u64() {
+            json["output_index"] = self.numbered(round, number as usize).into();
+        }
+        if let Some(number) = json["sequence_number"].as_u64() {
+            let number = *self.sequence.get_or_insert(number);
+            json["sequence_number"] = number.into();
+            self.sequence = Some(number + 1);
+        }
+        if let Some(usage) = json.pointer_mut("/response/usage") {
+            add_known(usage, &self.earlier);
+        }
+        let output = json.pointer_mut("/response/output").and_then(Value::as_array_mut);
+        if let Some(output) = output.filter(|_| round.is_over) {
+            output.retain(|item| !is_ours(round.format, item, round.names));
+            output.splice(0..0, self.items.iter().cloned());
+        }
+        true
+    }
+
+    /// Takes note that the answer goes on in another of the provider's.
+    pub(super) fn go_on(&mut self, round: &Round<'_>) {
+        add_usage(&mut self.earlier, &round.usage);
+        if self.has_begun && round.format == Format::OpenaiResponses {
+            let parts = round.parts.iter().filter(|item| !item.is_null() && !is_ours(round.format, item, round.names));
+            self.items.extend(parts.cloned());
+        }
+    }
+}
+
+/// Adds earlier figures to those that an answer names; what it does not name is not told.
+pub(super) fn add_known(usage: &mut Value, earlier: &Value) {
+    let (Some(figures), Some(earlier)) = (usage.as_object_mut(), earlier.as_object()) else { return };
+    for (name, figure) in figures {
+        match (earlier.get(name), &figure) {
+            (Some(before), Value::Object(_)) => add_known(figure, before),
+            (Some(before), _) => {
+                if let (Some(one), Some(other)) = (figure.as_u64(), before.as_u64()) {
+                    *figure = one.saturating_add(other).into();
+                }
+            }
+            (None, _) => {}
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Searching what was said: in one session, and in all of a tenant's.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use epitome::Session;
+use epitome::recall::{Passage, Pool, Query, Source};
+use epitome::store::{Paging, SessionFilter};
+use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, Past};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::desk::Key;
+use super::input::{SessionId, check_name};
+use super::list::{HANDLES, name_handles};
+use super::open::{Seen, read, read_at};
+use crate::auth::Caller;
+use crate::error::{ApiError, ErrorBody};
+use crate::state::App;
+
+/// The most passages and characters of a page.
+const MOST_PASSAGES: usize = 50;
+const MOST_CHARACTERS: usize = 200_000;
+
+/// The sessions that are searched together, the last changed ones.
+const MOST_SESSIONS: usize = 200;
+
+/// The last page that can be asked for: what stands behind it matches by chance.
+const LAST_PAGE: usize = 100;
+
+/// What was found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Found {
+    /// The passages, the best first.
+    passages: Vec<FoundPassage>,
+    /// Whether the next page holds any.
+    more: bool,
+    /// How many sessions were searched, where it was more than one: the last changed ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sessions: Option<usize>,
+}
+
+/// A stretch of what was said.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FoundPassage {
+    /// The session, where more than one was searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    session: Option<Arc<str>>,
+    /// The words. Where they come from more than one message, each part stands under a line that names its message.
+    text: String,
+    /// The id of the message in which it matches best.
+    message: String,
+    /// That message's number, from 0.
+    number: u32,
+    /// Whose it is: `system`, `user`, `assistant` or `tool`.
+    role: &'static str,
+    /// The tool that was called there, or that printed it.
+    #[schema(value_type = Option<String>)]
+    tool: Option<Arc<str>>,
+    /// The file that the call names.
+    #[schema(value_type = Option<String>)]
+    file: Option<Arc<str>>,
+    /// What left the context with it is recalled by this.
+    #[schema(value_type = Option<String>)]
+    handle: Option<Arc<str>>,
+    /// Whether the context still holds all of it.
+    in_context: bool,
+    /// How well it matches, as a share of the best one's score.
+    score: f32,
+}
+
+impl FoundPassage {
+    fn new(passage: Passage, session: Option<Arc<str>>) -> Self {
+        Self {
+            session,
+            text: passage.text,
+            message: passage.message.to_string(),
+            number: passage.number,
+            role: passage.role.as_str(),
+            tool: passage.tool,
+            file: passage.file,
+            handle: passage.handle,
+            in_context: passage.in_context.unwrap_or(false),
+            score: passage.score,
+        }
+    }
+}
+
+/// What is asked for, behind the `?`.
+fn query_of(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>), ApiError> {
+    let bad =
+        |problem: String| ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes");
+    let mut query = Query::default();
+    let mut agent = None;
+    let url = reqwest::Url::parse(&format!("http://query/?{}", raw.unwrap_or_default()));
+    let url = url.map_err(|_| bad("the query cannot be read".to_owned()))?;
+    for (name, value) in url.query_pairs() {
+        let number = |most: usize| {
+            let number = value.parse::<usize>().ok().filter(|number| *number <= most);
+            number.ok_or_else(|| bad(format!("`{name}` is a whole number up to {most}, not `{value}`")))
+        };
+        match &*name {
+            "q" => query.words.push(value.trim().to_owned()),
+            "from" => {
+                for source in value.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+                    let source = source.parse::<Source>().map_err(|problem| bad(format!("`from`: {problem}")))?;
+                    query.from.push(source);
+                }
+            }
+            "newest" => {
+                query.newest = value.parse().map_err(|_| bad(format!("`newest` is true or false, not `{value}`")))?;
+            }
+            "limit" => query.limit = number(MOST_PASSAGES)?.max(1),
+            "characters" => query.characters = number(MOST_CHARACTERS)?.max(1),
+            "page" => query.page = number(LAST_PAGE)?,
+            "agent" if is_of_all => agent = Some(value.into_owned()),
+            other => return Err(bad(format!("`{other}` is nothing that this route takes"))),
+        }
+    }
+    query.words.retain(|words| !words.is_empty());
+    if query.words.is_empty() && !query.newest {
+        return Err(bad("`q` is missing: the words to look for".to_owned()));
+    }
+    if query.words.len() > 16 || query.words.iter().any(|words| words.chars().count() > 2_000) {
+        return Err(bad("`q` takes at most 16 queries of 2,000 characters".to_owned()));
+    }
+    Ok((query, agent))
+}
+
+/// Searches everything that was said in a session, also what has left its context.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/search", tag = "sessions", security(("token" = [])),
+    params(
+        ("id" = String, Path, description = "The session"),
+        ("q" = Vec<String>, Query, description = "The words to look for: a question, names; several are searched together"),
+        ("from" = Option<Vec<String>>, Query, explode = false,
+            description = "Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)"),
+        ("newest" = Option<bool>, Query, description = "The newest first among what matches"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Passages of a page; 6 without it"),
+        ("characters" = Option<u32>, Query, minimum = 1, maximum = 200_000,
+            description = "Characters of a page; 9,000 without it"),
+        ("page" = Option<u32>, Query, maximum = 100, description = "Which page, from 0"),
+    ),
+    responses(
+        (status = 200, description = "What was found", body = Found),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "There is no such session", body = ErrorBody),
+    )
+)]
+pub(crate) async fn search(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    SessionId(id): SessionId,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<Found>, ApiError> {
+    let (query, _) = query_of(raw.as_deref(), false)?;
+    let key = app.sessions()?.key(&caller, &id)?;
+    let shared = Arc::clone(&app);
+    let found = read(&app, &caller, &id, move |seen| {
+        indexed(&shared, &key, seen, |index, session| index.search(session, &query))
+    });
+    let page = found.await?;
+    let passages = page.passages.into_iter().map(|passage| FoundPassage::new(passage, None)).collect();
+    Ok(Json(Found { passages, more: page.more, sessions: None }))
+}
+
+/// Searches everything that was said in the sessions of a tenant, those that were changed last.
+#[utoipa::path(
+    get, path = "/v1/search", tag = "sessions", security(("token" = [])),
+    params(
+        ("q" = Vec<String>, Query, description = "The words to look for: a question, names; several are searched together"),
+        ("agent" = Option<String>, Query, description = "Only sessions of this agent"),
+        ("from" = Option<Vec<String>>, Query, explode = false,
+            description = "Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)"),
+        ("newest" = Option<bool>, Query, description = "The newest first among what matches, in each session"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Passages of a page; 6 without it"),
+        ("characters" = Option<u32>, Query, minimum = 1, maximum = 200_000,
+            description = "Characters of a page; 9,000 without it"),
+        ("page" = Option<u32>, Query, maximum = 100, description = "Which page, from 0"),
+    ),
+    responses(
+        (status = 200, description = "What was found", body = Found),
+        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
+        (status = 404, description = "The service keeps nothing", body = ErrorBody),
+    )
+)]
+pub(crate) async fn search_all(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<Found>, ApiError> {
+    let (query, agent) = query_of(raw.as_deref(), true)?;
+    if let Some(agent) = &agent {
+        check_name("agent", agent)?;
+    }
+    let sessions = app.sessions()?;
+    let tenant = sessions.tenant(&caller)?;
+    let filter = SessionFilter { agent, ..SessionFilter::default() };
+    let paging = Paging { most: MOST_SESSIONS as u32, after: None };
+    let infos = sessions.store.sessions(&tenant, &filter, &paging).await.map_err(|error| sessions.failed(error))?;
+    let mut pool: Pool<Arc<str>> = Pool::new(query.clone());
+    let mut searched = 0;
+    for info in &infos.items {
+        let key: Key = (tenant.clone(), Arc::from(&*info.id));
+        let (shared, its_key, query) = (Arc::clone(&app), key.clone(), query.clone());
+        let share = read_at(&app, key, move |seen| {
+            indexed(&shared, &its_key, seen, |index, session| index.share(session, &query))
+        });
+        match share.await {
+            Ok(share) => {
+                searched += 1;
+                pool.add(Arc::clone(&info.id), share);
+            }
+            // It was deleted meanwhile.
+            Err(error) if error.status == StatusCode::NOT_FOUND => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let (found, more) = app.work(&caller.tenant, move |_| pool.page()).await?;
+    let passages = found.into_iter().map(|(session, passage)| FoundPassage::new(passage, Some(session))).collect();
+    Ok(Json(Found { passages, more, sessions: Some(searched) }))
+}
+
+/// Looks something up in the index of a session, which is brought up to date first.
+fn indexed<T>(
+    app: &App,
+    key: &Key,
+    seen: Seen<'_>,
+    look: impl FnOnce(&LogIndex, &Session) -> T,
+) -> Result<T, ApiError> {
+    let session = seen.opened.live.session();
+    let index = app.sessions()?.indexes.of(key, seen.opened.bytes());
+    // What a panic left is compared with the session before it is used.
+    let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+    index.follow(session);
+    Ok(look(&index, session))
+}
+
+/// Answers a call of a model's tool about a session.
+pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call) -> Result<Answer, ApiError> {
+    super::input::check_id(id)?;
+    let key = app.sessions()?.key(caller, id)?;
+    let (shared, its_key) = (Arc::clone(app), key.clone());
+    let (answer, is_new) = read(app, caller, id, move |seen| {
+        let live = &seen.opened.live;
+        let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
+        let index = shared.sessions()?.indexes.of(&key, seen.opened.bytes());
+        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
+        let status = || ContextStatus::of(live.session(), live.engine(), live.budget());
+        let mut past = Past { session: live.session(), index: &mut index, archive: &archive, status: &status };
+        Ok((past.answer(&call), says_nothing && !live.engine().handles))
+    })
+    .await?;
+    if is_new {
+        name_handles(app, its_key).await;
+    }
+    Ok(answer)
+}
