@@ -8,6 +8,7 @@ mod contract;
 mod kept;
 mod limits;
 mod memories;
+mod model;
 mod proxy;
 mod proxy_faults;
 mod proxy_streams;
