@@ -97,16 +97,40 @@ pub fn supersedes(newer: &Memory, older: &Memory) -> bool {
 /// Whether two texts are as near as one that takes the other's place: most of their words are the same, the first among
 /// them.
 pub(crate) fn share_a_subject(newer: &str, older: &str) -> bool {
-    let first = |text: &str| text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if newer.split_whitespace().nth(2).is_some() && first(newer) != first(older) {
-        return false;
+    Subject::of(newer).is_that_of(&Subject::of(older))
+}
+
+/// What of a text says of what it speaks, read once for many comparisons.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    first: String,
+    is_short: bool,
+    terms: Vec<String>,
+    binds: bool,
+}
+
+impl Subject {
+    /// Linear in the text.
+    pub(crate) fn of(text: &str) -> Self {
+        let terms = terms(text);
+        Self {
+            first: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
+            is_short: text.split_whitespace().nth(2).is_none(),
+            binds: terms.iter().any(|term| matches!(term.as_str(), "is" | "are" | "called")),
+            terms,
+        }
     }
-    let (newer, older) = (terms(newer), terms(older));
-    let binds = |terms: &[String]| terms.iter().any(|term| matches!(term.as_str(), "is" | "are" | "called"));
-    let least = if binds(&newer) && binds(&older) { SAME_BOUND } else { SAME_TOLD };
-    let shared = newer.iter().filter(|term| older.binary_search(term).is_ok()).count();
-    let all = newer.len() + older.len() - shared;
-    all > 0 && shared as f64 >= least * all as f64
+
+    /// Whether this, the newer one, is so near that it takes the place of `older`.
+    pub(crate) fn is_that_of(&self, older: &Self) -> bool {
+        if !self.is_short && self.first != older.first {
+            return false;
+        }
+        let least = if self.binds && older.binds { SAME_BOUND } else { SAME_TOLD };
+        let shared = self.terms.iter().filter(|term| older.terms.binary_search(term).is_ok()).count();
+        let all = self.terms.len() + older.terms.len() - shared;
+        all > 0 && shared as f64 >= least * all as f64
+    }
 }
 
 /// A text as memories are compared: in lower case, with single spaces, without the mark at its end.

@@ -15,7 +15,7 @@ use epitome_session::{Message, Origin, Role};
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
-use crate::memory::{Memory, MemoryKind, supersedes};
+use crate::memory::{Memory, MemoryKind, Subject, normalised};
 
 /// The longest memory, in characters: a longer sentence is not remembered, for half of one may say the contrary.
 pub const LONGEST_MEMORY: usize = 300;
@@ -41,9 +41,9 @@ type Worth = (MemoryKind, f64);
 ///
 /// Whole sentences of what people typed, also through a tool, and of what the model concluded, each of them one that says
 /// what it speaks of; where several people speak, with the speaker's name. What is only for the moment is left out, and so
-/// is what somebody took back or changed later. Linear in the texts, and in the square of what is found, which is bounded.
+/// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
-    let mut found: Vec<(f64, Memory)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let mut asked_by = None;
     for (index, message) in messages.iter().enumerate() {
         // Where both sides have names, people talk: what "the model" says is what the other of them says.
@@ -78,38 +78,47 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
         }
     }
     found.reverse(); // of equals the newest first
-    found.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    found.sort_by(|left, right| right.worth.total_cmp(&left.worth));
     let mut plain = 0;
-    found.retain(|(worth, _)| {
-        plain += usize::from(*worth <= model::PLAIN);
-        *worth > model::PLAIN || plain <= MOST_PLAIN
+    found.retain(|found| {
+        plain += usize::from(found.worth <= model::PLAIN);
+        found.worth > model::PLAIN || plain <= MOST_PLAIN
     });
-    found.into_iter().take(most).map(|(_, memory)| memory).collect()
+    found.into_iter().take(most).map(|found| found.memory).collect()
+}
+
+/// What was found, with what is asked of it again and again.
+struct Found {
+    worth: f64,
+    memory: Memory,
+    normalised: String,
+    subject: Subject,
 }
 
 /// The most plain facts of the model's: more are noise beside what people said.
 const MOST_PLAIN: usize = 8;
 
 /// The most that is held while a session is read; of more the least goes.
-const MOST_HELD: usize = 400;
+const MOST_HELD: usize = 200;
 
-/// Adds what was found; it takes the place of what said the same, or of what it changes.
-fn add(found: &mut Vec<(f64, Memory)>, worth: f64, memory: Memory) {
-    let mut worth = worth;
-    found.retain(|(known, older)| {
-        let goes = older.id() == memory.id() || supersedes(&memory, older);
+/// Adds what was found; it takes the place of what said the same, or of what it changes. Costs what is held.
+fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
+    let (normalised, subject) = (normalised(&memory.text), Subject::of(&memory.text));
+    found.retain(|older| {
+        let goes =
+            older.normalised == normalised || older.memory.kind == memory.kind && subject.is_that_of(&older.subject);
         if goes {
-            worth = worth.max(*known);
+            worth = worth.max(older.worth);
         }
         !goes
     });
-    if found.len() >= MOST_HELD
-        && let Some(least) =
-            found.iter().enumerate().min_by(|(_, left), (_, right)| left.0.total_cmp(&right.0)).map(|(at, _)| at)
-    {
-        found.remove(least);
+    if found.len() >= MOST_HELD {
+        let least = found.iter().enumerate().min_by(|(_, left), (_, right)| left.worth.total_cmp(&right.worth));
+        if let Some((at, _)) = least {
+            found.remove(at);
+        }
     }
-    found.push((worth, memory));
+    found.push(Found { worth, memory, normalised, subject });
 }
 
 /// What a person typed in a message.

@@ -79,6 +79,34 @@ fn is_labelled(sentence: &Sentence<'_>) -> bool {
     })
 }
 
+/// What was done for a person, where a model tells it: "The refund has been processed."
+const OUTCOMES: &[&str] = &[
+    "booked",
+    "cancelled",
+    "canceled",
+    "refunded",
+    "processed",
+    "downgraded",
+    "upgraded",
+    "charged",
+    "completed",
+    "rebooked",
+];
+
+/// Whether it tells what was done for a person.
+fn tells_an_outcome(sentence: &Sentence<'_>) -> bool {
+    let done = ["has been", "have been"].iter().any(|words| has_word(&sentence.lower, words));
+    done && sentence.has_any(OUTCOMES) && !sentence.text.contains('`')
+}
+
+/// Whether it tells what goes on: "The worker is looking at the log".
+fn goes_on(sentence: &Sentence<'_>) -> bool {
+    let words: Vec<&str> = sentence.words().collect();
+    words.windows(2).any(|two| {
+        matches!(two[0], "is" | "are") && two[1].len() > 5 && two[1].ends_with("ing") && !matches!(two[1], "missing")
+    })
+}
+
 /// What belongs to something that the sentence does not name.
 static ATTRIBUTES: Words = Words::of("model.attributes");
 
@@ -129,7 +157,14 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
         || is_labelled(sentence);
     let tells_to = PROPOSING.contains(&first) || (STATES.contains(&first) && first.len() > 2);
     let praises = sentence.text.ends_with(['!', '！']) || sentence.text.contains(" # ");
-    if joins || praises || prose_has(&UNSURE) || prose_has(&OF_THE_WORK) || tells_to || starts_small {
+    if joins
+        || praises
+        || goes_on(sentence)
+        || prose_has(&UNSURE)
+        || prose_has(&OF_THE_WORK)
+        || tells_to
+        || starts_small
+    {
         return None;
     }
     // An attribute without what it is of: "the phone is 010-62165588".
@@ -141,6 +176,9 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
     let is_named = names_something(sentence);
     if names_cause && is_named {
         return Some((MemoryKind::Failure, 2.6));
+    }
+    if tells_an_outcome(sentence) {
+        return Some((MemoryKind::Fact, PLAIN));
     }
     if is_failure(sentence, lexicon) && is_named {
         return Some((MemoryKind::Failure, 2.2));

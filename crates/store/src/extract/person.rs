@@ -245,7 +245,7 @@ fn likes(sentence: &Sentence<'_>) -> bool {
     }
     if sentence.is_chinese() {
         let starts = |start: &&str| lower.starts_with(*start) || lower.contains(&format!("，{start}"));
-        let found = LIKING_CHINESE.iter().any(|start| starts(start));
+        let found = LIKING_CHINESE.iter().any(starts);
         return found && sentence.chinese >= 6 && (!lower.contains("我对") || lower.contains("感兴趣"));
     }
     let starts = LIKING.iter().any(|start| lower.starts_with(start) || lower.contains(&format!(", {start}")));

@@ -140,6 +140,10 @@ fn failures_and_facts_that_the_model_found() {
         &["Fact: `load_rates()` reads the table from `rates.csv` at every start."],
     );
     check_model("订单服务通过 Kafka 把事件发给仓库系统。", &["Fact: 订单服务通过 Kafka 把事件发给仓库系统。"]);
+    check_model(
+        "The refund for the two tickets has been processed.",
+        &["Fact: The refund for the two tickets has been processed."],
+    );
     // guesses, offers, what is done or said for the moment, parts of sentences, and what is not named
     check_model("The export probably fails because `flush` drops the last row.", &[]);
     check_model("I'll change `load_rates()` so that it reads the file once.", &[]);
@@ -147,6 +151,7 @@ fn failures_and_facts_that_the_model_found() {
     check_model("All tests pass and the working tree is clean on `main`.", &[]);
     check_model("reads the table from `rates.csv` at every start", &[]);
     check_model("Run `make check` before you push to the branch.", &[]);
+    check_model("The worker is looking at `load_rates()` in another branch.", &[]);
     check_model("Speed: the table is held in memory by `Cache`.", &[]);
     check_model("The root cause!", &[]);
     // On the way to a call only the cause of something is told.

@@ -27,7 +27,6 @@ struct Told {
     kept_facts: BTreeSet<String>,
     /// A preview of it as it is.
     draft: Option<(String, u64)>,
-    said: usize,
 }
 
 impl Told {
@@ -46,7 +45,8 @@ impl Told {
 enum Asked {
     Create,
     Delete,
-    Say(usize),
+    /// So many messages, and what they ask to be remembered.
+    Say(usize, Option<String>),
     Compact,
     Undo,
 }
@@ -198,21 +198,14 @@ impl Client {
         };
         let count = body["messages"].as_array().unwrap().len();
         let path = format!("/v1/sessions/{id}/messages");
-        let answer = self.ask(kept, "POST", &path, Some(body), kill, id, Asked::Say(count)).await;
-        if let (Some(fact), Some(known)) = (fact, self.sessions.get_mut(id)) {
-            // Said perhaps: where it was not, nobody can know it either, but for one that was not answered.
-            if answer.as_ref().is_none_or(|(status, _)| *status == 200) {
-                known.facts.insert(fact);
-            }
-        }
+        let answer = self.ask(kept, "POST", &path, Some(body), kill, id, Asked::Say(count, fact.clone())).await;
         let Some((status, answer)) = answer else { return };
         match (status, self.sessions.get_mut(id)) {
             (200, Some(known)) => {
                 let ids = ids(&answer["ids"]);
                 assert_eq!(ids.len(), count, "{told}: {answer}");
                 known.say(&ids);
-                known.said += 1;
-                // A giant result was cut: the view has the same messages.
+                known.facts.extend(fact);
                 if dice.once_in(4) {
                     self.check(kept, id, told).await;
                 }
@@ -340,13 +333,14 @@ impl Client {
                     self.sessions.insert(id.clone(), Told::default());
                     self.adopt(kept, &id, &told).await;
                 }
-                (200, Asked::Say(count)) => {
+                (200, Asked::Say(count, fact)) => {
                     let (full, _, _) = look(kept, &id).await.expect("a service");
                     let known = self.sessions.get_mut(&id).unwrap_or_else(|| panic!("{told}: it was not there"));
                     let new = full.len() - known.full.len().min(full.len());
                     assert!(new == 0 || new == count, "{told}: {new} of {count} messages");
                     let new = full[full.len() - new..].to_vec();
                     known.say(&new);
+                    known.facts.extend(fact.filter(|_| !new.is_empty()));
                 }
                 (200, Asked::Undo) => {
                     let (_, view, _) = look(kept, &id).await.expect("a service");
