@@ -37,7 +37,7 @@ settings! {
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
         memory_file: String = String::new();
-        /// How many of the newest memories go into a summary.
+        /// How many memories go into a summary at most: those that bear on what is talked about.
         recent_memories: u32 = 5, in 0..=1_000, unit "memories";
     }
 }
@@ -55,7 +55,7 @@ pub struct LiveSettings {
     pub memory_flush: bool,
     /// The file that they are kept in; `None` for the host's own store.
     pub memory_file: Option<PathBuf>,
-    /// How many of the newest memories go into a summary.
+    /// How many memories go into a summary at most.
     pub recent_memories: u32,
 }
 

@@ -50,7 +50,9 @@ enum Kind {
     Instruction,
     /// An exact string and the words that say what it is.
     Identifier,
-    /// Anything else that was asked to be remembered.
+    /// Something that went wrong, and why.
+    Failure,
+    /// Something about a person, a place or a program, or what was asked to be remembered.
     Fact,
 }
 
@@ -61,6 +63,7 @@ impl From<MemoryKind> for Kind {
             MemoryKind::Preference => Self::Preference,
             MemoryKind::Instruction => Self::Instruction,
             MemoryKind::Identifier => Self::Identifier,
+            MemoryKind::Failure => Self::Failure,
             MemoryKind::Fact => Self::Fact,
         }
     }
@@ -70,9 +73,10 @@ impl From<MemoryKind> for Kind {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Memory)]
 pub(crate) struct MemoryItem {
-    /// Its id, which deletes it. Texts that differ only in upper and lower case and white space have the same.
+    /// Its id, which deletes it. In one session texts that differ only in upper and lower case and white space have the
+    /// same; what two sessions said are two memories.
     id: String,
-    /// What was said, word by word.
+    /// What was said; in front of it the speaker's name where several people speak, behind it the day where it names one.
     text: String,
     /// What it is.
     kind: Kind,

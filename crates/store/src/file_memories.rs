@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{LogFile, sync_folder};
 use crate::error::StoreError;
 use crate::lines::lines;
-use crate::memory::{Memory, MemoryStore, Scope, terms};
+use crate::memory::{Memory, MemoryStore, Scope, supersedes, terms};
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 1;
@@ -97,15 +97,23 @@ impl FileMemories {
 
     fn remember_now(&self, memories: &[Memory]) -> Result<usize, StoreError> {
         self.locked(true, |state, path| {
-            let mut new: Vec<(String, &Memory)> = Vec::new();
+            let (mut new, mut gone) = (Vec::<(String, &Memory)>::new(), Vec::<String>::new());
             for memory in memories {
                 let id = memory.id();
-                if !state.by_id.contains_key(&id) && new.iter().all(|(known, _)| *known != id) {
-                    new.push((id, memory));
+                if state.by_id.contains_key(&id) || new.iter().any(|(known, _)| *known == id) {
+                    continue;
                 }
+                let older = state.memories.iter().flatten().filter(|older| supersedes(memory, older));
+                gone.extend(older.map(Memory::id));
+                new.push((id, memory));
             }
-            let records: Vec<RecordRef<'_>> = new.iter().map(|(_, memory)| RecordRef::Memory(memory)).collect();
+            gone.sort();
+            gone.dedup();
+            let forgets = gone.iter().map(|id| RecordRef::Forget(id));
+            let records: Vec<RecordRef<'_>> =
+                forgets.chain(new.iter().map(|(_, memory)| RecordRef::Memory(memory))).collect();
             state.write(path, &records)?;
+            gone.iter().for_each(|id| state.remove(id));
             let count = new.len();
             for (id, memory) in new {
                 state.add(id, memory.clone());
@@ -179,7 +187,7 @@ impl State {
                 let record = serde_json::from_slice(line.bytes);
                 match record.map_err(|error| StoreError::damaged(path, number, error))? {
                     Record::Memory(memory) => self.add(memory.id(), memory),
-                    Record::Forget(id) => self.remove(&id),
+                    Record::Forget(id) => self.forget(&id),
                 }
             }
             self.lines = number;
@@ -226,6 +234,16 @@ impl State {
         if let Some(memory) = self.by_id.remove(id).and_then(|index| self.memories.get_mut(index)) {
             *memory = None;
         }
+    }
+
+    /// Removes what a line of the file says is forgotten: by its id, or by the one that it had before sessions counted.
+    fn forget(&mut self, id: &str) {
+        if self.by_id.contains_key(id) {
+            return self.remove(id);
+        }
+        let of_text: Vec<String> =
+            self.memories.iter().flatten().filter(|memory| memory.id_of_text() == id).map(Memory::id).collect();
+        of_text.iter().for_each(|id| self.remove(id));
     }
 }
 

@@ -25,30 +25,42 @@ fn recent(store: &FileMemories) -> Vec<String> {
 fn memories_are_shared_and_kept_once() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (store(&folder), store(&folder));
-    assert_eq!(
-        one.remember_now(&[memory("The fair is in Leipzig.", "a"), memory("the fair  is in leipzig", "b")]).unwrap(),
-        1
-    );
-    assert_eq!(
-        other.remember_now(&[memory("The fair is in Leipzig!", "b"), memory("Tabs, never spaces.", "b")]).unwrap(),
-        1
-    );
+    let fairs = [memory("The fair is in Leipzig.", "a"), memory("the fair  is in leipzig", "b")];
+    assert_eq!(one.remember_now(&fairs).unwrap(), 2, "what one session said another may keep");
+    let more = [memory("The fair is in Leipzig!", "b"), memory("Tabs, never spaces.", "b")];
+    assert_eq!(other.remember_now(&more).unwrap(), 1);
     for store in [&one, &other, &store(&folder)] {
-        assert_eq!(recent(store), ["Tabs, never spaces.", "The fair is in Leipzig."], "the newest first");
-        let of_a = store.recent_now(&Scope::Session("a".into()), 9).unwrap();
-        assert_eq!(of_a, [memory("The fair is in Leipzig.", "a")]);
+        let all = ["Tabs, never spaces.", "the fair  is in leipzig", "The fair is in Leipzig."];
+        assert_eq!(recent(store), all, "the newest first");
+        assert_eq!(store.recent_now(&Scope::Session("a".into()), 9).unwrap(), fairs[..1]);
         assert_eq!(store.recent_now(&Scope::All, 1).unwrap().len(), 1);
     }
-    let id = memory("TABS, never spaces", "c").id();
+    let id = memory("TABS, never spaces", "b").id();
     assert!(one.forget_now(&id).unwrap());
     assert!(!other.forget_now(&id).unwrap(), "the other knows that it is gone");
-    assert_eq!(recent(&other), ["The fair is in Leipzig."]);
-    assert_eq!(
-        other.remember_now(&[memory("Tabs, never spaces.", "b")]).unwrap(),
-        1,
-        "what was forgotten is new again"
-    );
-    assert_eq!(recent(&store(&folder)).len(), 2);
+    assert_eq!(recent(&other), ["the fair  is in leipzig", "The fair is in Leipzig."]);
+    let tabs = memory("Tabs, never spaces.", "b");
+    assert_eq!(other.remember_now(&[tabs]).unwrap(), 1, "what was forgotten is new again");
+    assert_eq!(one.remember_now(&[memory("The fair is in Berlin.", "a")]).unwrap(), 1);
+    let all = ["The fair is in Berlin.", "Tabs, never spaces.", "the fair  is in leipzig"];
+    for store in [&one, &other, &store(&folder)] {
+        assert_eq!(recent(store), all, "what was said later takes the place of what was said");
+    }
+}
+
+/// Files of the versions whose ids were those of the texts alone.
+#[test]
+fn what_earlier_versions_forgot_stays_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |memory: &Memory| serde_json::to_string(&RecordRef::Memory(memory)).unwrap();
+    let (gone, kept) = (memory("The fair is in Leipzig.", "a"), memory("Tabs, never spaces.", "a"));
+    let forget = serde_json::to_string(&RecordRef::Forget(&gone.id_of_text())).unwrap();
+    let text = format!("{{\"epitome_memories\":1}}\n{}\n{}\n{forget}\n", line(&gone), line(&kept));
+    fs::write(folder.path().join("memories.jsonl"), text).unwrap();
+    let store = store(&folder);
+    assert_eq!(recent(&store), ["Tabs, never spaces."]);
+    assert!(store.forget_now(&kept.id()).unwrap());
+    assert!(recent(&self::store(&folder)).is_empty());
 }
 
 #[test]

@@ -87,7 +87,8 @@
 //!
 //! The same kind of file: a header `{"epitome_memories":1}`, then `{"memory":{"text":"…","kind":"decision","session":"…",
 //! "message":"…","time":1700000000000}}` and `{"forget":"id"}`, with the id of [`Memory::id`]. `session` and `time`
-//! (milliseconds since 1970 UTC) may be missing. The lock is held for each write, so that processes may share it.
+//! (milliseconds since 1970 UTC) may be missing. Lines of earlier versions forget by the hash of the text alone. The lock is
+//! held for each write, so that processes may share it.
 //!
 //! # The database
 //!
@@ -105,6 +106,7 @@
 //! Keys of channels are references ([`KeyReference`]); settings in which something looks like a secret are refused.
 
 mod archive;
+mod bearing;
 mod disk;
 mod error;
 mod extract;
@@ -124,11 +126,12 @@ mod store;
 mod tenant_memories;
 
 pub use archive::SessionArchive;
+pub use bearing::bearing_on;
 pub use error::StoreError;
 pub use extract::{LONGEST_MEMORY, extract};
 pub use file_memories::FileMemories;
 pub use lock::SessionLock;
-pub use memory::{Memory, MemoryKind, MemoryStore, Scope};
+pub use memory::{Memory, MemoryKind, MemoryStore, Scope, supersedes};
 pub use session_file::{Opened, SessionFile};
 pub use settings::{Agent, Channel, KeyReference};
 #[cfg(feature = "postgres")]

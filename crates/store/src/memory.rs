@@ -22,14 +22,17 @@ pub enum MemoryKind {
     Instruction,
     /// An exact string and the words that say what it is.
     Identifier,
-    /// Anything else that was asked to be remembered.
+    /// Something that went wrong, and why.
+    Failure,
+    /// Something about a person, a place or a program, or what was asked to be remembered.
     Fact,
 }
 
 /// Something worth knowing beyond the session in which it was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// What was said, word by word.
+    /// What was said: a whole sentence, or two that belong together; in front of it the speaker's name where several people
+    /// speak, and behind it the day on which it was said where it names one only by that.
     pub text: String,
     /// What it is.
     pub kind: MemoryKind,
@@ -51,16 +54,82 @@ impl MemoryKind {
             Self::Preference => "preference",
             Self::Instruction => "instruction",
             Self::Identifier => "identifier",
+            Self::Failure => "failure",
             Self::Fact => "fact",
         }
     }
 }
 
 impl Memory {
-    /// Its id: 16 hexadecimal digits of the hash of its text. Texts that differ only in upper and lower case, white space
-    /// and the mark at their end have the same.
+    /// Its id: 16 hexadecimal digits of the hash of its session and its text. In one session texts that differ only in
+    /// upper and lower case, white space and the mark at their end have the same; what another session said too is
+    /// another memory.
     pub fn id(&self) -> String {
+        match &self.session {
+            None => self.id_of_text(),
+            Some(session) => {
+                let mut hasher = blake3::Hasher::new();
+                hasher.update(&(session.len() as u64).to_le_bytes()).update(session.as_bytes());
+                hasher.update(normalised(&self.text).as_bytes());
+                hasher.finalize().to_hex()[..16].to_owned()
+            }
+        }
+    }
+
+    /// The id that memories had before sessions counted, which stores may still hold.
+    pub(crate) fn id_of_text(&self) -> String {
         blake3::hash(normalised(&self.text).as_bytes()).to_hex()[..16].to_owned()
+    }
+}
+
+/// How much of the words of two memories has to be the same for the newer to take the older one's place where both say
+/// what something is: three of five, as in "the port is 8080" and "the port is 8443".
+const SAME_BOUND: f64 = 0.6;
+/// The same where they say anything else: who has a dog may have a cat too.
+const SAME_TOLD: f64 = 0.7;
+
+/// Whether `newer` says the same as `older`, or something else of the same subject: "The port is 8080" of "The port is
+/// 8443". Both are of one session and one kind. Linear in the texts.
+pub fn supersedes(newer: &Memory, older: &Memory) -> bool {
+    newer.session == older.session && newer.kind == older.kind && share_a_subject(&newer.text, &older.text)
+}
+
+/// Whether two texts are as near as one that takes the other's place: most of their words are the same, the first among
+/// them.
+pub(crate) fn share_a_subject(newer: &str, older: &str) -> bool {
+    Subject::of(newer).is_that_of(&Subject::of(older))
+}
+
+/// What of a text says of what it speaks, read once for many comparisons.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    first: String,
+    is_short: bool,
+    terms: Vec<String>,
+    binds: bool,
+}
+
+impl Subject {
+    /// Linear in the text.
+    pub(crate) fn of(text: &str) -> Self {
+        let terms = terms(text);
+        Self {
+            first: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
+            is_short: text.split_whitespace().nth(2).is_none(),
+            binds: terms.iter().any(|term| matches!(term.as_str(), "is" | "are" | "called")),
+            terms,
+        }
+    }
+
+    /// Whether this, the newer one, is so near that it takes the place of `older`.
+    pub(crate) fn is_that_of(&self, older: &Self) -> bool {
+        if !self.is_short && self.first != older.first {
+            return false;
+        }
+        let least = if self.binds && older.binds { SAME_BOUND } else { SAME_TOLD };
+        let shared = self.terms.iter().filter(|term| older.terms.binary_search(term).is_ok()).count();
+        let all = self.terms.len() + older.terms.len() - shared;
+        all > 0 && shared as f64 >= least * all as f64
     }
 }
 
@@ -106,8 +175,9 @@ impl Scope {
 
 /// Keeps memories. Every answer is in the order that is best first.
 pub trait MemoryStore: Send + Sync + Debug {
-    /// Stores what is not known yet, and says how many that were. When it fails, none of them is stored; where the process
-    /// is killed meanwhile, the first of them may be.
+    /// Stores what is not known yet, and says how many that were. What one of them [`supersedes`] is forgotten: it was said
+    /// earlier in the same session. When it fails, none of them is stored; where the process is killed meanwhile, the
+    /// first of them may be.
     fn remember<'a>(&'a self, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>>;
     /// At most `most` memories, the last stored first.
     fn recent<'a>(&'a self, scope: &'a Scope, most: usize) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>>;

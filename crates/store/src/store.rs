@@ -392,7 +392,8 @@ pub trait Store: Send + Sync + Debug {
     /// PostgreSQL it is one of all instances.
     fn lock<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionLock, StoreError>>;
 
-    /// Stores memories that are not known yet, all or none, and says how many that were.
+    /// Stores memories that are not known yet, all or none, and says how many that were. What one of them
+    /// [`supersedes`](crate::supersedes) is forgotten.
     fn remember<'a>(&'a self, tenant: &'a Tenant, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>>;
 
     /// At most `most` memories, the last stored first.

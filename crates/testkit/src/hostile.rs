@@ -284,6 +284,9 @@ pub fn missing_results(session: &Session) -> Vec<Message> {
     open.into_iter().map(|id| Message::result("late", late(id))).collect()
 }
 
+/// What [`Chaos`] panics with.
+pub(crate) const CHAOS_PANIC: &str = "a strategy gone wrong";
+
 /// A strategy that plans at random: edits of things that are protected, open, not there, or edited already; ranges that
 /// are none; summaries longer than what they replace; errors; panics.
 #[derive(Debug)]
@@ -314,7 +317,7 @@ impl Strategy for Chaos {
             0 => return Err(PlanError("no idea".to_owned())),
             1 => return Ok(Plan::decline("nothing to do")),
             #[expect(clippy::panic, reason = "what this strategy is for")]
-            2 if self.panics => panic!("a strategy gone wrong"),
+            2 if self.panics => panic!("{CHAOS_PANIC}"),
             _ => {}
         }
         let edits = (0..dice.below(12)).map(|_| edit(&mut dice, view)).collect();

@@ -6,6 +6,7 @@ pub mod hostile;
 pub mod http_server;
 pub mod laws;
 pub mod plan_check;
+pub mod play;
 
 pub use embedder::FakeEmbedder;
 pub use fixture::{FakeCounter, session};

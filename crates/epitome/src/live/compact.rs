@@ -69,7 +69,7 @@ impl LiveSession {
 
     /// Works out a compaction; subscribers are told of its steps where it is going to be made.
     pub(super) async fn draft(&mut self, compaction: &Compaction, is_told: bool) -> Result<Draft, LiveError> {
-        let memories = self.recent_memories().await;
+        let memories = self.memories_for(compaction.focus.as_deref()).await;
         let mut request = self.request(compaction);
         request.memories = memories;
         request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);

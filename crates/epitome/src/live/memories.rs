@@ -1,11 +1,17 @@
 //! Facts that outlive the context: taken before a compaction, brought back into its summary.
 
-use epitome_store::extract;
+use epitome_store::{bearing_on, extract};
 
 use super::LiveSession;
 
 /// The most facts that one compaction puts into the memory store: more are noise.
 const MOST_MEMORIES: usize = 50;
+
+/// Typed messages that say what is talked about now.
+const LAST_TYPED: usize = 3;
+
+/// Bytes of each of them that count: what is longer is pasted.
+const MOST_OF_A_MESSAGE: usize = 2_000;
 
 impl LiveSession {
     /// Puts facts of the messages since the last flush into the memory store; how many were new. A store that fails is
@@ -26,16 +32,32 @@ impl LiveSession {
         }
     }
 
-    /// The newest memories, for the summary.
-    pub(super) async fn recent_memories(&self) -> Vec<String> {
+    /// The memories that bear on what is talked about, for the summary: on the focus, the task and what was typed last.
+    pub(super) async fn memories_for(&self, focus: Option<&str>) -> Vec<String> {
         let Some((store, scope)) = &self.memories else { return Vec::new() };
-        let recent = store.recent(scope, self.settings.recent_memories as usize).await;
-        match recent {
+        let most = self.settings.recent_memories as usize;
+        let talk = self.talk(focus);
+        match bearing_on(store.as_ref(), scope, self.session.id.as_deref(), &talk, most).await {
             Ok(memories) => memories.into_iter().map(|memory| memory.text).collect(),
             Err(error) => {
                 tracing::warn!(%error, "memories could not be read");
                 Vec::new()
             }
         }
+    }
+
+    /// What is talked about: the focus, the first and the last typed messages, each up to a bound.
+    fn talk(&self, focus: Option<&str>) -> String {
+        let log = self.session.log();
+        let first = log.iter().position(|message| message.is_typed());
+        let last = log.iter().enumerate().rev().filter(|(_, message)| message.is_typed()).take(LAST_TYPED);
+        let typed = last.map(|(index, _)| index).chain(first);
+        let mut talk = focus.unwrap_or_default().to_owned();
+        for index in typed {
+            let text = log[index].plain_text();
+            talk.push('\n');
+            talk.push_str(&text[..text.floor_char_boundary(MOST_OF_A_MESSAGE)]);
+        }
+        talk
     }
 }

@@ -49,7 +49,11 @@ impl Kept {
     }
 
     pub(crate) async fn with(config: &str, settings: Settings) -> Self {
-        let running = Running::start(config, settings).await;
+        Self::of(Running::start(config, settings).await).await
+    }
+
+    /// A service that runs.
+    pub(crate) async fn of(running: Running) -> Self {
         let document = read(running.client.get(running.url("/openapi.json"))).await.1;
         Self { running, document: Arc::new(document), token: None }
     }
@@ -74,6 +78,25 @@ impl Kept {
         let (status, body) = answer.unwrap_or_else(|_| panic!("no answer: {method} {path}"));
         contract::check(&self.document, method, path, status, &body);
         (status, body)
+    }
+
+    /// Status and body of an answer that is what the document says; `None` where there is none, as of a service that was
+    /// killed meanwhile.
+    pub(crate) async fn tried(&self, method: &str, path: &str, body: Option<Value>) -> Option<(u16, Value)> {
+        let mut request = self.request(method, path);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answered = async {
+            let response = request.send().await.ok()?;
+            let status = response.status().as_u16();
+            let text = response.text().await.ok()?;
+            Some((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
+        };
+        let answer = tokio::time::timeout(PATIENCE, answered).await;
+        let (status, body) = answer.unwrap_or_else(|_| panic!("no answer: {method} {path}"))?;
+        contract::check(&self.document, method, path, status, &body);
+        Some((status, body))
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {

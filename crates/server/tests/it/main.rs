@@ -10,6 +10,7 @@ mod kept;
 mod limits;
 mod mcp;
 mod memories;
+mod model;
 mod proxy;
 mod proxy_faults;
 mod proxy_handoff;

@@ -5,8 +5,8 @@ use epitome::store::{Memory, MemoryKind, SqlStore, Store, Tenant};
 use epitome_server::Settings;
 use serde_json::{Value, json};
 
-use crate::kept::{Folder, Kept};
-use crate::support::{SMALL, code, with_tokens};
+use crate::kept::{Folder, Kept, typed};
+use crate::support::{SMALL, Wire, code, with_tokens};
 
 const TOKENS: &str = "alice open-sesame-one-two\nbob open-sesame-two-two\n";
 
@@ -77,4 +77,34 @@ async fn memories_are_listed_searched_and_forgotten() {
     assert_eq!(forget(&alice, &stored[0].id()).await, 404);
     assert_eq!(texts(&alice.found("/v1/memories").await), [&stored[2].text, &stored[1].text]);
     assert_eq!(alice.found("/v1/memories?query=blueheron").await, json!({"items": []}));
+}
+
+/// What two sessions say is a memory of each: deleting one of them leaves the other's.
+#[tokio::test]
+async fn what_two_sessions_say_is_kept_for_both() {
+    let config = format!("{SMALL}[live]\nmemory_flush = true\n");
+    let kept = Kept::start(&config, Folder::new().keeping()).await;
+    let port = |number: u32| format!("Remember that my staging port is {number}.");
+    let of = async |id: &str| {
+        let list = kept.found(&format!("/v1/memories?session={id}")).await;
+        texts(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for id in ["one", "two"] {
+        kept.session(id, 8).await;
+        kept.done(&format!("/v1/sessions/{id}/messages"), typed(&port(8_080))).await;
+        kept.done(&format!("/v1/sessions/{id}/messages"), typed("I prefer tabs over spaces in every file.")).await;
+        let done = kept.done(&format!("/v1/sessions/{id}/compact"), json!({"target": 3_000})).await;
+        assert_eq!(done["report"]["status"], "compacted", "{done}");
+        assert_eq!(of(id).await, ["I prefer tabs over spaces in every file.", &port(8_080)]);
+    }
+    // Said otherwise in one of them: there, and nowhere else, it takes the place of what was said.
+    kept.done("/v1/sessions/two/messages", typed(&port(8_443))).await;
+    kept.done("/v1/sessions/two/messages", json!({"messages": Wire::Chat.step(9)})).await;
+    kept.done("/v1/sessions/two/compact", json!({"target": 2_000})).await;
+    assert!(of("two").await.contains(&port(8_443)) && !of("two").await.contains(&port(8_080)), "{:?}", of("two").await);
+    assert!(of("one").await.contains(&port(8_080)));
+    let gone = kept.send("DELETE", "/v1/sessions/one", kept.request("DELETE", "/v1/sessions/one")).await;
+    assert_eq!(gone.0, 204);
+    assert_eq!(of("one").await, Vec::<String>::new());
+    assert!(of("two").await.contains(&"I prefer tabs over spaces in every file.".to_owned()));
 }

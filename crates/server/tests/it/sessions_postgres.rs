@@ -41,8 +41,8 @@ finish
 "#;
 
 /// A server that ends with this value, or with this program.
-struct Postgres {
-    url: String,
+pub(crate) struct Postgres {
+    pub(crate) url: String,
     orders: ChildStdin,
     said: BufReader<ChildStdout>,
     _shell: Child,
@@ -50,7 +50,7 @@ struct Postgres {
 
 impl Postgres {
     /// `None`, and said so, where its programs are not installed.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             let mut out = std::io::stderr();
             writeln!(out, "NOT RUN on PostgreSQL: its server is not installed (initdb is not there)").unwrap();
@@ -78,7 +78,8 @@ impl Postgres {
         assert_eq!(said.trim(), expect, "see {}", folder.display());
     }
 
-    fn order(&mut self, order: &str) {
+    /// `start` or `stop`.
+    pub(crate) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
         self.says(order, Path::new("the server's folder"));
     }

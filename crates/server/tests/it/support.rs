@@ -42,6 +42,14 @@ impl Running {
         Self { address, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
     }
 
+    /// One that runs in another process.
+    pub(crate) fn elsewhere(address: SocketAddr) -> Self {
+        // A service in this process would have said which; there may be one already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { address, client, stop: None, task: tokio::spawn(async {}) }
+    }
+
     /// In front of a provider.
     pub(crate) async fn proxy(upstream: &ScriptedServer, config: &str) -> Self {
         Self::start(config, in_front_of(&upstream.url())).await

@@ -85,13 +85,26 @@ const NUMBERED: &[&str] = &[
 /// Whether a sentence says what an exact string is: a known thing, a verb, and the string. Of what a model says only
 /// things that last count.
 pub(super) fn binds_an_identifier(sentence: &str, person: bool) -> bool {
-    BINDS.iter().any(|bind| {
-        let Some((before, behind)) = sentence.split_once(bind) else { return false };
-        let ends = |char: char| char.is_whitespace() || is_cjk(char) || "，。；（(".contains(char);
-        let Some(token) = behind.trim_start().split(ends).next() else { return false };
-        let named = token.chars().any(|char| char.is_ascii_alphabetic()) || names(before, NUMBERED);
-        is_identifier(token) && named && is_thing(before) && (person || names(before, LASTING))
-    })
+    // "I'm ada_lovelace_17": who says so is known by that.
+    let names_self = person
+        && ["I'm ", "I am ", "I’m "].iter().any(|start| {
+            let token = sentence.strip_prefix(start).and_then(|rest| rest.split([',', ' ']).next());
+            token.is_some_and(|token| token.contains('_') && is_identifier(token))
+        });
+    names_self
+        || BINDS.iter().any(|bind| {
+            let Some((before, behind)) = sentence.split_once(bind) else { return false };
+            let ends = |char: char| char.is_whitespace() || is_cjk(char) || "，。；（(".contains(char);
+            let Some(token) = behind.trim_start().split(ends).next() else { return false };
+            // Of several clauses the last one is bound: "I have no invoice, but my customer number is C-7741".
+            let before = [", but ", ", and ", " but ", " and ", ", ", "，"]
+                .iter()
+                .filter_map(|mark| before.rfind(mark).map(|at| at + mark.len()))
+                .max()
+                .map_or(before, |at| &before[at..]);
+            let named = token.chars().any(|char| char.is_ascii_alphabetic()) || names(before, NUMBERED);
+            is_identifier(token) && named && is_thing(before) && (person || names(before, LASTING))
+        })
 }
 
 /// Whether one of `things` is among the words.

@@ -1,84 +1,186 @@
 //! Finding what is worth remembering: by cue words and by form, in English and Chinese.
 
+mod alone;
 mod binding;
-mod rules;
+mod facts;
+mod model;
+mod person;
 mod sentences;
 mod weight;
+mod words;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Content, Message, Origin, Role};
+use epitome_session::{Message, Origin, Role};
 use epitome_strategy::Lexicon;
+use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
-use crate::memory::{Memory, MemoryKind, normalised};
-use rules::Speaker;
-use sentences::sentences;
+use crate::memory::{Memory, MemoryKind, Subject, normalised};
 
 /// The longest memory, in characters: a longer sentence is not remembered, for half of one may say the contrary.
 pub const LONGEST_MEMORY: usize = 300;
-
-/// A sentence below this is not worth remembering.
-const LEAST_WORTH: f64 = 1.5;
 
 /// A message with more bytes of text is a document or a prompt that was pasted, not something that a person says: what
 /// it demands holds for the task at hand.
 const PASTED: usize = 2_500;
 
+/// A message of the model's with as many bytes of text is a report, also where it calls a tool; a shorter one with a call
+/// says what it is about to do.
+const REPORT: usize = 600;
+
+/// What a harness begins a message with in a person's name: what follows is a document of its own.
+const TEMPLATES: &[&str] = &["Implement the following plan:"];
+
+/// What a sentence is remembered as, and how much it is worth: 1 for what is barely worth it, 4 for what was asked to be
+/// remembered.
+type Worth = (MemoryKind, f64);
+
 /// At most `most` memories of a session, the best first: what was asked to be remembered, preferences, standing
-/// instructions, decisions and exact strings with the words that say what they are.
+/// instructions, decisions, facts about people, places and programs, failures with their causes, and exact strings with the
+/// words that say what they are.
 ///
-/// Whole sentences, word by word, of what people typed and of what the model concluded; what only the runtime says is
-/// left out. Linear in the texts.
+/// Whole sentences of what people typed, also through a tool, and of what the model concluded, each of them one that says
+/// what it speaks of; where several people speak, with the speaker's name. What is only for the moment is left out, and so
+/// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
-    let mut found: Vec<(f64, Memory)> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for message in messages {
-        let Some(speaker) = speaker(message) else { continue };
-        let texts = message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(text),
-            _ => None,
-        });
-        let length: usize = texts.clone().map(|text| text.len()).sum();
-        let weight = if speaker == Speaker::Person && length > PASTED { 0.3 } else { 1.0 };
-        for sentence in texts.flat_map(|text| sentences(text)) {
-            let Some((kind, worth)) = rules::judged(sentence, speaker, lexicon) else { continue };
-            if worth * weight < LEAST_WORTH {
-                continue;
+    let mut found: Vec<Found> = Vec::new();
+    let mut asked_by = None;
+    for (index, message) in messages.iter().enumerate() {
+        // Where both sides have names, people talk: what "the model" says is what the other of them says.
+        let people = message.name.is_some() && (asked_by.is_some() || message.is_typed());
+        let said = match (message.role, message.origin) {
+            (Role::User, Origin::Typed) => said_by_person(message, people, lexicon),
+            (Role::Tool, _) => said_through_tool(message, messages, index, lexicon),
+            (Role::Assistant, Origin::Model) if people => {
+                person::said(&message.plain_text(), message.timestamp, true, lexicon)
             }
-            let memory = memory_of(sentence, kind, session, message);
-            match known.get(&normalised(sentence)) {
-                // Said again: the newer message stands for it.
-                Some(index) => found[*index] = (found[*index].0.max(worth * weight), memory),
-                None => {
-                    known.insert(normalised(sentence), found.len());
-                    found.push((worth * weight, memory));
-                }
+            (Role::Assistant, Origin::Model) => {
+                let text = message.plain_text();
+                let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
+                let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
+                model::said(&text, !calls || reports, lexicon)
             }
+            _ => continue,
+        };
+        if message.is_typed() {
+            asked_by = message.name.as_ref();
+        }
+        // Where people are named there are several: whose "I" it is has to be said.
+        let name = message.name.as_ref().filter(|_| asked_by.is_some());
+        for (text, (kind, worth)) in said {
+            let text = match name {
+                Some(name) if speaks_of_themselves(&text) => format!("{name}: {text}"),
+                _ => text,
+            };
+            let time = message.timestamp;
+            let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
+            add(&mut found, worth, memory);
         }
     }
     found.reverse(); // of equals the newest first
-    found.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-    found.into_iter().take(most).map(|(_, memory)| memory).collect()
+    found.sort_by(|left, right| right.worth.total_cmp(&left.worth));
+    let mut plain = 0;
+    found.retain(|found| {
+        plain += usize::from(found.worth <= model::PLAIN);
+        found.worth > model::PLAIN || plain <= MOST_PLAIN
+    });
+    found.into_iter().take(most).map(|found| found.memory).collect()
 }
 
-/// Who speaks, where it is somebody whose words may be remembered.
-fn speaker(message: &Message) -> Option<Speaker> {
-    match (message.role, message.origin) {
-        (Role::User, Origin::Typed) => Some(Speaker::Person),
-        (Role::Assistant, Origin::Model) => Some(Speaker::Model),
-        _ => None,
-    }
+/// What was found, with what is asked of it again and again.
+struct Found {
+    worth: f64,
+    memory: Memory,
+    normalised: String,
+    subject: Subject,
 }
 
-fn memory_of(sentence: &str, kind: MemoryKind, session: Option<&Arc<str>>, message: &Message) -> Memory {
-    Memory {
-        text: sentence.to_owned(),
-        kind,
-        session: session.cloned(),
-        message: message.id.clone(),
-        time: message.timestamp,
+/// The most plain facts of the model's: more are noise beside what people said.
+const MOST_PLAIN: usize = 8;
+
+/// The most that is held while a session is read; of more the least goes.
+const MOST_HELD: usize = 200;
+
+/// Adds what was found; it takes the place of what said the same, or of what it changes. Costs what is held.
+fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
+    let (normalised, subject) = (normalised(&memory.text), Subject::of(&memory.text));
+    found.retain(|older| {
+        let goes =
+            older.normalised == normalised || older.memory.kind == memory.kind && subject.is_that_of(&older.subject);
+        if goes {
+            worth = worth.max(older.worth);
+        }
+        !goes
+    });
+    if found.len() >= MOST_HELD {
+        let least = found.iter().enumerate().min_by(|(_, left), (_, right)| left.worth.total_cmp(&right.worth));
+        if let Some((at, _)) = least {
+            found.remove(at);
+        }
     }
+    found.push(Found { worth, memory, normalised, subject });
+}
+
+/// What a person typed in a message.
+fn said_by_person(message: &Message, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+    let length: usize = typed_texts(message).flat_map(|(_, _, ranges)| ranges).map(|range| range.len()).sum();
+    if length > PASTED {
+        return Vec::new();
+    }
+    let texts = || typed_texts(message);
+    if texts().any(|(_, text, _)| shouts(text))
+        || texts().any(|(_, text, _)| TEMPLATES.iter().any(|start| text.trim_start().starts_with(start)))
+    {
+        return Vec::new();
+    }
+    let parts = texts().flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
+    parts.flat_map(|part| person::said(part, message.timestamp, people, lexicon)).collect()
+}
+
+/// Whether a text shouts as prompts do that somebody wrote for many runs: "YOU MUST ENTER ONE COMMAND", or NEVER and ALWAYS
+/// three times.
+fn shouts(text: &str) -> bool {
+    let is_loud = |word: &str| word.len() >= 2 && word.chars().all(|char| char.is_ascii_uppercase());
+    let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches(['.', ',', '!', '*', ':'])).collect();
+    let loud =
+        words.windows(4).any(|four| four.iter().all(|word| is_loud(word)) && four.iter().any(|it| it.len() >= 4));
+    let ordering =
+        words.iter().filter(|word| matches!(**word, "NEVER" | "ALWAYS" | "MUST" | "NOT" | "IMPORTANT" | "ONLY"));
+    loud || ordering.count() >= 3
+}
+
+/// What a person said in the result of a tool: the reason of a rejection, the answer to a question.
+fn said_through_tool(
+    message: &Message,
+    messages: &[Arc<Message>],
+    at: usize,
+    lexicon: &Lexicon,
+) -> Vec<(String, Worth)> {
+    let results = message.blocks.iter().filter_map(|block| block.as_result());
+    let name_of = |id: &str| {
+        // The call stands a few messages before: only a step's results come between.
+        let near = messages[at.saturating_sub(64)..at].iter().rev();
+        near.flat_map(|message| message.calls())
+            .find(|(_, call)| &*call.id == id)
+            .map(|(_, call)| Arc::clone(&call.name))
+    };
+    results
+        .filter_map(|result| {
+            let name = result.name.clone().or_else(|| name_of(&result.call_id))?;
+            let range = spoken_through_tool(&name, &result.text)?;
+            Some(person::said(result.text.get(range)?, message.timestamp, false, lexicon))
+        })
+        .flatten()
+        .collect()
+}
+
+/// Whether a sentence speaks of who says it.
+fn speaks_of_themselves(text: &str) -> bool {
+    let mut words = text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '’')));
+    words.any(|word| {
+        let word = word.split(['\'', '’']).next().unwrap_or_default().to_lowercase();
+        matches!(word.as_str(), "i" | "my" | "me" | "we" | "our" | "us")
+    }) || text.contains('我')
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         let indented = line.starts_with("    ") || line.starts_with('\t');
         let first = trimmed.chars().next().unwrap_or('#');
         let is_item = without_marker(trimmed).len() < trimmed.len();
-        if in_code || matches!(first, '#' | '|' | '>' | '<' | '{' | '}' | '@' | '/') || (indented && !is_item) {
+        if in_code || matches!(first, '#' | '!' | '|' | '>' | '<' | '{' | '}' | '@' | '/') || (indented && !is_item) {
             continue;
         }
         // Of a sentence that runs over several lines no part is one.
@@ -65,13 +65,22 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
             let end = at + char.len_utf8();
             let behind = &rest[end..];
             let next = behind.trim_start().chars().next();
-            let ends = behind.starts_with(char::is_whitespace) && next.is_none_or(|next| !next.is_ascii_lowercase());
+            let ends = behind.starts_with(char::is_whitespace)
+                && next.is_none_or(|next| !next.is_ascii_lowercase())
+                && !is_initial(&rest[..at]);
             (ends_sentence(char) && (char > '\u{7f}' || ends)).then_some(end)
         });
         let (sentence, behind) = rest.split_at(end.unwrap_or(rest.len()));
         rest = behind.trim_start();
         Some(sentence.trim())
     })
+}
+
+/// Whether a text ends in an initial, as in "John F", or in a title: the full stop behind it ends no sentence.
+fn is_initial(text: &str) -> bool {
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    matches!(last, "Mr" | "Mrs" | "Ms" | "Dr" | "Prof" | "St" | "No" | "vs")
+        || (last.len() == 1 && last != "I" && last.starts_with(|char: char| char.is_ascii_uppercase()))
 }
 
 /// Whether it is something said: some words, mostly of letters, not too long.

@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::statement::{Outcome, Statement, json};
+use super::statement::{Outcome, Row, Statement, json};
 use super::{SqlStore, now};
 use crate::error::StoreError;
-use crate::memory::{Memory, Scope, terms};
+use crate::memory::{Memory, Scope, supersedes, terms};
 use crate::store::Tenant;
 
 /// The most words that one search looks for.
 const MOST_WORDS: usize = 64;
+/// The most memories that a new one is held against: those that share the most words with it.
+const MOST_NEAR: usize = 16;
 /// The longest word that is indexed, in bytes.
 const LONGEST_WORD: usize = 128;
 
@@ -18,14 +20,19 @@ impl SqlStore {
         if memories.is_empty() {
             return Ok(0);
         }
+        let known = self.near(tenant, memories).await?;
         let now = now();
-        let mut inserts = Vec::new();
-        let mut words = Vec::new();
-        let mut known = HashSet::new();
+        let (mut inserts, mut words, mut deletes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ids = HashSet::new();
         for memory in memories {
             let id = memory.id();
-            if !known.insert(id.clone()) {
+            // A row may still have the id of its text alone: what it says tells whether it is known.
+            if known.iter().any(|(_, older)| older.id() == id) || !ids.insert(id.clone()) {
                 continue;
+            }
+            for (row, _) in known.iter().filter(|(_, older)| supersedes(memory, older)) {
+                let delete = Statement::new("DELETE FROM memories WHERE tenant = ?1 AND id = ?2");
+                deletes.push(delete.with(tenant.as_str()).with(row.as_str()));
             }
             let insert = Statement::new(
                 "INSERT INTO memories (tenant, id, session, kind, stored_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -43,9 +50,28 @@ impl SqlStore {
             }
         }
         let count = inserts.len();
+        if count == 0 {
+            return Ok(0);
+        }
         inserts.extend(words);
+        inserts.extend(deletes);
         let changed = self.write(inserts).await?;
         Ok(changed.iter().take(count).sum::<u64>() as usize)
+    }
+
+    /// What is stored of the sessions of `memories` that shares the most words with one of them, each with the id of its
+    /// row: what they may repeat or supersede.
+    async fn near(&self, tenant: &Tenant, memories: &[Memory]) -> Result<Vec<(String, Memory)>, StoreError> {
+        let select = |memory: &Memory| {
+            let scope = memory.session.clone().map_or(Scope::All, Scope::Session);
+            holding(tenant, &scope, &memory.text, MOST_NEAR, "m.id, m.body")
+        };
+        let outcomes = self.read(memories.iter().filter_map(select).collect()).await?;
+        let row = |row: &Row| {
+            let mut row = row.read();
+            Ok((row.text()?.to_owned(), row.json("a memory")?))
+        };
+        outcomes.iter().flat_map(|outcome| &outcome.rows).map(row).collect()
     }
 
     pub(super) async fn recent_now(
@@ -69,26 +95,49 @@ impl SqlStore {
         words: &str,
         most: usize,
     ) -> Result<Vec<Memory>, StoreError> {
-        let words: Vec<String> = indexed(words).into_iter().take(MOST_WORDS).collect();
-        if words.is_empty() {
-            return Ok(Vec::new());
-        }
-        let places: Vec<String> = (0..words.len()).map(|index| format!("?{}", index + 4)).collect();
-        let sql = format!(
-            "SELECT m.body FROM memories m JOIN memory_words w ON w.tenant = m.tenant AND w.memory = m.id \
-             WHERE m.tenant = ?1 AND (m.session = ?2 OR ?2 IS NULL) AND w.word IN ({}) \
-             GROUP BY m.number, m.body ORDER BY COUNT(*) DESC, m.number DESC LIMIT ?3",
-            places.join(", ")
-        );
-        let select = Statement::composed(sql).with(tenant.as_str()).with(session(scope)).with(most as u64);
-        let select = words.into_iter().fold(select, Statement::with);
+        let Some(select) = holding(tenant, scope, words, most, "m.body") else { return Ok(Vec::new()) };
         memories(&self.read_one(select).await?)
     }
 
     pub(super) async fn forget_now(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
-        let delete = Statement::new("DELETE FROM memories WHERE tenant = ?1 AND id = ?2");
-        Ok(self.write_one(delete.with(tenant.as_str()).with(id)).await? > 0)
+        let delete = |row: &str| {
+            let delete = Statement::new("DELETE FROM memories WHERE tenant = ?1 AND id = ?2");
+            delete.with(tenant.as_str()).with(row)
+        };
+        if self.write_one(delete(id)).await? > 0 {
+            return Ok(true);
+        }
+        // Rows of earlier versions have another id than what they say.
+        let select = Statement::new(
+            "SELECT id, body FROM memories WHERE tenant = ?1 AND number <= (SELECT MAX(of_text_until) FROM memory_ids)",
+        );
+        for row in &self.read_one(select.with(tenant.as_str())).await?.rows {
+            let mut row = row.read();
+            let (of_row, memory) = (row.text()?.to_owned(), row.json::<Memory>("a memory")?);
+            if memory.id() == id {
+                return Ok(self.write_one(delete(&of_row)).await? > 0);
+            }
+        }
+        Ok(false)
     }
+}
+
+/// The query for those memories that hold one of the words, those with the most of them first, then the last stored;
+/// `None` where there is no word.
+fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize, columns: &str) -> Option<Statement> {
+    let words: Vec<String> = indexed(words).into_iter().take(MOST_WORDS).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let places: Vec<String> = (0..words.len()).map(|index| format!("?{}", index + 4)).collect();
+    let sql = format!(
+        "SELECT {columns} FROM memories m JOIN memory_words w ON w.tenant = m.tenant AND w.memory = m.id \
+         WHERE m.tenant = ?1 AND (m.session = ?2 OR ?2 IS NULL) AND w.word IN ({}) \
+         GROUP BY m.number, m.id, m.body ORDER BY COUNT(*) DESC, m.number DESC LIMIT ?3",
+        places.join(", ")
+    );
+    let select = Statement::composed(sql).with(tenant.as_str()).with(session(scope)).with(most as u64);
+    Some(words.into_iter().fold(select, Statement::with))
 }
 
 /// The words that a memory is found by, as they are indexed.

@@ -6,10 +6,16 @@ use crate::error::StoreError;
 pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS epitome_schema (version INTEGER NOT NULL)";
 
 #[cfg(feature = "sqlite")]
-pub(super) const SQLITE: &[&str] = &[include_str!("../../migrations/sqlite/0001_first.sql")];
+pub(super) const SQLITE: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_first.sql"),
+    include_str!("../../migrations/sqlite/0002_memory_ids.sql"),
+];
 
 #[cfg(feature = "postgres")]
-pub(super) const POSTGRES: &[&str] = &[include_str!("../../migrations/postgres/0001_first.sql")];
+pub(super) const POSTGRES: &[&str] = &[
+    include_str!("../../migrations/postgres/0001_first.sql"),
+    include_str!("../../migrations/postgres/0002_memory_ids.sql"),
+];
 
 /// The migrations that a database of that version lacks; an error where it is of a later version than is known.
 pub(super) fn missing(

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_engine::block_on;
-use epitome_session::{Message, Origin, Role, Session};
-use epitome_store::{About, SessionArchive, SqlStore, SqliteSettings, Store, StoreError, Tenant};
+use epitome_session::{Message, MessageId, Origin, Role, Session};
+use epitome_store::{
+    About, Memory, MemoryKind, Scope, SessionArchive, SqlStore, SqliteSettings, Store, StoreError, Tenant,
+};
 use rusqlite::Connection;
 
 use crate::host::Host;
@@ -87,6 +89,42 @@ fn session_length(session: &Session) -> usize {
     session.log().len()
 }
 
+/// Rows whose id is that of their text alone, as the first version of the tables had them.
+#[test]
+fn memories_of_the_first_version_are_known_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    let (tenant, session) = (Tenant::default(), Some(Arc::from("a")));
+    let said = |text: &str| Memory {
+        text: text.to_owned(),
+        kind: MemoryKind::Fact,
+        session: session.clone(),
+        message: MessageId::new("m"),
+        time: None,
+    };
+    let (fair, tabs) = (said("The fair is in Leipzig."), said("Tabs, never spaces."));
+    let store = open(&path);
+    block_on(store.remember(&tenant, &[fair.clone(), tabs.clone()])).unwrap();
+    drop(store);
+    let database = Connection::open(&path).unwrap();
+    for (old, memory) in [("0123456789abcdef", &fair), ("123456789abcdef0", &tabs)] {
+        database.execute("PRAGMA foreign_keys = OFF", []).unwrap();
+        database.execute("UPDATE memories SET id = ?1 WHERE id = ?2", [old, &memory.id()]).unwrap();
+        database.execute("UPDATE memory_words SET memory = ?1 WHERE memory = ?2", [old, &memory.id()]).unwrap();
+    }
+    database.execute_batch("DROP TABLE memory_ids; UPDATE epitome_schema SET version = 1").unwrap();
+    drop(database);
+    let store = open(&path);
+    block_on(async {
+        assert_eq!(store.remember(&tenant, std::slice::from_ref(&fair)).await.unwrap(), 0, "it is known");
+        assert_eq!(store.remember(&tenant, &[said("The fair is in Berlin.")]).await.unwrap(), 1);
+        let recent = store.recent_memories(&tenant, &Scope::All, 9).await.unwrap();
+        assert_eq!(recent, [said("The fair is in Berlin."), tabs.clone()], "the old row is superseded");
+        assert!(store.forget_memory(&tenant, &tabs.id()).await.unwrap());
+        assert!(!store.forget_memory(&tenant, &tabs.id()).await.unwrap());
+    });
+}
+
 #[test]
 fn a_database_of_a_later_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +137,7 @@ fn a_database_of_a_later_version_is_refused() {
     let refused = SqlStore::sqlite(&SqliteSettings::new(&path)).unwrap_err();
     assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    version(1);
+    version(2);
     drop(open(&path));
 
     let text = folder.path().join("text");

@@ -23,19 +23,27 @@ async fn check(memories: &dyn MemoryStore) {
     };
     assert_eq!(memories.remember(&[]).await.unwrap(), 0);
     let twice = [memory("The fair is in Leipzig.", "a"), memory("the fair  is in leipzig", "b")];
-    assert_eq!(memories.remember(&twice).await.unwrap(), 1);
+    assert_eq!(memories.remember(&twice).await.unwrap(), 2, "what one session said another may keep");
     let more = [memory("The fair is in Leipzig!", "b"), memory("Tabs, never spaces.", "b")];
     assert_eq!(memories.remember(&more).await.unwrap(), 1);
-    assert_eq!(texts(&Scope::All).await, ["Tabs, never spaces.", "The fair is in Leipzig."], "the newest first");
+    let all = ["Tabs, never spaces.", "the fair  is in leipzig", "The fair is in Leipzig."];
+    assert_eq!(texts(&Scope::All).await, all, "the newest first");
     assert_eq!(
         memories.recent(&Scope::Session("a".into()), 9).await.unwrap(),
         [memory("The fair is in Leipzig.", "a")]
     );
     assert_eq!(memories.recent(&Scope::All, 1).await.unwrap().len(), 1);
-    let id = memory("TABS, never spaces", "c").id();
-    assert!(memories.forget(&id).await.unwrap());
-    assert!(!memories.forget(&id).await.unwrap());
-    assert_eq!(texts(&Scope::All).await, ["The fair is in Leipzig."]);
+    let id = |session| memory("TABS, never spaces", session).id();
+    assert!(!memories.forget(&id("c")).await.unwrap(), "another session's is another memory");
+    assert!(memories.forget(&id("b")).await.unwrap());
+    assert!(!memories.forget(&id("b")).await.unwrap());
+    assert_eq!(texts(&Scope::All).await, all[1..]);
+    // What is said otherwise later takes the place of what was said, in its session.
+    assert_eq!(memories.remember(&[memory("The fair is in Berlin.", "a")]).await.unwrap(), 1);
+    assert_eq!(texts(&Scope::All).await, ["The fair is in Berlin.", "the fair  is in leipzig"]);
+    let other = Memory { kind: MemoryKind::Fact, ..memory("The fair is in Bonn.", "a") };
+    assert_eq!(memories.remember(&[other]).await.unwrap(), 1, "of another kind");
+    assert_eq!(texts(&Scope::Session("a".into())).await, ["The fair is in Bonn.", "The fair is in Berlin."]);
     let found = async |scope: &Scope, words: &str, most: usize| {
         let found = memories.search(scope, words, most).await.unwrap();
         found.into_iter().map(|memory| memory.text).collect::<Vec<_>>()
@@ -52,7 +60,10 @@ async fn check(memories: &dyn MemoryStore) {
     assert_eq!(found(&Scope::All, "database", 1).await, [said[1]]);
     assert_eq!(found(&Scope::All, "数据库", 9).await, [said[2]]);
     assert_eq!(found(&Scope::All, "db-7", 9).await, [said[0]]);
-    assert_eq!(found(&Scope::Session("a".into()), "database fair", 9).await, ["The fair is in Leipzig."]);
+    assert_eq!(
+        found(&Scope::Session("a".into()), "database fair", 9).await,
+        ["The fair is in Bonn.", "The fair is in Berlin."]
+    );
     for words in ["", "nothing", "%", "' OR 1=1 --"] {
         assert!(found(&Scope::All, words, 9).await.is_empty(), "{words}");
     }

@@ -1,0 +1,204 @@
+//! Which memories bear on what is talked about.
+
+use std::collections::HashSet;
+
+use crate::error::StoreError;
+use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, normalised, share_a_subject, terms};
+
+/// How many candidates are looked at for each memory that is wanted.
+const CANDIDATES: usize = 8;
+/// The most of them.
+const MOST_CANDIDATES: usize = 200;
+
+/// Words that stand in every talk: sharing them says nothing.
+const COMMON: &[&str] = &[
+    "about",
+    "after",
+    "again",
+    "also",
+    "always",
+    "another",
+    "because",
+    "been",
+    "before",
+    "being",
+    "called",
+    "could",
+    "does",
+    "don",
+    "each",
+    "every",
+    "first",
+    "from",
+    "going",
+    "have",
+    "here",
+    "into",
+    "just",
+    "know",
+    "last",
+    "like",
+    "make",
+    "more",
+    "most",
+    "much",
+    "must",
+    "need",
+    "never",
+    "next",
+    "only",
+    "other",
+    "over",
+    "please",
+    "really",
+    "remember",
+    "said",
+    "same",
+    "should",
+    "some",
+    "something",
+    "such",
+    "take",
+    "than",
+    "that",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "thing",
+    "things",
+    "think",
+    "this",
+    "those",
+    "time",
+    "today",
+    "very",
+    "want",
+    "well",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "will",
+    "with",
+    "would",
+    "your",
+    "我们",
+    "你们",
+    "这个",
+    "一个",
+    "什么",
+    "怎么",
+    "可以",
+    "现在",
+    "最近",
+    "今天",
+    "喜欢",
+    "觉得",
+    "知道",
+    "没有",
+    "不是",
+    "是不",
+    "就是",
+    "还是",
+];
+
+/// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: what was said
+/// in `session` itself, standing instructions, and what shares a telling word with the talk. What a newer one of them says
+/// again, or says otherwise, is left out. Two queries of the store.
+pub async fn bearing_on(
+    store: &dyn MemoryStore,
+    scope: &Scope,
+    session: Option<&str>,
+    talk: &str,
+    most: usize,
+) -> Result<Vec<Memory>, StoreError> {
+    if most == 0 {
+        return Ok(Vec::new());
+    }
+    let candidates = (most * CANDIDATES).min(MOST_CANDIDATES);
+    let telling = telling(talk);
+    let mut words: Vec<&str> = telling.iter().map(String::as_str).collect();
+    words.sort_unstable();
+    let mut found = store.recent(scope, candidates).await?;
+    found.extend(store.search(scope, &words.join(" "), candidates).await?);
+    Ok(ranked(found, session, &telling, most))
+}
+
+/// The candidates that bear on words, the best first; `found` has the newest before the older ones.
+fn ranked(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, most: usize) -> Vec<Memory> {
+    let bears = |memory: &Memory| {
+        let shared = terms(&memory.text).iter().filter(|term| telling.contains(*term)).count();
+        let is_own = memory.session.as_deref() == session;
+        (shared > 0 || is_own || memory.kind == MemoryKind::Instruction).then_some(shared)
+    };
+    let mut known = HashSet::new();
+    let mut kept: Vec<(usize, Memory)> = Vec::new();
+    for memory in found {
+        let Some(shared) = bears(&memory) else { continue };
+        // Of two sessions that say something of one subject the newer counts; both were stored for their sessions.
+        let is_said =
+            |(_, newer): &(usize, Memory)| newer.kind == memory.kind && share_a_subject(&newer.text, &memory.text);
+        if known.insert(normalised(&memory.text)) && !kept.iter().any(is_said) {
+            kept.push((shared, memory));
+        }
+    }
+    kept.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared)); // stable: of equals the newest stay first
+    kept.into_iter().take(most).map(|(_, memory)| memory).collect()
+}
+
+/// The words of a talk that tell what it is about.
+fn telling(talk: &str) -> HashSet<String> {
+    let tells = |term: &String| {
+        let length = term.chars().count();
+        let is_latin = term.is_ascii();
+        (length >= 4 || (!is_latin && length >= 2) || term.contains(|char: char| char.is_ascii_digit()))
+            && !COMMON.contains(&term.as_str())
+    };
+    terms(talk).into_iter().filter(tells).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use epitome_session::MessageId;
+
+    use super::*;
+
+    fn memory(text: &str, kind: MemoryKind, session: &str) -> Memory {
+        let (session, message) = (Some(Arc::from(session)), MessageId::new("m"));
+        Memory { text: text.to_owned(), kind, session, message, time: None }
+    }
+
+    #[test]
+    fn what_bears_on_a_talk() {
+        // The newest first, as a store gives them.
+        let stored = [
+            memory("The staging database is db-9.", MemoryKind::Identifier, "a"),
+            memory("The staging database is db-7.", MemoryKind::Identifier, "b"),
+            memory("Never push to main without a review.", MemoryKind::Instruction, "b"),
+            memory("I prefer Sichuan cuisine.", MemoryKind::Preference, "b"),
+            memory("测试环境的数据库是只读的。", MemoryKind::Fact, "b"),
+            memory("My sister lives in Oslo.", MemoryKind::Fact, "c"),
+        ];
+        let check = |talk: &str, session: &str, most: usize, expect: &[usize]| {
+            let found = ranked(stored.to_vec(), Some(session), &telling(talk), most);
+            let expect: Vec<&Memory> = expect.iter().map(|index| &stored[*index]).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expect, "{talk}");
+        };
+        // the newer of two on one subject, and what always holds
+        check("Is the staging database up?", "x", 9, &[0, 2]);
+        check("Where should we eat Sichuan food tonight?", "x", 9, &[3, 2]);
+        check("数据库连不上", "x", 9, &[4, 2]);
+        // what the session said itself left its context: it comes back
+        check("What next?", "c", 9, &[2, 5]);
+        check("What next?", "x", 9, &[2]);
+        check("Is the staging database up?", "x", 1, &[0]);
+        check("", "x", 9, &[2]);
+    }
+}

@@ -1,0 +1,314 @@
+//! What is worth remembering of what a person says.
+
+use epitome_strategy::speech::demands as demanded;
+use epitome_strategy::{Cue, Lexicon};
+
+use super::alone::Sentence;
+use super::binding::{binds_an_identifier, is_identifier};
+use super::facts::{tells_of_a_person, without_leads};
+use super::model::names_something;
+use super::sentences::sentences;
+use super::weight::{clear_start, weight};
+use super::words::Words;
+use super::{LONGEST_MEMORY, Worth};
+use crate::memory::MemoryKind;
+
+/// What is worth less is not remembered.
+const LEAST_WORTH: f64 = 1.5;
+
+/// The words that may stand in front of a cue in a demand: "and please always run the tests".
+static LEADS: Words = Words::of("person.leads");
+
+/// Who stands directly in front of a Chinese cue where somebody tells of something, and demands nothing.
+static TELLING_CHINESE: Words = Words::of("person.telling-chinese");
+
+/// Words that open no demand although they look like it.
+static IDIOMS: Words = Words::of("person.idioms");
+
+/// What people and teams do, where others doing it is only a story.
+const DOING: &[&str] = &["decided", "agreed to", "agreed on", "settled on", "opted for", "决定", "约定", "选定"];
+
+/// What makes an instruction a standing one.
+static STANDING: Words = Words::of("person.standing");
+
+/// What is so for a while only: a demand or a decision with it holds for the task at hand.
+const MOMENTARY: &[&str] = &[
+    "for now",
+    "right now",
+    "this time",
+    "at the moment",
+    "first",
+    "just now",
+    "yet",
+    "今天",
+    "现在",
+    "这次",
+    "先",
+    "刚才",
+    "暂时",
+    "please help",
+    "go ahead",
+    "continue",
+];
+
+/// Days that only somebody knows who knows when it was said.
+static RELATIVE_DAYS: Words = Words::of("person.relative-days");
+
+/// Those of them that are still to come.
+const DAYS_TO_COME: &[&str] = &[
+    "tonight",
+    "tomorrow",
+    "next",
+    "this week",
+    "this weekend",
+    "this month",
+    "soon",
+    "明天",
+    "下周",
+    "下个月",
+    "明年",
+    "后天",
+    "周末",
+];
+
+/// What people say of what they like, at the start of a sentence or behind a comma.
+static LIKING: Words = Words::of("person.liking");
+static LIKING_CHINESE: Words = Words::of("person.liking-chinese");
+
+/// What is liked for the moment, or of the answer before.
+static LIKED_IN_THE_TALK: Words = Words::of("person.liked-in-the-talk");
+
+/// Modal verbs of what a thing has to be.
+const MODALS: &[&str] =
+    &["should", "must", "needs to", "need to", "has to", "have to", "cannot", "can't", "shouldn't", "mustn't"];
+
+/// What stands behind a modal verb where something is presumed and not demanded.
+static PRESUMED: Words = Words::of("person.presumed");
+
+/// What a sentence starts with that demands of nobody's product or work.
+static NO_SUBJECTS: Words = Words::of("person.no-subjects");
+
+/// What a person says in a text that is worth remembering, each with what it is worth; `time` is when it was said.
+///
+/// Among `people` who talk to each other nobody is told how to work: what sounds like a demand is advice.
+pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+    let judged = |sentence: &Sentence<'_>, lexicon: &Lexicon| {
+        judged(sentence, lexicon).filter(|(kind, worth)| {
+            !people
+                || *kind != MemoryKind::Instruction
+                    && (*kind != MemoryKind::Fact || tells_of_a_person(sentence))
+                    && *worth > 0.0
+        })
+    };
+    let mut said = Vec::new();
+    let mut joined = Vec::new();
+    // "My budget is $740. Never go over it.": what refers to the sentence before it is remembered with that.
+    for range in demanded(lexicon, text) {
+        let together = &text[range.clone()];
+        let parts = sentences(together);
+        if let [first, .., last] = &parts[..]
+            && !together.contains('\n')
+            && together.chars().count() <= LONGEST_MEMORY
+            && let (first, last, whole) = (Sentence::new(first), Sentence::new(last), Sentence::new(together))
+            && first.stands_alone()
+            && !first.is_open()
+            && !whole.is_open()
+            && let Some(worth) = judged(&last, lexicon)
+            && let Some(text) = dated(&whole, worth.0, time)
+        {
+            said.push((text, worth));
+            joined.push(range);
+        }
+    }
+    for part in sentences(text) {
+        let at = part.as_ptr().addr() - text.as_ptr().addr();
+        let sentence = Sentence::new(part);
+        let points = sentence.has_any(&["these", "those", "been one"]);
+        if joined.iter().any(|range| range.contains(&at)) || points || !sentence.stands_alone() {
+            continue;
+        }
+        if let Some(worth) = judged(&sentence, lexicon)
+            && worth.1 >= LEAST_WORTH
+            && let Some(text) = dated(&sentence, worth.0, time)
+        {
+            said.push((text, worth));
+        }
+    }
+    said
+}
+
+/// The text to remember: with the day on which it was said, where it names one that only the listener knew. `None` where
+/// that day is not known, or where it makes of a demand one for the moment.
+fn dated(sentence: &Sentence<'_>, kind: MemoryKind, time: Option<i64>) -> Option<String> {
+    let text = sentence.text.replace("**", "");
+    if !sentence.has_any(&RELATIVE_DAYS) {
+        return Some(text);
+    }
+    if !matches!(kind, MemoryKind::Fact | MemoryKind::Preference | MemoryKind::Decision) {
+        return (kind == MemoryKind::Identifier).then_some(text);
+    }
+    let Some(time) = time else {
+        // What has been may be told without its day; what is to come may be over.
+        return (!sentence.has_any(DAYS_TO_COME)).then_some(text);
+    };
+    let day = day(time);
+    Some(if sentence.is_chinese() { format!("{text}（{day}）") } else { format!("{text} (said on {day})") })
+}
+
+/// The day of a time in milliseconds since 1970-01-01 UTC, as in 2026-11-22. (Days to dates as in H. Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms", 2013.)
+fn day(time: i64) -> String {
+    let days = time.div_euclid(86_400_000) + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153; // from March on
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// What a sentence is and what it is worth; `None` where it holds nothing to remember. Linear in the sentence.
+pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth> {
+    if sentence.is_open() {
+        return None;
+    }
+    let (text, lower) = (sentence.text, sentence.lower.as_str());
+    let mut best: Option<Worth> = None;
+    let mut offer = |kind, worth: f64| {
+        if best.is_none_or(|(_, known)| worth > known) {
+            best = Some((kind, worth));
+        }
+    };
+    let is_standing = STANDING.iter().any(|words| lower.contains(words));
+    let momentary = !is_standing && sentence.has_any(MOMENTARY);
+    for found in lexicon.find(text) {
+        // As long as in the sentence: cue words are of Latin letters and Chinese.
+        let word = text[found.range.clone()].to_ascii_lowercase();
+        let Some(full) = weight(found.cue, &word) else { continue };
+        // A cue may be longer than what is clear in it: what stands in front of that is judged.
+        let start = found.range.start + clear_start(found.cue, &word);
+        let from_here = text[start..].to_lowercase().replace('’', "'");
+        if IDIOMS.iter().any(|idiom| from_here.starts_with(idiom)) {
+            continue;
+        }
+        let before = &text[..start];
+        match found.cue {
+            Cue::Remember if demands(before) => offer(MemoryKind::Fact, 4.5 * full),
+            Cue::Preference if !is_liking(&word) && !momentary => offer(MemoryKind::Preference, 3.8 * full),
+            Cue::Instruction if demands(before) && !momentary => offer(MemoryKind::Instruction, 2.6 * full),
+            Cue::Decision if !momentary => {
+                let full = if is_decided(before, &word) { full } else { 0.3 };
+                offer(MemoryKind::Decision, 2.8 * full);
+            }
+            _ => {}
+        }
+    }
+    if likes(sentence) {
+        offer(MemoryKind::Preference, 2.4);
+    }
+    if tells_of_a_person(sentence) {
+        offer(MemoryKind::Fact, 2.3);
+    }
+    if binds_an_identifier(text, true) {
+        offer(MemoryKind::Identifier, 3.0);
+    }
+    if requires(sentence) && !momentary {
+        offer(MemoryKind::Instruction, 2.2);
+    }
+    let (kind, mut worth) = best?;
+    // What is named and dated is worth more than what is felt.
+    if matches!(kind, MemoryKind::Fact | MemoryKind::Preference) && names_something(sentence) {
+        worth += 0.3;
+    }
+    let can_stand = matches!(kind, MemoryKind::Instruction | MemoryKind::Fact | MemoryKind::Preference);
+    if can_stand && is_standing {
+        worth += 1.5;
+    }
+    if kind != MemoryKind::Preference && text.split_whitespace().any(is_identifier) {
+        worth += 0.5;
+    }
+    Some((kind, worth))
+}
+
+fn is_liking(word: &str) -> bool {
+    matches!(word, "i like" | "我喜欢")
+}
+
+/// Whether somebody tells what they like, which is more than a word of praise.
+fn likes(sentence: &Sentence<'_>) -> bool {
+    let lower = without_leads(&sentence.lower);
+    if LIKED_IN_THE_TALK.iter().any(|part| lower.contains(part)) {
+        return false;
+    }
+    if sentence.is_chinese() {
+        let starts = |start: &&str| lower.starts_with(*start) || lower.contains(&format!("，{start}"));
+        let found = LIKING_CHINESE.iter().any(starts);
+        return found && sentence.chinese >= 6 && (!lower.contains("我对") || lower.contains("感兴趣"));
+    }
+    let starts = LIKING.iter().any(|start| lower.starts_with(start) || lower.contains(&format!(", {start}")));
+    starts && sentence.words().count() >= 4
+}
+
+/// Whether a sentence says what a thing that it names has to be: "Session details should not show empty rows."
+fn requires(sentence: &Sentence<'_>) -> bool {
+    let words: Vec<&str> = sentence.words().collect();
+    let Some(first) = words.first().filter(|first| !NO_SUBJECTS.contains(first)) else { return false };
+    let modal = MODALS.iter().filter_map(|modal| {
+        let at = sentence.lower.find(&format!(" {modal} "))?;
+        Some((at, sentence.lower[at + modal.len() + 2..].trim_start()))
+    });
+    let Some((at, behind)) = modal.min_by_key(|(at, _)| *at) else { return false };
+    let subject = sentence.lower[..at].split_whitespace().count();
+    (2..=8).contains(&subject)
+        && !first.ends_with("ing")
+        && words.len() >= 6
+        && !sentence.lower[..at].contains([',', '?'])
+        && !["i", "you", "we", "it", "they"]
+            .iter()
+            .any(|pronoun| sentence.lower[..at].split(' ').any(|it| it == *pronoun))
+        && !PRESUMED.iter().any(|start| behind.starts_with(start))
+}
+
+/// Whether what stands in front of a cue lets it be a demand: nothing, or what demands start with. A sign or a saying that
+/// is quoted demands nothing.
+fn demands(before: &str) -> bool {
+    let before = before.trim_end().to_lowercase();
+    if TELLING_CHINESE.iter().any(|word| before.ends_with(word)) || before.ends_with(['"', '“', '「', '\'', '‘']) {
+        return false;
+    }
+    // "I'll dim the lights, and make sure that it is warm" goes on telling.
+    let tells = |start: &str| before.starts_with(start);
+    if before.ends_with(" and") && ["i ", "i'", "we'", "he ", "she ", "they "].iter().any(|start| tells(start)) {
+        return false;
+    }
+    // What stands in front of a comma or a colon is another clause.
+    let clause = before.rsplit([',', ';', ':', '，', '；', '：']).next().unwrap_or_default();
+    let mut words = clause.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
+    let leads = words.clone().all(|word| word.is_empty() || !word.is_ascii() || LEADS.contains(&word));
+    leads && !matches!(words.next_back(), Some("you" | "we" | "to" | "so"))
+}
+
+/// Whether a cue of a decision tells of one: of one's own, and taken.
+fn is_decided(before: &str, word: &str) -> bool {
+    let before = before.trim_end().to_lowercase();
+    let open = ["haven't", "hasn't", "not", "how", "what", "if", "yet", "没", "没有", "的", "出", "to be", "can"];
+    if open.iter().any(|word| before.ends_with(word)) {
+        return false;
+    }
+    match word {
+        "root cause" | "turns out" | "it turns out" | "in conclusion" => false,
+        _ => !DOING.contains(&word) || is_ours(&before),
+    }
+}
+
+/// Whether those who speak do what the cue says, or it is said of nobody.
+pub(super) fn is_ours(before: &str) -> bool {
+    let before = before.to_lowercase();
+    let mut words = before.split(|char: char| !char.is_alphanumeric() && char != '\'').filter(|word| !word.is_empty());
+    let ours = ["i", "we", "i've", "we've", "i'd", "we'd", "team", "user", "was", "been"];
+    let chinese = ["我", "咱", "团队", "大家", "用户"];
+    before.trim().is_empty() || words.any(|word| ours.contains(&word)) || chinese.iter().any(|who| before.contains(who))
+}

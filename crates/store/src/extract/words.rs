@@ -1,0 +1,73 @@
+//! Lists of words, which are data: `words.txt`.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::{LazyLock, OnceLock};
+
+/// Every list by the name of its section.
+static LISTS: LazyLock<HashMap<&'static str, Vec<String>>> = LazyLock::new(|| lists(include_str!("words.txt")));
+
+/// A list of words, read when it is first used.
+pub(super) struct Words {
+    section: &'static str,
+    words: OnceLock<Vec<&'static str>>,
+}
+
+impl Words {
+    /// The list of a section, which must be there: a test reads them all.
+    pub(super) const fn of(section: &'static str) -> Self {
+        Self { section, words: OnceLock::new() }
+    }
+}
+
+impl Deref for Words {
+    type Target = [&'static str];
+
+    fn deref(&self) -> &Self::Target {
+        self.words.get_or_init(|| {
+            let list: &'static [String] = LISTS.get(self.section).map_or(&[], Vec::as_slice);
+            list.iter().map(String::as_str).collect()
+        })
+    }
+}
+
+fn lists(file: &'static str) -> HashMap<&'static str, Vec<String>> {
+    let mut lists: HashMap<&'static str, Vec<String>> = HashMap::new();
+    let mut section = "";
+    for line in file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = name;
+            continue;
+        }
+        let words = line.split(" | ").map(|word| match word.strip_suffix('_') {
+            Some(open) => format!("{open} "),
+            None => word.to_owned(),
+        });
+        lists.entry(section).or_default().extend(words);
+    }
+    lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list that is named and not there would find nothing, silently.
+    #[test]
+    fn every_list_that_is_named_is_there() {
+        let sources =
+            [include_str!("alone.rs"), include_str!("facts.rs"), include_str!("model.rs"), include_str!("person.rs")];
+        let mut named: Vec<&str> = sources
+            .iter()
+            .flat_map(|source| source.split("Words::of(\"").skip(1))
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        let mut there: Vec<&str> = LISTS.keys().copied().collect();
+        named.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(named, there);
+        for (section, words) in LISTS.iter() {
+            assert!(words.iter().all(|word| !word.trim().is_empty() && *word == word.to_lowercase()), "{section}");
+        }
+    }
+}

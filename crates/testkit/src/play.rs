@@ -1,0 +1,144 @@
+//! Hostile sessions played through the engine: compacted, gone on with, undone and compacted again, every law of every
+//! result checked.
+
+mod fickle;
+
+use std::sync::Arc;
+
+use epitome_engine::guard::Guards;
+use epitome_engine::{
+    Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, SummaryRole,
+};
+use epitome_session::{Message, Session, Trigger};
+
+use crate::fixture::FakeCounter;
+use crate::hostile::{self, Chaos, Dice};
+use crate::laws::{Broken, compact_and_check};
+
+pub use fickle::{FickleEmbedder, FickleSummarizer, WithVectors};
+
+/// How a hostile session is played.
+#[derive(Debug, Clone, Copy)]
+pub struct Game {
+    /// Turns of the session at most, before its first compaction.
+    pub turns: usize,
+    /// Compactions, one after the other, with messages arriving between them.
+    pub generations: usize,
+    /// Whether compactions are undone now and then before the session goes on.
+    pub undoes: bool,
+    /// The engine's guards: all of them but to show that a law misses one.
+    pub guards: Guards,
+}
+
+impl Default for Game {
+    /// 40 turns, three compactions, none undone.
+    fn default() -> Self {
+        Self { turns: 40, generations: 3, undoes: false, guards: Guards::default() }
+    }
+}
+
+/// What a session came to.
+#[derive(Debug)]
+pub struct Played {
+    /// The session after the last compaction.
+    pub session: Session,
+    /// The report of each compaction, also of one that changed nothing.
+    pub reports: Vec<Report>,
+    /// The compactions that were undone.
+    pub undone: usize,
+    /// Every law that a result broke.
+    pub broken: Vec<Broken>,
+}
+
+/// An engine whose settings and services go by a seed, and a chain of strategies that plan at random.
+pub fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
+    let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
+    engine.summarizer = Some(Arc::new(FickleSummarizer));
+    engine.embedder = Some(Arc::new(FickleEmbedder));
+    engine.guards = guards;
+    engine.handles = seed.is_multiple_of(2);
+    engine.summary_role = if seed.is_multiple_of(4) { SummaryRole::System } else { SummaryRole::User };
+    engine.pins = pins(&mut Dice::new(seed ^ 0x9135));
+    engine.quality = min_quality(&mut Dice::new(seed ^ 0x51ed));
+    let chaos = |offset| Arc::new(Chaos { seed: seed.wrapping_add(offset), panics: seed.is_multiple_of(3) });
+    // Chains that differ, for the tournament; the others are empty: the floor alone.
+    engine.chains.code = Chain(vec![chaos(1 << 34)]);
+    engine.chains.mixed = Chain(vec![chaos(1 << 35), chaos(1 << 36)]);
+    let with_vectors = WithVectors(Chaos { seed: seed.wrapping_add(1 << 37), panics: false });
+    (engine, Chain(vec![chaos(0), Arc::new(with_vectors), chaos(1 << 32), chaos(1 << 33)]))
+}
+
+/// The defaults, or other settings of what stays.
+fn pins(dice: &mut Dice) -> Pins {
+    let tools: &[&str] = dice.pick(&[&["Skill"], &["Skill"], &[], &["Read", "apply_patch"]]);
+    Pins {
+        original_task: !dice.once_in(4),
+        last_rounds: dice.pick(&[0, 0, 1, 2]),
+        protected_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        markers: if dice.once_in(4) { vec!["重要".to_owned()] } else { Pins::default().markers },
+    }
+}
+
+/// Nothing asked for, or thresholds and what follows.
+fn min_quality(dice: &mut Dice) -> MinQuality {
+    let least = |dice: &mut Dice| dice.pick(&[0.0, 0.0, 0.3, 0.8, 1.0]);
+    let (strings, instructions, files) = (least(dice), least(dice), least(dice));
+    let on_loss = dice.pick(&[OnLoss::Retry, OnLoss::RollBack, OnLoss::Report]);
+    if dice.once_in(2) {
+        MinQuality::default()
+    } else {
+        MinQuality { strings, instructions, files, on_loss, ..MinQuality::default() }
+    }
+}
+
+/// Does something while the panics that are part of the game, which the engine catches, are not printed. All others are.
+pub fn quietly<T>(act: impl FnOnce() -> T) -> T {
+    static QUIET: std::sync::Once = std::sync::Once::new();
+    QUIET.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let message = info.payload_as_str().unwrap_or_default();
+            if ![hostile::CHAOS_PANIC, fickle::EMBEDDER_PANIC].contains(&message) {
+                usual(info);
+            }
+        }));
+    });
+    act()
+}
+
+/// Plays the session of a seed; the same seed and game come to the same.
+pub fn play(seed: u64, game: &Game) -> Played {
+    let (engine, chain) = engine(seed, game.guards);
+    let mut played =
+        Played { session: hostile::session(seed, game.turns), reports: Vec::new(), undone: 0, broken: Vec::new() };
+    let session = &mut played.session;
+    let mut dice = Dice::new(!seed);
+    let mut archive = MemoryArchive::new();
+    for _ in 0..game.generations {
+        let tokens = engine.ledger(session).total() as usize;
+        let budget = (tokens * (dice.below(110) + 1) / 100) as u32;
+        let request = Request {
+            chain: (!dice.once_in(5)).then(|| chain.clone()),
+            limit: budget + dice.below(50) as u32,
+            mode: if dice.once_in(8) { Mode::Tournament } else { Mode::Adaptive },
+            unsent_messages: dice.pick(&[0, 0, 1, 5]),
+            trigger: dice.pick(&[Trigger::Manual, Trigger::Hard]),
+            ..Request::to_budget(budget)
+        };
+        let (report, broken) = compact_and_check(&engine, session, &mut archive, &request);
+        played.broken.extend(broken);
+        played.reports.extend(report);
+        for message in hostile::session(dice.bits(), 6).log() {
+            session.push(Message { pinned: false, ..(**message).clone() });
+        }
+        let late = hostile::missing_results(session);
+        for message in late.into_iter().filter(|_| dice.once_in(4)) {
+            session.push(message);
+        }
+        // What a later compaction stands on may not be undone; that is an answer and not a defect.
+        if game.undoes && dice.once_in(4) && session.undo(session.next_epoch().saturating_sub(1)).is_ok() {
+            played.undone += 1;
+        }
+    }
+    played
+}

@@ -1,0 +1,86 @@
+//! Services that fail now and then: a summarizer, an embedder, and a strategy that asks for vectors.
+
+use epitome_strategy::{
+    BoxFuture, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy,
+    SummarizeError, Summarizer, Summary, SummaryTask, View,
+};
+
+use crate::embedder::FakeEmbedder;
+use crate::hostile::Chaos;
+
+/// What [`FickleEmbedder`] panics with.
+pub(super) const EMBEDDER_PANIC: &str = "no idea";
+
+/// A summarizer that fails, writes nothing and writes too much now and then.
+#[derive(Debug, Clone, Copy)]
+pub struct FickleSummarizer;
+
+impl Summarizer for FickleSummarizer {
+    fn kind(&self) -> &str {
+        "fickle"
+    }
+
+    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+        let failed = || SummarizeError::new("not today", true);
+        let summary = |text: String| Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() };
+        let written = match task.request.max_tokens % 4 {
+            0 => Err(failed()),
+            1 => Ok(summary(String::new())),
+            2 => Ok(summary("far too long ".repeat(2_000))),
+            _ => Ok(summary("what was said".to_owned())),
+        };
+        Box::pin(std::future::ready(written))
+    }
+}
+
+/// An embedder that fails, panics and answers nonsense now and then.
+#[derive(Debug, Clone, Copy)]
+pub struct FickleEmbedder;
+
+impl Embedder for FickleEmbedder {
+    fn name(&self) -> &str {
+        "fickle"
+    }
+
+    fn dimensions(&self) -> usize {
+        FakeEmbedder.dimensions()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+        let answer = match texts.iter().map(|text| text.len()).sum::<usize>() % 6 {
+            0 => Err(EmbedError { message: "not today".to_owned(), retryable: true }),
+            #[expect(clippy::panic, reason = "what this embedder is for")]
+            1 => panic!("{EMBEDDER_PANIC}"),
+            2 => Ok(Embeddings::default()),
+            3 => Ok(Embeddings::new(1, vec![f32::NAN; texts.len()])),
+            _ => return FakeEmbedder.embed(texts),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+/// Plans like [`Chaos`], but only with vectors; with vectors that are not what the engine promises it panics.
+#[derive(Debug)]
+pub struct WithVectors(pub Chaos);
+
+impl Strategy for WithVectors {
+    fn meta(&self) -> &Meta {
+        const META: Meta = Meta {
+            id: "chaos-with-vectors",
+            summary: "plans at random where it has vectors",
+            docs: "",
+            lossiness: Lossiness::Whole,
+            needs: Needs { embeddings: true, model: false },
+            since: "0.1.0",
+        };
+        &META
+    }
+
+    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+        let vectors = view.vectors().map_err(|reason| PlanError(reason.to_owned()))?;
+        assert_eq!(vectors.units.len(), view.units().len(), "a vector for each unit");
+        assert_eq!(vectors.focus.is_some(), goal.focus.is_some(), "a vector for the question");
+        assert!(vectors.units.values().iter().all(|value| value.is_finite()), "vectors of numbers");
+        self.0.plan(view, goal)
+    }
+}
