@@ -6,6 +6,7 @@ mod edits;
 mod floor;
 mod order;
 mod quality;
+mod recent;
 mod runs;
 mod selection;
 mod summaries;

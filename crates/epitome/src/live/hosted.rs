@@ -22,6 +22,8 @@ impl LiveSession {
             settings: self.settings.clone(),
             mode: self.mode,
             fixed: self.fixed.clone(),
+            clearing: self.clearing.clone(),
+            cleared: self.cleared,
             file: None,
             memories: self.memories.clone(),
             flushed: self.flushed,
@@ -51,6 +53,7 @@ impl LiveSession {
         self.settings = runtime.live.clone();
         self.mode = runtime.mode;
         self.fixed.clone_from(&runtime.fixed);
+        self.clearing.clone_from(&runtime.clearing);
         self.tell_tokens();
     }
 

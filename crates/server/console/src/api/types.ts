@@ -91,7 +91,7 @@ export interface SessionInfo {
 
 export interface Session extends SessionInfo {
   context: ContextTokens;
-  budget: { window: number; usable: number; soft: number; hard: number; target: number };
+  budget: { window: number; usable: number; soft: number | null; hard: number | null; target: number };
   task: { kind: string; confidence: number } | null;
   running: boolean;
 }
