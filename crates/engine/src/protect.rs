@@ -30,7 +30,7 @@ pub(crate) fn protections(
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
             _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,
             _ if messages.iter().any(|entry| calls_protected_tool(entry, pins)) => Protection::ProtectedTool,
-            _ if (!recent || Some(index) == newest_step)
+            _ if (!recent || Some(index) == newest_step && newest_user.is_none_or(|user| user < index))
                 && recent_from.is_some_and(|from| messages.first().is_some_and(|entry| entry.position >= from)) =>
             {
                 Protection::RecentMessage

@@ -9,6 +9,7 @@ mod history;
 mod in_place;
 mod inform;
 mod model;
+mod options;
 mod place;
 mod probes;
 mod replay;

@@ -334,6 +334,7 @@ async fn what_does_not_work_is_not_tried_at_once_again() {
 }
 
 /// A request whose history is far over the budget, to be compacted by a session of the service.
+#[tokio::test]
 async fn without_a_threshold_there_are_no_figures_of_one() {
     let kept = Kept::start(&[]).await;
     kept.put("/v1/agents/never", json!({"settings": {"threshold_percent": 0}})).await;

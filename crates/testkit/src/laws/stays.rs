@@ -37,7 +37,9 @@ impl Laws<'_> {
             let same = shown.is_some_and(|shown| said(&shown.message) == said(&entry.message));
             let yields = yielding(view, &self.engine.pins).contains(&entry.key);
             let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
-            let is_silent = is_blank(&entry.message) || said(&entry.message).is_empty();
+            // Without its thinking nothing is left of it.
+            let is_white = |block: &epitome_session::Block| matches!(&block.content, Content::Text { text } if text.trim().is_empty());
+            let is_silent = is_blank(&entry.message) || said(&entry.message).iter().all(is_white);
             self.law("recent", same || yielded || is_silent, || {
                 format!("{} changed or left, and {kept} were to stay", entry.message.id)
             });
