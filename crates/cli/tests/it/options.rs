@@ -25,7 +25,7 @@ const PAIRS: &[Pair] = &[
     ("compact", "--all", "all.jsonl -b 400", "all.jsonl -b 400 --all"),
     ("compact", "--strict", "torn.jsonl -b 400", "torn.jsonl -b 400 --strict"),
     ("compact", "--view", "compacted.jsonl -b 9000", "compacted.jsonl -b 9000 --view full"),
-    ("compact", "--focus", "chat.json -b 300 --chain summary", "chat.json -b 300 --chain summary --focus zebra"),
+    ("compact", "--focus", "work.jsonl -b 8k --chain summary", "work.jsonl -b 8k --chain summary --focus Halvorsen"),
     (
         "compact",
         "--summarizer",
@@ -251,24 +251,14 @@ fn left(command: &str, line: &str, at: &BTreeMap<String, Vec<u8>>) -> String {
     format!("{}\n{}\n{}\n{files:?}", ran.code, without_times(&ran.text()), without_times(&ran.stderr))
 }
 
-/// A text without figures of time, which differ from run to run, and the names that are drawn.
+/// A text without figures, which tell the time and differ from run to run, and without the spaces that depend on them.
 fn without_times(text: &str) -> String {
-    let words = text.split_inclusive(|char: char| char.is_whitespace() || matches!(char, ',' | ';' | '}'));
-    let mut kept = String::new();
-    for word in words {
-        let trimmed = word.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, ',' | ';' | '}'));
-        let is_unit = matches!(trimmed, "ms" | "µs" | "s");
-        let is_json = word.contains("_us\":") || trimmed.contains("uuid");
-        if !is_unit && !is_json && !trimmed.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-            kept.push_str(word);
-        } else if trimmed.is_empty() {
-            kept.push(' ');
-        } else if !is_unit && !is_json {
-            kept.push('#');
-            kept.push(' ');
-        }
-    }
-    kept
+    let words = text.split(|char: char| char.is_whitespace() || matches!(char, ',' | ';' | '}'));
+    let is_kept = |word: &&str| {
+        let is_figure = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        !is_figure && !matches!(*word, "ms" | "µs" | "s") && !word.contains("_us\":") && !word.contains("uuid")
+    };
+    words.filter(is_kept).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
