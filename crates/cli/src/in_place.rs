@@ -26,7 +26,9 @@ use crate::output::{self, Target};
 /// second: an agent that writes a hundred lines a second leaves room within this.
 const TRIES: u32 = 24;
 
-/// How long to wait for another program's lock, or for the rest of a line, before each of the [`TRIES`].
+/// How long to wait for another program's lock, or for the rest of a line, before each of the [`TRIES`]: half a second in
+/// all, after which the command says that the file is busy. A lock that is waited for could be held for ever, and nothing
+/// tells when a program without locks has ended its line.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The first bytes of gzip.

@@ -14,6 +14,7 @@ mod failure;
 mod in_place;
 mod input;
 mod kept;
+mod memories;
 mod output;
 mod render;
 mod summaries;

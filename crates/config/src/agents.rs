@@ -19,10 +19,10 @@ settings! {
         /// Its context window, as `[budget] window`; stands over what is known of the model.
         window: u32 = 200_000, in 100..=1_000_000_000, unit "tokens";
         /// A compaction is suggested from this share of the usable window on, as `[budget] soft`; at 0 the agent is never
-        /// compacted by thresholds.
+        /// compacted by thresholds. The default holds where neither the file nor a preset sets `[budget] soft`.
         threshold_percent: u32 = 70, in 0..=100, unit "percent";
-        /// The newest messages that stay whole, as `[strategies.sliding-window] window`.
-        keep_recent: u32 = 9, in 1..=1_000, unit "messages";
+        /// The newest messages that stay whole, as `[pins] keep_recent`.
+        keep_recent: u32 = 0, in 0..=1_000, unit "messages";
         /// The chain that is always used, by its name in `[chains]`; empty to go by the kind of task.
         chain: String = String::new();
         /// Whether its contexts name handles and the tool that searches, as `[marks] handles`: for an agent that has the
@@ -38,7 +38,7 @@ settings! {
 }
 
 /// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
-pub const NEVER: Threshold = Threshold::Tokens(u32::MAX);
+pub const NEVER: Threshold = Threshold::NEVER;
 
 /// By how much the default target lies below the default threshold.
 pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
@@ -73,6 +73,9 @@ impl Config {
         };
         let mut config = self.clone();
         config.take(table, |key| self.source(&format!("agents.{name}.{key}")));
+        if config.source("budget.soft") == Source::Default && !config.never_compacts {
+            config.set_percent(AgentTable::default().threshold_percent, &Source::Agent);
+        }
         config.agent = Some(name.to_owned());
         Ok(config)
     }
@@ -95,7 +98,7 @@ impl Config {
         };
         take("runs_on", "budget.model", table.runs_on.to_value());
         take("window", "budget.window", table.window.to_value());
-        take("keep_recent", "strategies.sliding-window.window", table.keep_recent.into());
+        take("keep_recent", "pins.keep_recent", table.keep_recent.into());
         take("handles", "marks.handles", table.handles.into());
         take("summarizer", "summary.summarizer", table.summarizer.to_value());
         take("channel", "summary.channel", table.channel.to_value());

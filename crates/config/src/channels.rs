@@ -25,6 +25,8 @@ settings! {
         models: Vec<String> = Vec::new();
         /// Whether the channel may be used for compaction.
         compaction: bool = true;
+        /// Whether it is the one that is meant where several channels for compaction fit and none is named.
+        default: bool = false;
         /// The longest wait for one try.
         timeout_seconds: u32 = 120, in 1..=3_600, unit "seconds";
         /// How often a request is tried, the first time included, where the service is busy or cannot be reached.
@@ -144,6 +146,10 @@ impl Config {
             .map(|(name, table)| (name.as_str(), table))
             .collect();
         let fitting: Vec<_> = usable.iter().copied().filter(|(_, table)| model.is_empty() || has(table)).collect();
+        let marked: Vec<_> = fitting.iter().copied().filter(|(_, table)| table.default).collect();
+        if let [one] = marked.as_slice() {
+            return Ok(*one);
+        }
         let (place, names) = (self.summary_place("summarizer"), |channels: &[(&str, &ChannelTable)]| {
             channels.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
         });
@@ -166,7 +172,8 @@ impl Config {
             }
             _ => {
                 let message = format!("which channel writes summaries is not said: there are {}", names(&usable));
-                Err(Problem::new(place, message).with_help("name it with `[summary] channel`"))
+                let help = "name it with `[summary] channel`, or mark one of them with `default = true`";
+                Err(Problem::new(place, message).with_help(help))
             }
         }
     }

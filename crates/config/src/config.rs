@@ -43,6 +43,8 @@ pub enum Source {
     NoChannel(Preset),
     /// It is the default where a model writes the summaries.
     Llm,
+    /// It is the default of an agent.
+    Agent,
 }
 
 impl fmt::Display for Source {
@@ -55,6 +57,7 @@ impl fmt::Display for Source {
             Self::Given => formatter.write_str("a table that the program added"),
             Self::Model(name) => write!(formatter, "model {name}"),
             Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
+            Self::Agent => formatter.write_str("default of agents"),
             Self::Llm => formatter.write_str("default with summarizer llm"),
         }
     }
@@ -335,7 +338,7 @@ impl Config {
     /// Whether what is known of the model stands over what set a key: the later layer wins, and the key in one layer.
     fn model_decides(&self, key: &str) -> bool {
         let layer = |source: Source| match source {
-            Source::Default | Source::Llm => 0,
+            Source::Default | Source::Llm | Source::Agent => 0,
             Source::Preset(_) | Source::NoChannel(_) => 1,
             Source::Model(_) | Source::File(_) | Source::Given => 2,
             Source::Host => 3,
@@ -425,7 +428,7 @@ impl Config {
                 let key = format!("strategies.{id}.{}", field.name);
                 let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
                 match self.source(&key) {
-                    Source::Default if field.name == MAX_SUMMARY_TOKENS => {
+                    Source::Default if field.name == MAX_SUMMARY_TOKENS && self.summary.max_tokens > 0 => {
                         Effective { key, value, source: self.source("summary.max_tokens") }
                     }
                     source => Effective { key, value, source },
@@ -456,7 +459,8 @@ impl Config {
     /// strategy has such a setting and no value of its own for it.
     pub(crate) fn settings(&self, registration: &Registration) -> BTreeMap<String, Value> {
         let mut settings = self.strategies.get(registration.meta.id).cloned().unwrap_or_default();
-        if registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS) {
+        let bounds = registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS);
+        if bounds && self.summary.max_tokens > 0 {
             settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.summary.max_tokens.into());
         }
         settings

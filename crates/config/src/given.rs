@@ -1,7 +1,7 @@
 //! Tables that a program adds to a configuration, with the checks of those in a file.
 
 use epitome_engine::{Mode, Threshold};
-use epitome_strategy::{Field, Registry, SettingType, SettingsTable, Value};
+use epitome_strategy::{Field, Registry, SettingsTable, Value};
 use serde_json::Map;
 
 use crate::agents::{self, AgentTable, NEVER};
@@ -125,22 +125,19 @@ impl Config {
     }
 
     /// What the agent's keys come to in this configuration, which [`for_agent`](Self::for_agent) gave, or which is that for
-    /// all. Linear in the strategies.
-    pub fn agent_in_force(&self, registry: &Registry) -> AgentInForce {
+    /// all.
+    pub fn agent_in_force(&self) -> AgentInForce {
         let budget = self.budget();
         let usable = budget.usable();
         let percent = |threshold: Threshold| {
             (f64::from(threshold.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32
         };
-        let window = "strategies.sliding-window.window";
-        let keep_recent = self.effective(registry).into_iter().find(|effective| effective.key == window);
-        let keep_recent = keep_recent.and_then(|effective| u32::from_value(&effective.value).ok());
         let summarizer = self.summarizer();
         let chosen = self.chosen().ok().filter(|_| summarizer == SummarizerChoice::Llm);
         let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         AgentInForce {
             threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },
-            keep_recent: keep_recent.unwrap_or(AgentTable::default().keep_recent),
+            keep_recent: self.pins.keep_recent,
             summarizer,
             channel: chosen.as_ref().map(|chosen| chosen.name.to_owned()),
             model: chosen.as_ref().map(|chosen| chosen.model.to_owned()),

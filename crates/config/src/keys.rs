@@ -161,7 +161,7 @@ pub(crate) const ALIASES: &[Alias] = &[
     Alias { name: "soft_threshold_tokens", key: "budget.soft", value: AliasValue::Integer },
     Alias { name: "hard_threshold_tokens", key: "budget.hard", value: AliasValue::Integer },
     Alias { name: "reserve_tokens", key: "budget.reserve_output", value: AliasValue::Integer },
-    Alias { name: "keep_recent_messages", key: "strategies.sliding-window.window", value: AliasValue::Integer },
+    Alias { name: "keep_recent_messages", key: "pins.keep_recent", value: AliasValue::Integer },
     Alias { name: "summary_max_tokens", key: "summary.max_tokens", value: AliasValue::Integer },
     Alias { name: "memory_flush_enabled", key: "live.memory_flush", value: AliasValue::Flag },
     Alias { name: "use_llm", key: "summary.summarizer", value: AliasValue::UseLlm },
@@ -180,4 +180,14 @@ pub struct Key {
 /// Every key of the sections with fixed keys, in the order of the template.
 pub fn keys() -> impl Iterator<Item = Key> {
     SECTIONS.iter().flat_map(|section| section.fields.iter().map(|field| Key { section: section.name, field }))
+}
+
+/// Every key of the sections that hold tables by names of the user's: those of a model, a channel, an agent.
+pub fn named_keys() -> impl Iterator<Item = Key> {
+    NAMED.iter().flat_map(|section| section.fields.iter().map(|field| Key { section: section.name, field }))
+}
+
+/// The second names that `[budget]` takes, each with the key that it stands for.
+pub fn second_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALIASES.iter().map(|alias| (alias.name, alias.key))
 }

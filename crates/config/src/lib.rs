@@ -47,7 +47,7 @@ pub use check::unknown_strategy;
 pub use config::{Config, Effective, Source};
 pub use error::{ConfigErrors, Place, Problem};
 pub use given::AgentInForce;
-pub use keys::{Key, keys};
+pub use keys::{Key, keys, named_keys, second_names};
 pub use live::{Arrivals, LiveSettings, LiveTable, Refusal, TriggersTable};
 pub use models::{ModelLimits, ModelTable, Models, UnknownModel};
 pub use preset::Preset;

@@ -33,6 +33,11 @@ settings! {
         /// cache; 0 switches it off. A result of a tenth of the window takes a third of the room between `target` and
         /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.
         arrival_tokens: Arrivals = Arrivals(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens";
+        /// Old results of tools are cleared, and old arguments and texts shortened, below the thresholds too, before a call
+        /// of the model, as soon as that saves more than so much: what `[strategies.tool-results]` says is old. Each time
+        /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
+        /// while; 0 switches it off.
+        clear_tokens: Arrivals = Arrivals(None), unit "share of the usable window, or tokens";
         /// Whether decisions, preferences and identifiers are kept as memories before a compaction.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
@@ -51,6 +56,9 @@ pub struct LiveSettings {
     pub on_refusal: Refusal,
     /// Results of tools of more than this are cut on arrival; of the usable window. `None` for never.
     pub arrival_tokens: Option<Threshold>,
+    /// Old results are cleared below the thresholds where that saves more than this; of the usable window. `None` for
+    /// never.
+    pub clear_tokens: Option<Threshold>,
     /// Whether memories are kept before a compaction.
     pub memory_flush: bool,
     /// The file that they are kept in; `None` for the host's own store.
@@ -72,6 +80,7 @@ impl From<&LiveTable> for LiveSettings {
             require_confirmation: table.require_confirmation,
             on_refusal: table.on_refusal,
             arrival_tokens: table.arrival_tokens.0,
+            clear_tokens: table.clear_tokens.0,
             memory_flush: table.memory_flush,
             memory_file: (!table.memory_file.is_empty()).then(|| PathBuf::from(&table.memory_file)),
             recent_memories: table.recent_memories,
@@ -119,7 +128,7 @@ impl SettingType for Refusal {
     }
 }
 
-/// A threshold, or 0 for none, as `[live] arrival_tokens` spells it.
+/// A threshold, or 0 for none, as `[live] arrival_tokens` and `clear_tokens` spell it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrivals(pub Option<Threshold>);
 

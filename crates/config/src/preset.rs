@@ -65,9 +65,9 @@ impl Preset {
     pub(crate) fn values(self, soft: Threshold) -> Values {
         match self {
             Self::Development => thresholds(5_000, 8_000, 2_000, 4, 400),
-            Self::Production => thresholds(15_000, 20_000, 4_000, 6, 800),
+            Self::Production => with_flush(thresholds(15_000, 20_000, 4_000, 6, 800)),
             Self::LargeContext => {
-                let mut values = thresholds(25_000, 30_000, 6_000, 10, 1_200);
+                let mut values = with_flush(thresholds(25_000, 30_000, 6_000, 10, 1_200));
                 values.push(("summary.summarizer".to_owned(), "llm".into()));
                 values
             }
@@ -156,11 +156,17 @@ fn thresholds(soft: u32, hard: u32, reserve: u32, keep_recent_messages: u32, sum
         ("budget.hard", hard),
         ("budget.target", soft / 2),
         ("budget.reserve_output", reserve),
-        ("strategies.sliding-window.window", keep_recent_messages),
+        ("pins.keep_recent", keep_recent_messages),
         ("summary.max_tokens", summary_max_tokens),
     ]
     .map(|(key, value)| (key.to_owned(), value.into()))
     .to_vec()
+}
+
+/// With memories kept before each compaction, as the design asks for where work is not thrown away.
+fn with_flush(mut values: Values) -> Values {
+    values.push(("live.memory_flush".to_owned(), true.into()));
+    values
 }
 
 fn chains(of: impl Fn(TaskKind) -> &'static [&'static str]) -> Values {

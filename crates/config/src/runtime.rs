@@ -8,7 +8,7 @@ use epitome_engine::{
     WithoutSummary,
 };
 use epitome_providers::chat::ChatModel;
-use epitome_strategy::{Embedder, Lexicon, Registry, Summarizer, TaskKind, TokenCounter, Tokens};
+use epitome_strategy::{Embedder, Lexicon, Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens};
 
 use crate::check::{of_one, unknown_strategy};
 use crate::config::Config;
@@ -19,6 +19,13 @@ use crate::live::LiveSettings;
 use crate::models::{Models, UnknownModel, fitted};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
 use crate::values::{OnFailure, SummarizerChoice};
+
+/// The strategy that clears old results below the thresholds.
+const CLEARING: &str = "tool-results";
+
+/// Characters that the model's texts in old rounds keep where they are cleared below the thresholds: those of the design
+/// with two layers.
+const CLEARED_TEXT_CHARS: u32 = 200;
 
 /// What the name of a kind's chain for later compactions ends in.
 const LATER: &str = "-later";
@@ -32,6 +39,9 @@ pub struct Runtime {
     pub triggers: Triggers,
     /// What a host that keeps sessions running does around a compaction.
     pub live: LiveSettings,
+    /// What clears old results below the thresholds, where `[live] clear_tokens` says so: `tool-results` with its settings,
+    /// and nothing but what is old.
+    pub clearing: Option<Arc<dyn Strategy>>,
     /// The token counter.
     pub counter: Arc<dyn TokenCounter>,
     /// Whether [`counter`](Self::counter) is to be corrected by a session's usage records, see
@@ -112,6 +122,7 @@ impl Config {
                 strategies.insert(id, Chain(vec![strategy]));
             }
         }
+        let clearing = self.live.clear_tokens.0.and_then(|_| self.clearing(registry));
         let chain_of = |ids: &[String]| {
             Chain(ids.iter().filter_map(|id| strategies.get(id.as_str())).flat_map(|one| one.0.clone()).collect())
         };
@@ -121,12 +132,14 @@ impl Config {
         Ok(Runtime {
             budget: self.budget(),
             triggers: Triggers::from(&self.triggers),
+            clearing,
             live: LiveSettings::from(&self.live),
             counter,
             calibrate: self.counter.calibrate,
             pins: Pins {
                 original_task: self.pins.original_task,
                 last_rounds: self.pins.last_rounds,
+                keep_recent: self.pins.keep_recent,
                 protected_tools: self.pins.protected_tools.clone(),
                 markers: self.pins.markers.clone(),
             },
@@ -164,6 +177,19 @@ impl Config {
             named,
             strategies,
         })
+    }
+}
+
+impl Config {
+    /// The strategy of the first layer. Where the file does not say how long, texts of old rounds are cut to
+    /// [`CLEARED_TEXT_CHARS`].
+    fn clearing(&self, registry: &Registry) -> Option<Arc<dyn Strategy>> {
+        let registration = registry.get(CLEARING).ok()?;
+        let mut settings = self.settings(registration);
+        settings.entry("max_text_chars".to_owned()).or_insert_with(|| CLEARED_TEXT_CHARS.into());
+        settings.insert("tail_share".to_owned(), 0.0.into());
+        settings.insert("cut_newer".to_owned(), false.into());
+        registration.build(&settings).ok()
     }
 }
 

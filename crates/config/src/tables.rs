@@ -48,6 +48,9 @@ settings! {
         original_task: bool = true;
         /// How many of the newest rounds stay whole; a round is a user message and everything up to the next one.
         last_rounds: u32 = 0, in 0..=10_000, unit "rounds";
+        /// How many of the newest messages stay whole, with what belongs to them, whatever the chain is; as many of them as
+        /// take no more than half of what the target leaves beside what else must stay. 0 leaves it to the chain.
+        keep_recent: u32 = 0, in 0..=1_000, unit "messages";
         /// Tools whose calls and results stay.
         protected_tools: Vec<String> = vec!["Skill".to_owned()];
         /// Texts that pin the message they stand in.
@@ -156,8 +159,10 @@ settings! {
         /// A folder in which a model's answers are kept from run to run, so that the same part of a session is not paid
         /// for twice. They hold what the sessions say. Empty to keep them in memory only.
         cache: String = String::new();
-        /// Tokens that one summary may take at most: the default of every strategy's `max_summary_tokens`.
-        max_tokens: u32 = 4_000, in 1..=1_000_000, unit "tokens";
+        /// Tokens that one summary may take at most, whoever writes it: the `max_summary_tokens` of every strategy that does
+        /// not set its own. 0 leaves it to the strategies: 4,000 for a summary that somebody is asked for, and what the
+        /// target leaves for `transcript`.
+        max_tokens: u32 = 0, in 0..=1_000_000, unit "tokens";
     }
 }
 
@@ -219,8 +224,6 @@ settings! {
         fix: Vec<String> = Vec::new();
         /// A question that is to be answered.
         question: Vec<String> = Vec::new();
-        /// What is still to do.
-        plan: Vec<String> = Vec::new();
         /// The talk turns to something else.
         topic_shift: Vec<String> = Vec::new();
         /// The talk of people who write code.

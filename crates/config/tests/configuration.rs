@@ -65,10 +65,11 @@ fn the_file_overrides_the_preset_and_the_preset_the_defaults() {
     budget.soft = 16000  (epitome.toml:3:1)
     budget.hard = 20000  (preset production)
     budget.target = 9000  (epitome.toml:4:1)
+    live.memory_flush = true  (preset production)
     pins.last_rounds = 2  (epitome.toml:6:1)
+    pins.keep_recent = 6  (preset production)
     summary.max_tokens = 800  (preset production)
     chains.mine = ["tool-results"]  (epitome.toml:10:1)
-    strategies.sliding-window.window = 6  (preset production)
     strategies.sliding-window.run_above = 3.0  (epitome.toml:8:1)
     strategies.sliding-window.max_summary_tokens = 800  (preset production)
     "#);
@@ -90,8 +91,8 @@ fn every_preset_is_what_its_name_in_a_file_gives() {
     budget.soft = 5000  (preset development)
     budget.hard = 8000  (preset development)
     budget.target = 2500  (preset development)
+    pins.keep_recent = 4  (preset development)
     summary.max_tokens = 400  (preset development)
-    strategies.sliding-window.window = 4  (preset development)
     strategies.sliding-window.max_summary_tokens = 400  (preset development)
     ");
 }
@@ -313,7 +314,7 @@ fn what_only_shows_in_combination() {
     insta::assert_snapshot!(check("preset = \"production\"\n[budget]\nwindow = 20_000"), @"epitome.toml:3:1: `hard` (20000 tokens) is above the 16000 tokens of the window that are usable; lower it, lower `reserve_output` or raise `window`");
     insta::assert_snapshot!(check("preset = \"production\"\n[budget]\ntarget = 0.5"), @"epitome.toml:3:1: `target` (0.5 of 196000, 98000 tokens) is not below `soft` (15000 tokens); target < soft <= hard");
     insta::assert_snapshot!(check("[budget]\nsoft = 0.7\nsoft_threshold_tokens = 9000"), @"epitome.toml:3:1: `soft_threshold_tokens` is a second name of `budget.soft`, which is set too; keep one of them");
-    insta::assert_snapshot!(check("[budget]\nkeep_recent_messages = 4\n[strategies.sliding-window]\nwindow = 5"), @"epitome.toml:2:1: `keep_recent_messages` is a second name of `strategies.sliding-window.window`, which is set too; keep one of them");
+    insta::assert_snapshot!(check("[budget]\nkeep_recent_messages = 4\n[pins]\nkeep_recent = 5"), @"epitome.toml:2:1: `keep_recent_messages` is a second name of `pins.keep_recent`, which is set too; keep one of them");
     insta::assert_snapshot!(check("[budget]\nsoft_threshold_tokens = 0.7"), @"epitome.toml:2:25: `soft_threshold_tokens` takes whole tokens or messages, not float");
     insta::assert_snapshot!(check("[select]\nchain = \"code\""), @r#"epitome.toml:2:1: `chain` is read with `mode = "fixed"` only; set the mode, or leave the key out"#);
     insta::assert_snapshot!(check("[select]\nmode = \"fixed\""), @r#"epitome.toml:2:1: `mode = "fixed"` needs `chain`, the name of a chain; there are analysis, code, conversation, mixed, unknown"#);
@@ -364,9 +365,30 @@ fn summaries_have_one_default_length() {
     for registration in epitome_builtin::registry().iter() {
         for field in registration.fields.iter().filter(|field| field.name == "max_summary_tokens") {
             let id = registration.meta.id;
-            assert_eq!((field.default)(), 4_000, "{id}: [summary] max_tokens says what the default is");
+            // The lines of a transcript are bounded by what the target leaves.
+            let expect = if id == "transcript" { 0 } else { 4_000 };
+            assert_eq!((field.default)(), expect, "{id}: [summary] max_tokens says what the default is");
         }
     }
+}
+
+/// `[summary] max_tokens` bounds every summary: whoever makes one has a setting that takes it.
+#[test]
+fn a_bound_of_summaries_reaches_every_strategy_that_makes_them() {
+    let registry = epitome_builtin::registry();
+    let config = parse("[summary]\nmax_tokens = 321\n");
+    for registration in registry.iter() {
+        let key = format!("strategies.{}.max_summary_tokens", registration.meta.id);
+        let has_it = registration.fields.iter().any(|field| field.name == "max_summary_tokens");
+        let value = config.effective(&registry).into_iter().find(|it| it.key == key).map(|it| it.value);
+        assert_eq!(value, has_it.then(|| 321.into()), "{key}");
+    }
+    let own = parse("[summary]\nmax_tokens = 321\n[strategies.transcript]\nmax_summary_tokens = 500\n");
+    let of = |id: &str| {
+        own.effective(&registry).into_iter().find(|it| it.key == format!("strategies.{id}.max_summary_tokens"))
+    };
+    assert_eq!(of("transcript").unwrap().value, 500, "a strategy's own stands over it");
+    assert_eq!(of("summary").unwrap().value, 321);
 }
 
 /// The tables of the reference are generated: `UPDATE_DOCS=1 cargo test -p epitome-config` writes them.
@@ -423,7 +445,7 @@ mistake = [\"oops\"]
     epitome.toml:7:16: `error` cannot have "/x*/": the pattern matches the empty text
     epitome.toml:7:24: `error` cannot have "/[z-a]/": invalid character class range, the start must be <= the end
     epitome.toml:8:14: `task_start` takes a list of strings, not "go"
-    epitome.toml:9:1: `mistake` is no key of [lexicon]; there are important, remember, instruction, preference, decision, task_start, completion, error, fix, question, plan, topic_shift, code, analysis, conversation
+    epitome.toml:9:1: `mistake` is no key of [lexicon]; there are important, remember, instruction, preference, decision, task_start, completion, error, fix, question, topic_shift, code, analysis, conversation
     "#);
 }
 

@@ -40,7 +40,7 @@ fn an_agent_is_what_it_would_be_in_a_file() {
             all.map(|effective| (effective.key, effective.value)).collect::<Vec<_>>()
         };
         assert_eq!(values(&in_file), values(&given), "{text}");
-        assert_eq!(in_file.agent_in_force(&registry()), given.agent_in_force(&registry()), "{text}");
+        assert_eq!(in_file.agent_in_force(), given.agent_in_force(), "{text}");
     };
     check("", json!({}));
     check("threshold_percent = 0\n", json!({"threshold_percent": 0}));
@@ -62,7 +62,7 @@ fn what_is_wrong_is_said_in_the_same_words() {
         assert_eq!(said(&in_file), said(&given));
         assert!(given.problems().iter().all(|problem| problem.place.is_none()));
     };
-    check("keep_recent = 0\n", json!({"keep_recent": 0}));
+    check("keep_recent = 1001\n", json!({"keep_recent": 1001}));
     check("keep_recnt = 0\n", json!({"keep_recnt": 0}));
     check("channel = \"nowhere\"\n", json!({"channel": "nowhere"}));
     check("chain = \"none\"\nthreshold_percent = 10\n", json!({"chain": "none", "threshold_percent": 10}));
@@ -90,7 +90,7 @@ fn a_channel_is_checked_by_itself() {
     check(json!({"kind": 3}), "`kind` takes one of \"openai\", \"anthropic\", not 3");
     check(
         json!({"adress": ""}),
-        "`adress` is no key of [channels.mine]; there are kind, base_url, key_variable, key_file, models, compaction, timeout_seconds, tries, longest_wait_seconds, window, extra",
+        "`adress` is no key of [channels.mine]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra",
     );
     check(
         json!({"key_variable": "A", "key_file": "/b"}),
@@ -116,7 +116,7 @@ fn settings_of_a_session_stand_over_those_of_its_agent() {
     let adjusted = |settings: Value| coder.adjusted(&table(settings), &registry()).unwrap();
     let session = adjusted(json!({"keep_recent": 20, "channel": "local"}));
     let expect = AgentInForce {
-        threshold_percent: 80,
+        threshold_percent: 70,
         keep_recent: 20,
         summarizer: SummarizerChoice::Llm,
         channel: Some("local".to_owned()),
@@ -125,7 +125,7 @@ fn settings_of_a_session_stand_over_those_of_its_agent() {
         window: 50_000,
         chain: None,
     };
-    assert_eq!(session.agent_in_force(&registry()), expect);
+    assert_eq!(session.agent_in_force(), expect);
     assert_eq!((session.agent(), session.source("budget.window")), (Some("coder"), coder.source("budget.window")));
     assert_eq!(session.source("summary.channel"), Source::Given);
     // Another model takes the agent's window with it, and a table over a table does too.

@@ -34,7 +34,8 @@ fn triggers_and_live_settings() {
     assert_eq!(runtime.live.arrival_tokens, Some(Threshold::Share(0.1)));
     let runtime = build(&parse(
         "[triggers]\nremaining_share = 0.25\ntokens = 60_000\nrounds = 30\nmarker = \"\"\n\
-         [live]\nrequire_confirmation = true\non_refusal = \"new-session\"\narrival_tokens = 0\nmemory_flush = true\n\
+         [live]\nrequire_confirmation = true\non_refusal = \"new-session\"\narrival_tokens = 0\nclear_tokens = 0.05\n\
+         memory_flush = true\n\
          memory_file = \"memories.jsonl\"\nrecent_memories = 3\n",
     ));
     let triggers = Triggers { remaining_share: 0.25, tokens: 60_000, rounds: 30, marker: String::new() };
@@ -43,11 +44,14 @@ fn triggers_and_live_settings() {
         require_confirmation: true,
         on_refusal: Refusal::NewSession,
         arrival_tokens: None,
+        clear_tokens: Some(Threshold::Share(0.05)),
         memory_flush: true,
         memory_file: Some("memories.jsonl".into()),
         recent_memories: 3,
     };
     assert_eq!(runtime.live, live);
+    assert_eq!(runtime.clearing.map(|strategy| strategy.meta().id), Some("tool-results"));
+    assert!(build(&parse("")).clearing.is_none(), "each time costs the prompt cache: nobody gets it unasked");
     insta::assert_snapshot!(refused("[triggers]\nremaining_share = 2.0\nround = 1\n[live]\narrival_tokens = 1.5\non_refusal = \"drop\""), @r#"
     e.toml:2:19: `remaining_share` takes a value from 0 to 1, not 2
     e.toml:3:1: `round` is no key of [triggers]; did you mean `rounds`?
@@ -156,6 +160,7 @@ fn the_channel_and_the_model_that_write_summaries() {
     insta::assert_snapshot!(chosen(&format!("{llm}{LOCAL}")), @"llm local small at http://127.0.0.1:1/v1 32768");
     insta::assert_snapshot!(chosen(&format!("{llm}model = \"large\"\n{LOCAL}window = 9_000\n{other}")), @"llm local large at http://127.0.0.1:1/v1 9000");
     insta::assert_snapshot!(chosen(&format!("{llm}channel = \"other\"\n{LOCAL}{other}")), @"llm other claude-haiku-4-5 at http://127.0.0.1:2 200000");
+    insta::assert_snapshot!(chosen(&format!("{llm}{LOCAL}{other}default = true\n")), @"llm other claude-haiku-4-5 at http://127.0.0.1:2 200000");
     insta::assert_snapshot!(chosen(&format!("{llm}{LOCAL}compaction = false\n{other}")), @"llm other claude-haiku-4-5 at http://127.0.0.1:2 200000");
     insta::assert_snapshot!(chosen(&format!("[summary]\nsummarizer = \"off\"\n{LOCAL}")), @"");
     let stop = format!("{llm}on_failure = \"stop\"\nfall_back_to_rules = false\n{LOCAL}");
@@ -174,7 +179,7 @@ fn what_is_wrong_with_channels_is_told_with_its_place() {
     insta::assert_snapshot!(refused(&format!("{llm}{LOCAL}compaction = false\n")), @"e.toml:2:1: none of the channels may be used for compaction: local; set `compaction = true` in one of them");
     insta::assert_snapshot!(refused(&format!("{llm}model = \"larg\"\n{LOCAL}")), @"e.toml:3:1: the channel `local` does not list the model `larg`; did you mean `large`?");
     insta::assert_snapshot!(refused(&format!("{llm}model = \"y\"\n{LOCAL}{other}")), @"e.toml:3:1: no channel lists the model `y`; add it to the `models` of one of local, other");
-    insta::assert_snapshot!(refused(&format!("{llm}{LOCAL}{other}")), @"e.toml:2:1: which channel writes summaries is not said: there are local, other; name it with `[summary] channel`");
+    insta::assert_snapshot!(refused(&format!("{llm}{LOCAL}{other}")), @"e.toml:2:1: which channel writes summaries is not said: there are local, other; name it with `[summary] channel`, or mark one of them with `default = true`");
     insta::assert_snapshot!(refused(&format!("{llm}[channels.local]\nbase_url = \"http://127.0.0.1:1\"\n")), @r#"e.toml:3:11: the channel `local` lists no models, and none is named; list them with `models = ["…"]`, or name one with `[summary] model`"#);
     // Every problem at once; what is not used is checked as well.
     let wrong = "[channels.a]\nkind = \"gemini\"\nkey_variable = \"A\"\nkey_file = \"f\"\ntries = 0\nkey = \"sk-1\"\nextra = 3\n\
@@ -183,7 +188,7 @@ fn what_is_wrong_with_channels_is_told_with_its_place() {
     e.toml:2:8: `kind` takes one of "openai", "anthropic", not "gemini"
     e.toml:4:1: the channel `a` has a `key_variable` and a `key_file`; keep one of them
     e.toml:5:9: `tries` takes a value from 1 to 20, not 0
-    e.toml:6:1: `key` is no key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, timeout_seconds, tries, longest_wait_seconds, window, extra
+    e.toml:6:1: `key` is no key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra
     e.toml:7:9: `extra` takes a table such as { top_p = 0.9 }, not 3
     e.toml:9:1: `channels.b` takes a table of settings, not string; write [channels.b] and settings below it
     e.toml:11:8: `form` takes one of "sections", "json", not "xml"
@@ -266,7 +271,7 @@ fn an_agent_does_some_things_differently() {
     assert_eq!(runtime.budget.soft, Threshold::Share(0.7));
     assert_eq!(runtime.budget.target, Threshold::Tokens(7_500), "as the preset says: it lies below");
     assert_eq!(runtime.summary_model().unwrap().model, "large", "who names a model wants it asked");
-    assert_eq!(coder.source("strategies.sliding-window.window").to_string(), "e.toml:6:1");
+    assert_eq!(coder.source("pins.keep_recent").to_string(), "e.toml:6:1");
     assert_eq!(coder.source("budget.soft").to_string(), "e.toml:5:1");
     let reader = build(&config.for_agent("reader").unwrap());
     assert_eq!(reader.budget.window, 1_047_576);

@@ -15,6 +15,9 @@ pub enum Threshold {
 }
 
 impl Threshold {
+    /// One that is never reached.
+    pub const NEVER: Self = Self::Tokens(Tokens::MAX);
+
     /// The threshold in tokens of a window of which `usable` tokens are usable.
     pub fn tokens(self, usable: Tokens) -> Tokens {
         match self {
@@ -78,8 +81,8 @@ pub struct Check {
     pub should_compact: bool,
     /// Tokens of the messages now.
     pub current_tokens: Tokens,
-    /// The threshold that was reached, or the soft one.
-    pub threshold_tokens: Tokens,
+    /// The threshold that was reached, or the soft one; `None` where no number of tokens calls for a compaction.
+    pub threshold_tokens: Option<Tokens>,
     /// Tokens that messages may take: the window less the answer's reserve and the tool definitions.
     pub usable_tokens: Tokens,
     /// `current_tokens` as a share of `usable_tokens`.
@@ -122,7 +125,8 @@ impl Budget {
         Check {
             should_compact: urgency != Urgency::None,
             current_tokens: current,
-            threshold_tokens: if urgency == Urgency::Hard { hard } else { soft },
+            threshold_tokens: Some(if urgency == Urgency::Hard { hard } else { soft })
+                .filter(|tokens| Threshold::Tokens(*tokens) != Threshold::NEVER),
             usable_tokens: usable,
             share: if usable == 0 { f64::from(u8::from(current > 0)) } else { f64::from(current) / f64::from(usable) },
             urgency,
@@ -144,7 +148,7 @@ mod tests {
         let budget = Budget { window: 1_100, reserve_output: 80, tool_definitions: 20, ..Budget::default() };
         let check = |current, urgency, threshold| {
             let check = budget.check(current);
-            assert_eq!((check.urgency, check.threshold_tokens), (urgency, threshold), "{current}");
+            assert_eq!((check.urgency, check.threshold_tokens), (urgency, Some(threshold)), "{current}");
             assert_eq!(check.should_compact, urgency != Urgency::None);
         };
         check(799, Urgency::None, 800);
@@ -155,6 +159,8 @@ mod tests {
         assert_eq!(after(850, 850), Urgency::None, "a compaction that got no further is not asked for again");
         assert_eq!(after(900, 850), Urgency::Soft);
         assert_eq!(after(950, 949), Urgency::Hard);
+        let never = Budget { soft: Threshold::NEVER, hard: Threshold::NEVER, ..budget.clone() };
+        assert_eq!(never.check(2_000_000).threshold_tokens, None);
         let no_room = Budget { window: 50, ..budget.clone() };
         assert_eq!(no_room.check(1).urgency, Urgency::Hard);
     }

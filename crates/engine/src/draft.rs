@@ -167,7 +167,7 @@ impl Draft {
             }
         }
         epoch.tokens_after = epoch.tokens_after.map(adjust);
-        self.report.tokens_after = adjust(self.report.tokens_after);
+        self.report.set_tokens_after(adjust(self.report.tokens_after));
         if self.report.summary.as_deref() == Some(summary.text.as_str()) {
             self.report.summary = Some(text.to_owned());
         }

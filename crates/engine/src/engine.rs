@@ -14,12 +14,12 @@ use crate::block_on::panic_message;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
-use crate::least::{floor_of, stopped};
+use crate::least::{floor_of, not_worthwhile, staying, stopped};
 use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
 use crate::receipts;
-use crate::report::{Mode, Report, Status, Timings};
+use crate::report::{Mode, Report, Status, Timings, saved_ratio};
 use crate::request::{Chain, Chains, Pins, Request};
 use crate::run::{Run, Written};
 use crate::select::{Select, Selected, routed};
@@ -157,7 +157,7 @@ impl Engine {
         let entries = session.view();
         let marked: Vec<bool> = entries.iter().map(|entry| is_pinned(entry, &self.pins)).collect();
         let units = units(entries);
-        let protections = protections(entries, &marked, &units, &self.pins);
+        let protections = protections(entries, &marked, &units, &self.pins, None);
         units.iter().zip(protections).flat_map(|(unit, it)| unit.entries.clone().map(move |_| it)).collect()
     }
 
@@ -217,14 +217,17 @@ impl Engine {
         let started = Instant::now();
         let language = language(session.view());
         let context = self.context(session, language, &request.cancellation);
-        let start = working(session, ledger, &self.pins);
+        let mut start = working(session, ledger, &self.pins);
+        start.keep_recent(&self.pins, request.target);
         let detecting = Instant::now();
         let selected = self.selected(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: microseconds(detecting), ..Timings::default() };
         let kind = selected.kind;
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
-        let fits = guard::idempotence(start.total, request.target);
-        if let Some(status) = fits.filter(|_| self.guards.on(Guard::Idempotence)) {
+        let fits = guard::idempotence(start.total, request.target).filter(|_| self.guards.on(Guard::Idempotence));
+        // Nobody is asked, and no model paid, where too little can come of it.
+        let is_vain = is_vain(&start, &self.pins, request).then_some(Status::NoChange);
+        if let Some(status) = fits.or(is_vain) {
             let run = Run::new(start.clone(), self.summarizer.as_deref());
             let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
             let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None));
@@ -344,19 +347,26 @@ impl Engine {
         let working = &run.working;
         let compacted = status.is_compaction();
         let before = Before::new(&start.entries);
-        let layout = start.layout(&self.pins);
+        let layout = start.layout_as(&self.pins, working);
         let first_changed = before.first_change(working).filter(|_| compacted);
         let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
         let lost = first_changed
             .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
         let summary = shown_summary(&run.summaries, working, session.next_epoch()).filter(|_| compacted);
+        let stays = staying(start, &layout, request.target);
+        let tokens_after = if compacted { working.total } else { start.total };
         let report = Report {
             status,
             budget: request.limit.max(request.target),
             tokens_before: start.total,
-            tokens_after: if compacted { working.total } else { start.total },
+            tokens_after,
+            saved_ratio: saved_ratio(start.total, tokens_after),
             floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
+            stays,
             stopped: match status {
+                Status::NoChange if run.steps.is_empty() && is_vain(start, &self.pins, request) => {
+                    Some(not_worthwhile(start, &context, stays, request.worthwhile))
+                }
                 Status::Compacted | Status::Hollow => stopped(working, &context, request.target),
                 Status::NoChange => stopped(start, &context, request.target),
                 Status::Infeasible | Status::RolledBack => None,
@@ -374,6 +384,8 @@ impl Engine {
             messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
             steps: run.steps,
             quality,
+            recent: working.recent(start, &self.pins),
+            flushed_memories: 0,
             summary: summary.map(|written| written.text.clone()),
             summary_by: summary.and_then(|written| written.by_strategy.clone()),
             summarizer: run.summarizer,
@@ -411,6 +423,16 @@ impl Draft {
         self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
         self
     }
+}
+
+/// Whether less may leave than what is worth a compaction. What must stay and is over the limit by itself is another matter:
+/// that has to be said in any case. Linear in the units.
+fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
+    if request.worthwhile == 0 {
+        return false;
+    }
+    let stays = staying(start, &start.layout(pins), request.target);
+    start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
 }
 
 /// Microseconds since an instant.

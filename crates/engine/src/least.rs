@@ -1,6 +1,7 @@
 //! What must stay: a bound of the least that can be reached, and its parts by name.
 
 use epitome_session::heading::grouped;
+use epitome_session::{Origin, UnitKind};
 use epitome_strategy::{Protection, Tokens};
 
 use crate::floor::NOTICE_ROOM;
@@ -17,6 +18,39 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
 }
 
+/// Tokens of `working` that a compaction to `target` cannot save: what must stay, and the summaries that are there, of which
+/// new ones would take the room. The newest step may be cut, and a summary may shrink, where they are large for the target.
+/// Linear in the units.
+pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tokens {
+    let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
+    for (unit, protection) in layout.units.iter().zip(&layout.protections) {
+        let tokens: Tokens = working.tokens[unit.entries.clone()].iter().map(|entry| entry.total).sum();
+        let is_notice = || working.entries[unit.entries.start].message.origin == Origin::Notice;
+        match protection {
+            Protection::NewestStep => stays += tokens.min(target / 4),
+            Protection::Free if unit.kind == UnitKind::Summary || is_notice() => summaries += tokens,
+            Protection::Free => {}
+            _ => stays += tokens,
+        }
+    }
+    stays + summaries.min(target.saturating_sub(stays))
+}
+
+/// Why a compaction is not made that would save less than what is worth making one. Linear in the view.
+pub(crate) fn not_worthwhile(working: &Working, context: &Context<'_>, stays: Tokens, least: Tokens) -> String {
+    let number = |tokens: Tokens| grouped(tokens.into());
+    let mut parts = floor_of(working, context).parts;
+    parts.retain(|part| part.part != FREE);
+    let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();
+    format!(
+        "not made: of {} tokens {} would stay ({}), and less than {} saved is not worth a compaction",
+        number(working.total),
+        number(stays),
+        named.join(", "),
+        number(least)
+    )
+}
+
 /// What is left when nothing more may leave: the parts of the floor, largest first.
 pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
     let layout = working.layout(context.pins);
@@ -31,6 +65,7 @@ pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
             Protection::Pinned => "pinned",
             Protection::ProtectedTool => "protected-tool",
             Protection::RecentRound => "recent-round",
+            Protection::RecentMessage => "recent-message",
             Protection::Open => "open",
         };
         let tokens = working.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();

@@ -6,6 +6,7 @@ mod archive;
 mod arrival;
 mod block_on;
 mod budget;
+mod clearing;
 mod cutting;
 mod detector;
 mod draft;
@@ -46,7 +47,8 @@ pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_
 pub use observe::{Observer, Progress};
 pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
 pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Report, Status, Step, SummarizerReport, Timings,
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Recent, Report, Status, Step, SummarizerReport,
+    Timings,
 };
 pub use request::{Chain, Chains, Pins, Request};
 pub use select::Select;

@@ -1,12 +1,19 @@
 //! What is protected: the pins, and what always stays.
 
-use epitome_session::{Content, Entry, Origin, Unit, UnitKind};
+use epitome_session::{Content, Entry, Origin, Position, Unit, UnitKind};
 use epitome_strategy::Protection;
 
 use crate::request::Pins;
 
-/// The protection of each unit; `marked` says which entries are pinned ([`is_pinned`]). Linear in the view.
-pub(crate) fn protections(entries: &[Entry], marked: &[bool], units: &[Unit], pins: &Pins) -> Vec<Protection> {
+/// The protection of each unit; `marked` says which entries are pinned ([`is_pinned`]), `recent_from` where the newest
+/// messages begin that stay whole. Linear in the view.
+pub(crate) fn protections(
+    entries: &[Entry],
+    marked: &[bool],
+    units: &[Unit],
+    pins: &Pins,
+    recent_from: Option<Position>,
+) -> Vec<Protection> {
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest_user = units.iter().rposition(|unit| unit.kind == UnitKind::User);
     let newest_step = units.iter().rposition(|unit| unit.kind == UnitKind::Step);
@@ -23,6 +30,11 @@ pub(crate) fn protections(entries: &[Entry], marked: &[bool], units: &[Unit], pi
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
             _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,
             _ if messages.iter().any(|entry| calls_protected_tool(entry, pins)) => Protection::ProtectedTool,
+            _ if (!recent || Some(index) == newest_step && newest_user.is_none_or(|user| user < index))
+                && recent_from.is_some_and(|from| messages.first().is_some_and(|entry| entry.position >= from)) =>
+            {
+                Protection::RecentMessage
+            }
             // Only the end of the conversation: a step that a later user message follows is like any other.
             UnitKind::Step if Some(index) == newest_step && newest_user.is_none_or(|user| user < index) => {
                 Protection::NewestStep

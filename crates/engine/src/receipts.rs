@@ -36,6 +36,7 @@ pub(crate) fn messages(start: &Working, layout: &Layout, edits: &[AppliedEdit]) 
                 | Protection::Pinned
                 | Protection::ProtectedTool
                 | Protection::RecentRound
+                | Protection::RecentMessage
                 | Protection::Open => Outcome::Pinned,
             };
             let outcome = outcomes.get(&entry.key).copied().unwrap_or(untouched);

@@ -48,13 +48,24 @@ pub struct Floor {
 /// A part of the floor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FloorPart {
-    /// What it is: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`, `open`,
+    /// What it is: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`,
+    /// `recent-message`, `open`,
     /// `newest-step`, `notice`.
     pub part: String,
     /// Its tokens.
     pub tokens: Tokens,
     /// How many messages it takes.
     pub messages: u32,
+}
+
+/// The newest messages that [`Pins::keep_recent`](crate::Pins::keep_recent) asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recent {
+    /// How many are asked for.
+    pub asked: u32,
+    /// How many stay whole: fewer where the others take more than half of what the target leaves beside the rest that must
+    /// stay, and where the session has fewer.
+    pub kept: u32,
 }
 
 /// How the chain is chosen.
@@ -223,10 +234,17 @@ pub struct Report {
     pub tokens_before: Tokens,
     /// Tokens of the view after; the same as before when nothing was changed.
     pub tokens_after: Tokens,
+    /// The share of the tokens before that was saved, from 0 to 1.
+    #[serde(default)]
+    pub saved_ratio: f64,
     /// What must stay, when it is too much.
     pub floor: Option<Floor>,
-    /// Where it stopped above the target and why: the parts of what must stay, with their tokens. None at or under the
-    /// target, and where `floor` tells.
+    /// Tokens before that no compaction to this target can save: what must stay, and earlier summaries as far as there is
+    /// room for them.
+    #[serde(default)]
+    pub stays: Tokens,
+    /// Where it stopped above the target and why, or why it was not made: the parts of what must stay, with their tokens.
+    /// None at or under the target, and where `floor` tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Messages of the view before.
@@ -256,6 +274,12 @@ pub struct Report {
     pub edits: Vec<EditReport>,
     /// A receipt for every message of the view before.
     pub messages: Vec<Receipt>,
+    /// The newest messages that were to stay whole, and how many of them do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<Recent>,
+    /// Facts that were put into the memory store before it was made; new ones only. The host fills it in.
+    #[serde(default)]
+    pub flushed_memories: u32,
     /// The text of the newest summary, if one was written.
     pub summary: Option<String>,
     /// The strategy that brought that summary's text itself, where nobody was asked to write it. Not part of the written
@@ -272,8 +296,20 @@ pub struct Report {
 }
 
 impl Report {
+    /// Takes another figure for what is left, and for what that saves.
+    pub(crate) fn set_tokens_after(&mut self, tokens: Tokens) {
+        self.tokens_after = tokens;
+        self.saved_ratio = saved_ratio(self.tokens_before, tokens);
+    }
+
     /// The kind of task.
     pub fn task_kind(&self) -> TaskKind {
         self.task.kind
     }
+}
+
+/// The share of `before` that is gone in `after`, to four digits; 0 where nothing was there.
+pub(crate) fn saved_ratio(before: Tokens, after: Tokens) -> f64 {
+    let saved = f64::from(before.saturating_sub(after)) / f64::from(before.max(1));
+    (saved * 10_000.0).round() / 10_000.0
 }

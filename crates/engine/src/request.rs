@@ -58,6 +58,9 @@ pub struct Pins {
     pub original_task: bool,
     /// The newest rounds, whole.
     pub last_rounds: u32,
+    /// The newest messages, whole: so many of them, and what belongs to them, as take no more than half of what a
+    /// compaction's target leaves beside what else must stay.
+    pub keep_recent: u32,
     /// Tools whose calls and results stay.
     pub protected_tools: Vec<String>,
     /// Texts that pin the message they stand in.
@@ -69,6 +72,7 @@ impl Default for Pins {
         Self {
             original_task: true,
             last_rounds: 0,
+            keep_recent: 0,
             protected_tools: vec!["Skill".to_owned()],
             markers: vec!["<Pin>".to_owned()],
         }
@@ -86,6 +90,9 @@ pub struct Request {
     pub window: Option<Tokens>,
     /// What started it.
     pub trigger: Trigger,
+    /// The least that it has to save to be made: where what may leave holds less, no strategy is asked and no model is paid,
+    /// and the report says so. 0 makes it in any case.
+    pub worthwhile: Tokens,
     /// How the chain is chosen.
     pub mode: Mode,
     /// The kind of task, where the host knows it better than the detector.
@@ -112,6 +119,7 @@ impl Request {
             limit: budget,
             window: None,
             trigger: Trigger::Manual,
+            worthwhile: 0,
             mode: Mode::Adaptive,
             task: None,
             chain: None,

@@ -196,6 +196,10 @@ impl Engine {
             Ok(working)
         };
         let mut least = least_of(run.working.clone())?;
+        if least.total > goal.target && run.working.give_up_recent() {
+            // The newest messages are a wish, and the budget is none.
+            least = least_of(run.working.clone())?;
+        }
         if least.total > goal.limit {
             least = self.make_room_in_messages(context, run, archive, before, goal.limit, least_of)?;
         }
@@ -250,7 +254,7 @@ impl Engine {
     }
 
     /// Asks one strategy until the goal is met or it makes no more progress.
-    async fn ask(
+    pub(crate) async fn ask(
         &self,
         context: &Context<'_>,
         run: &mut Run,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
-use epitome_strategy::Archive;
+use epitome_strategy::{Archive, Protection};
 
 use crate::guard::{self, Guard, Refusal};
 use crate::wording;
@@ -175,10 +175,14 @@ pub(crate) fn strip_thinking_behind(
         .rposition(|unit| unit.kind != UnitKind::Step)
         .map_or(0, |user| user + 1);
     let mut emptied = Vec::new();
+    let newest_user = layout.units.iter().rposition(|unit| unit.kind == UnitKind::User);
+    let newest_step = layout.units.iter().rposition(|unit| unit.kind == UnitKind::Step);
+    let newest_step = newest_step.filter(|step| newest_user.is_none_or(|user| user < *step));
     for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
         // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
-        // view is rendered for a provider that would refuse it.
-        if !layout.protections[index].may_leave() {
+        // view is rendered for a provider that would refuse it. One of the newest messages that are to stay goes on without.
+        let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
+        if !layout.protections[index].may_leave() && !is_recent {
             continue;
         }
         for position in unit.entries.clone() {

@@ -6,8 +6,12 @@ use epitome_strategy::Tokens;
 use crate::budget::{Budget, Check, Urgency};
 use crate::report::Report;
 
-/// After an attempt that changed nothing, the next one waits until the view has grown by this share of the usable window.
+/// After an attempt that failed, the next one waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
+
+/// The share of the threshold that an automatic compaction gets down to at most: that of the default target and the default
+/// soft threshold. A target above it gives way, for a compaction that ends where it began begins again at once.
+const TARGET_OF_THRESHOLD: f64 = 0.5 / 0.8;
 
 /// What starts a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; the hard
 /// threshold alone forces it.
@@ -40,12 +44,15 @@ pub struct Watch {
     asked: bool,
     /// The total at which nothing could be done, and how urgent it was then.
     failed: Option<(Tokens, Urgency)>,
+    /// What the newest automatic compaction, or the attempt at one, could not save. What a compaction can save from here on
+    /// is what has come on top of it.
+    stays: Option<Tokens>,
 }
 
 impl Watch {
     /// A watch over a session that begins now.
     pub fn new(triggers: Triggers) -> Self {
-        Self { triggers, rounds: 0, asked: false, failed: None }
+        Self { triggers, rounds: 0, asked: false, failed: None, stays: None }
     }
 
     /// Looks at a message that has arrived. Linear in what the model wrote, constant for others.
@@ -61,21 +68,13 @@ impl Watch {
     /// Whether a compaction is due with `current` tokens in a session whose newest one left `after`. Constant time.
     ///
     /// Invariant (progress): a compaction, or the attempt at one, does not lead to the next by itself. Thresholds wait
-    /// until half of the room up to the hard one is used, rounds and the model's word count from the compaction on, and
-    /// after an attempt that changed nothing the view has to grow first, or the matter has to become more urgent. Until
-    /// then there is no trigger; the urgency is told as it is.
+    /// until half of the room up to the hard one is used and until another compaction is [worth
+    /// making](Self::worthwhile), rounds and the model's word count from the compaction on, and after an attempt that
+    /// failed the view has to grow first, or the matter has to become more urgent. Until then there is no trigger; the
+    /// urgency is told as it is. Where half of the room for the answer is used up, nothing waits.
     pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
         let usable = budget.usable();
-        let soft = budget.soft.tokens(usable);
-        let mut thresholds = vec![(soft, Trigger::Soft)];
-        if self.triggers.tokens > 0 {
-            thresholds.push((self.triggers.tokens, Trigger::Soft));
-        }
-        if self.triggers.remaining_share > 0.0 {
-            let used = 1.0 - self.triggers.remaining_share.min(1.0);
-            thresholds.push(((f64::from(usable) * used) as Tokens, Trigger::RemainingShare));
-        }
-        let (soft, by) = thresholds.into_iter().min_by_key(|(tokens, _)| *tokens).unwrap_or((soft, Trigger::Soft));
+        let (soft, by) = self.threshold(budget);
         let mut check = budget.check_at(current, soft, after);
         check.trigger = match check.urgency {
             Urgency::Hard => Some(Trigger::Hard),
@@ -88,40 +87,94 @@ impl Watch {
             check.urgency = check.urgency.max(Urgency::Soft);
         }
         let patience = (f64::from(usable) * PATIENCE) as Tokens;
-        let waits = |(tokens, urgency): (Tokens, Urgency)| {
-            current < tokens.saturating_add(patience) && check.urgency <= urgency
-        };
-        if self.failed.is_some_and(waits) {
+        let has_failed = self
+            .failed
+            .is_some_and(|(tokens, urgency)| current < tokens.saturating_add(patience) && check.urgency <= urgency);
+        let by_threshold = matches!(check.trigger, Some(Trigger::Soft | Trigger::RemainingShare | Trigger::Hard));
+        let saves = current.saturating_sub(self.stays.unwrap_or(0));
+        let is_vain = self.stays.is_some() && by_threshold && saves < self.worthwhile(budget, current);
+        if has_failed || is_vain {
             check.trigger = None;
         }
         check.should_compact = check.trigger.is_some();
         check
     }
 
-    /// Takes note of a compaction, or of the attempt at one, that began with `tokens_before` tokens.
+    /// The lowest of the thresholds that suggest a compaction, and what it is called. Constant time.
+    fn threshold(&self, budget: &Budget) -> (Tokens, Trigger) {
+        let usable = budget.usable();
+        let mut lowest = (budget.soft.tokens(usable), Trigger::Soft);
+        if self.triggers.tokens > 0 && self.triggers.tokens < lowest.0 {
+            lowest = (self.triggers.tokens, Trigger::Soft);
+        }
+        if self.triggers.remaining_share > 0.0 {
+            let used = 1.0 - self.triggers.remaining_share.min(1.0);
+            let tokens = (f64::from(usable) * used) as Tokens;
+            if tokens < lowest.0 {
+                lowest = (tokens, Trigger::RemainingShare);
+            }
+        }
+        lowest
+    }
+
+    /// Tokens that a compaction of a view of `current` tokens gets down to, in a session of this budget: the target, where
+    /// that lies as deep below the lowest threshold as by default. Constant time.
+    pub fn target(&self, budget: &Budget) -> Tokens {
+        let usable = budget.usable();
+        let threshold = self.threshold(budget).0.min(usable);
+        budget.target.tokens(usable).min((f64::from(threshold) * TARGET_OF_THRESHOLD) as Tokens)
+    }
+
+    /// The least that an automatic compaction of a view of `current` tokens has to save to be worth breaking the provider's
+    /// prompt cache, and a model's summary: half of what the configuration asks of one, which is the way from the threshold
+    /// to the target. 0 where half of the room for the answer is used up, because the session cannot go on without one.
+    /// Constant time.
+    pub fn worthwhile(&self, budget: &Budget, current: Tokens) -> Tokens {
+        let usable = budget.usable();
+        if current >= usable.saturating_add(budget.reserve_output / 2) {
+            return 0;
+        }
+        self.threshold(budget).0.min(usable).saturating_sub(self.target(budget)) / 2
+    }
+
+    /// Takes note of a compaction, or of the attempt at one.
     pub fn compacted(&mut self, report: &Report) {
         (self.rounds, self.asked) = (0, false);
-        let urgency = match report.trigger {
-            Trigger::Soft | Trigger::RemainingShare | Trigger::Rounds | Trigger::Marker | Trigger::Arrival => {
-                Urgency::Soft
-            }
-            Trigger::Hard | Trigger::Manual | Trigger::Overflow | Trigger::Recorded => Urgency::Hard,
+        let (urgency, is_automatic) = match report.trigger {
+            Trigger::Soft | Trigger::RemainingShare | Trigger::Rounds | Trigger::Marker => (Urgency::Soft, true),
+            Trigger::Hard => (Urgency::Hard, true),
+            Trigger::Arrival | Trigger::Clearing => (Urgency::Soft, false),
+            Trigger::Manual | Trigger::Overflow | Trigger::Recorded => (Urgency::Hard, false),
         };
-        self.failed = (!report.status.is_compaction()).then_some((report.tokens_before, urgency));
+        let is_made = report.status.is_compaction();
+        self.failed = (!is_made).then_some((report.tokens_before, urgency));
+        // An attempt that was run, and paid for, and came to nothing tells that what is there cannot be saved.
+        let was_run = !report.steps.is_empty();
+        self.stays = is_automatic.then_some(match (is_made, was_run) {
+            (true, _) => report.tokens_after,
+            (false, true) => report.tokens_before,
+            (false, false) => report.stays,
+        });
+    }
+
+    /// Takes note of the newest compaction of a session that is read again: an automatic one left `after` tokens.
+    pub fn resumed(&mut self, trigger: Trigger, after: Tokens) {
+        let is_asked = matches!(trigger, Trigger::Manual | Trigger::Overflow | Trigger::Recorded);
+        let is_automatic = trigger.is_compaction() && !is_asked;
+        self.stays = is_automatic.then_some(after);
     }
 
     /// Forgets the last attempt that failed: its cause is said to be over.
     pub fn try_again(&mut self) {
-        self.failed = None;
+        (self.failed, self.stays) = (None, None);
     }
 
     /// Goes on with other triggers, and with a counter that finds `after` tokens in the view where there were `before`. What
     /// failed, was refused or was undone stays so.
     pub fn resettle(&mut self, triggers: Triggers, before: Tokens, after: Tokens) {
         self.triggers = triggers;
-        if let Some((tokens, _)) = &mut self.failed {
-            *tokens = tokens.saturating_add(after).saturating_sub(before);
-        }
+        let known = self.failed.iter_mut().map(|(tokens, _)| tokens).chain(&mut self.stays);
+        known.for_each(|tokens| *tokens = tokens.saturating_add(after).saturating_sub(before));
     }
 
     /// Takes note of an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view: it
@@ -189,5 +242,38 @@ mod tests {
         assert!(!watch.check(&budget(), 945, None).should_compact);
         assert!(watch.check(&budget(), 950, None).should_compact, "or when it has become urgent");
         assert!(watch.check(&budget(), 952, None).trigger == Some(Trigger::Hard));
+    }
+
+    #[test]
+    fn a_compaction_waits_until_it_is_worth_making() {
+        // Half of the way from 800 to 500.
+        let watch = Watch::new(Triggers::default());
+        let answering = Budget { window: 1_200, reserve_output: 200, ..budget() };
+        assert_eq!(watch.worthwhile(&answering, 1_099), 150);
+        assert_eq!(watch.worthwhile(&answering, 1_100), 0, "half of the answer's room is used up");
+        let lower = |triggers: Triggers| (Watch::new(triggers.clone()).target(&budget()), Watch::new(triggers));
+        let (target, by_tokens) = lower(Triggers { tokens: 400, ..Triggers::default() });
+        assert_eq!(
+            (target, by_tokens.worthwhile(&budget(), 400)),
+            (250, 75),
+            "the target gives way to a threshold below it"
+        );
+        let mut resumed = Watch::new(Triggers::default());
+        resumed.resumed(Trigger::Soft, 850);
+        let due = |watch: &Watch, current| watch.check(&answering, current, Some(850)).trigger;
+        assert_eq!((due(&resumed, 999), due(&resumed, 1_000)), (None, Some(Trigger::Hard)));
+        assert_eq!(due(&Watch::new(Triggers::default()), 960), Some(Trigger::Hard));
+        resumed.resumed(Trigger::Soft, 1_050);
+        assert_eq!(
+            (due(&resumed, 1_099), due(&resumed, 1_100)),
+            (None, Some(Trigger::Hard)),
+            "it cannot go on without"
+        );
+        resumed.resumed(Trigger::Manual, 850);
+        assert_eq!(
+            due(&resumed, 960),
+            Some(Trigger::Hard),
+            "what somebody asked for says nothing of what can be saved"
+        );
     }
 }

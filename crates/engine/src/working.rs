@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::{
     AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Language, Message, MessageId, Origin, Position, Reason,
-    Role, Session, Synthetic, Unit, units,
+    Role, Session, Synthetic, Unit, UnitKind, units,
 };
 use epitome_strategy::{
     Archive, Archived, BlockRef, Cancellation, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View,
@@ -15,6 +15,7 @@ use crate::engine::SummaryRole;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::ledger::count_message;
 use crate::protect::{is_pinned, protections};
+use crate::report::Recent;
 use crate::request::Pins;
 
 /// Everything that stays the same during one compaction.
@@ -71,6 +72,8 @@ pub(crate) struct Working {
     /// How many times over each entry is a summary.
     levels: Vec<u32>,
     gone: Vec<bool>,
+    /// Where the newest messages begin that stay whole.
+    recent_from: Option<Position>,
     incoming: Vec<(Entry, EntryTokens, u32)>,
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
@@ -133,6 +136,7 @@ impl Working {
             levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
             original_tokens: HashMap::new(),
             gone: vec![false; entries.len()],
+            recent_from: None,
             entries,
             tokens,
             total,
@@ -146,8 +150,54 @@ impl Working {
 
     pub(crate) fn layout(&self, pins: &Pins) -> Layout {
         let units = units(&self.entries);
-        let protections = protections(&self.entries, &self.marked, &units, pins);
+        let protections = protections(&self.entries, &self.marked, &units, pins, self.recent_from);
         Layout { units, protections }
+    }
+
+    /// Protects the newest messages that `pins` ask for: from the newest back, whole units, as long as they take no more than
+    /// half of what `target` leaves beside what else must stay. A wish for more would leave nothing of what came before.
+    /// Linear in the view.
+    pub(crate) fn keep_recent(&mut self, pins: &Pins, target: Tokens) {
+        if pins.keep_recent == 0 {
+            return;
+        }
+        let Layout { units, protections } = self.layout(pins);
+        let tokens = |unit: &Unit| self.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let fixed = units.iter().zip(&protections).filter(|(_, it)| !it.may_edit());
+        let fixed: Tokens = fixed.map(|(unit, _)| tokens(unit)).sum();
+        let mut room = target.saturating_sub(fixed) / 2;
+        let mut left = pins.keep_recent as usize;
+        for (unit, protection) in units.iter().zip(&protections).rev() {
+            if left == 0 || matches!(unit.kind, UnitKind::Summary | UnitKind::System) {
+                break;
+            }
+            if protection.may_edit() {
+                let Some(rest) = room.checked_sub(tokens(unit)) else { break };
+                room = rest;
+            }
+            left = left.saturating_sub(unit.entries.len());
+            self.recent_from = Some(self.entries[unit.entries.start].position);
+        }
+    }
+
+    /// Protects the newest messages no more; whether any were.
+    pub(crate) fn give_up_recent(&mut self) -> bool {
+        self.recent_from.take().is_some()
+    }
+
+    /// The same view, as far as the newest messages are concerned protected as another one is.
+    pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
+        let units = units(&self.entries);
+        let protections = protections(&self.entries, &self.marked, &units, pins, other.recent_from);
+        Layout { units, protections }
+    }
+
+    /// How many of the newest messages of the view `start` were to stay whole and do; `None` where none were to.
+    pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<Recent> {
+        let asked = Some(pins.keep_recent).filter(|asked| *asked > 0)?;
+        let from = self.recent_from;
+        let kept = start.entries.iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
+        Some(Recent { asked, kept: kept.count() as u32 })
     }
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {

@@ -49,7 +49,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for epoch in live.history() {
         let (before, after) = (epoch.tokens_before.unwrap_or(0), epoch.tokens_after.unwrap_or(0));
-        let what = if epoch.trigger == Trigger::Arrival { "cut on arrival" } else { "compaction" };
+        let what = match epoch.trigger {
+            Trigger::Arrival => "cut on arrival",
+            Trigger::Clearing => "old results cleared",
+            _ => "compaction",
+        };
         println!("{what} {}: {before} → {after} tokens, {} handles to recall", epoch.epoch, epoch.recall.len());
     }
     Ok(())

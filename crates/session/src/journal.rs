@@ -65,8 +65,17 @@ pub enum Trigger {
     Overflow,
     /// Something huge arrived and was cut before it was sent. Not a compaction of the session.
     Arrival,
+    /// Old results were cleared below the thresholds. Not a compaction of the session.
+    Clearing,
     /// Found in a recording, without a recorded trigger.
     Recorded,
+}
+
+impl Trigger {
+    /// Whether what it starts is a compaction of the session: cuts on arrival and clearings are none.
+    pub fn is_compaction(self) -> bool {
+        !matches!(self, Self::Arrival | Self::Clearing)
+    }
 }
 
 /// The four kinds of edit, as reports name them.
@@ -241,9 +250,9 @@ impl Epoch {
         }
     }
 
-    /// Whether it is in force and a compaction of the session: cuts on arrival are none.
+    /// Whether it is in force and a compaction of the session.
     pub fn is_compaction(&self) -> bool {
-        !self.undone && self.trigger != Trigger::Arrival
+        !self.undone && self.trigger.is_compaction()
     }
 
     /// Every change, in order.

@@ -40,6 +40,8 @@ pub enum Protection {
     ProtectedTool,
     /// One of the newest rounds that the configuration keeps.
     RecentRound,
+    /// One of the newest messages that the configuration keeps.
+    RecentMessage,
     /// A call in it is not answered yet.
     Open,
 }

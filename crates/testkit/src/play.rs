@@ -76,6 +76,7 @@ fn pins(dice: &mut Dice) -> Pins {
         last_rounds: dice.pick(&[0, 0, 1, 2]),
         protected_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
         markers: if dice.once_in(4) { vec!["重要".to_owned()] } else { Pins::default().markers },
+        keep_recent: dice.pick(&[0, 0, 2, 6, 40]),
     }
 }
 

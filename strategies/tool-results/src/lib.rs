@@ -27,6 +27,8 @@ settings! {
         max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
         /// The model's texts in old tool rounds are cut to this length, at a sentence's end; 0 leaves them alone.
         max_text_chars: u32 = 0, in 0..=1_000_000, unit "characters";
+        /// Whether newer results, and those that were not sent yet, are cut where clearing the old ones is not enough.
+        cut_newer: bool = true;
         /// Tools whose calls and results stay as they are.
         protected_tools: Vec<String> = vec!["Skill".to_owned()];
     }
@@ -52,9 +54,13 @@ impl Strategy for ToolResults {
             return Ok(Plan::decline("the goal is met"));
         }
         let mut planner = Planner::new(&self.settings, view, goal);
-        planner.cut_arrivals();
+        if self.settings.cut_newer {
+            planner.cut_arrivals();
+        }
         planner.clear_old_rounds();
-        planner.cut_newer_results();
+        if self.settings.cut_newer {
+            planner.cut_newer_results();
+        }
         Ok(Plan::of(planner.edits, "no tool result, argument or text is long enough to cut"))
     }
 }

@@ -156,3 +156,20 @@ fn old_results_may_keep_something() {
     let settings = "keep_tool_rounds=2 tail_share=0.0 max_argument_chars=0 old_result_tokens=30";
     check(ROUNDS, settings, 760, r#"excerpt m3.0 keep "aaaa aaaa aaaa aaaa" (old-tool-result)"#);
 }
+
+#[test]
+fn newer_results_can_be_left_alone() {
+    let settings = "keep_tool_rounds=1 tail_share=0.0 max_argument_chars=0 cut_newer=false";
+    // Old results alone: the goal is not met, and what is newer stays whole.
+    check(
+        ROUNDS,
+        settings,
+        1,
+        "excerpt m3.0 keep nothing (old-tool-result)
+         excerpt m5.0 keep nothing (old-tool-result)
+         excerpt m11.0 keep nothing (old-tool-result)",
+    );
+    PlanCase::new::<ToolResults>(TEST_RUN, "cut_newer=false")
+        .target(150)
+        .expect("declined: no tool result, argument or text is long enough to cut");
+}

@@ -41,6 +41,33 @@ pub(crate) struct Choice<'c> {
     pub(crate) used: u32,
     /// The lines in the order in which they were taken.
     pub(crate) order: Vec<u32>,
+    /// The bound of the lines of each run.
+    runs: Bounds,
+}
+
+/// How many tokens the lines of each run of units may take, and take.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    /// The run of each passage; `None` where its lines have no bound.
+    pub(crate) of_passage: Vec<Option<u32>>,
+    /// Tokens that the lines of each run may take.
+    pub(crate) most: Vec<u32>,
+    used: Vec<u32>,
+}
+
+impl Bounds {
+    /// The same bound for each of `runs` runs.
+    pub(crate) fn new(of_passage: Vec<Option<u32>>, runs: usize, most: u32) -> Self {
+        Self { of_passage, most: vec![most; runs], used: vec![0; runs] }
+    }
+
+    fn run(&self, passage: u32) -> Option<usize> {
+        self.of_passage.get(passage as usize).copied().flatten().map(|run| run as usize)
+    }
+
+    fn has_room(&self, passage: u32, tokens: u32) -> bool {
+        self.run(passage).is_none_or(|run| self.used[run].saturating_add(tokens) <= self.most[run])
+    }
 }
 
 struct Candidate {
@@ -88,6 +115,7 @@ impl<'c> Choice<'c> {
             heap: BinaryHeap::new(),
             used: 0,
             order: Vec::new(),
+            runs: Bounds::default(),
         };
         for (number, passage) in source.passages.iter().enumerate() {
             if stays(number) {
@@ -107,6 +135,26 @@ impl<'c> Choice<'c> {
         choice
     }
 
+    /// The same with the lines of runs bounded.
+    pub(crate) fn with_bounds(mut self, runs: Bounds) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// Lowers the bound of a run by `over` tokens under what its lines take, and takes back those that were taken last.
+    pub(crate) fn shrink(&mut self, run: usize, over: u32) {
+        self.runs.most[run] = self.runs.used[run].saturating_sub(over);
+        let mut at = self.order.len();
+        while self.runs.used[run] > self.runs.most[run] && at > 0 {
+            at -= 1;
+            let line = self.order[at];
+            if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
+                self.order.remove(at);
+                self.forget(line);
+            }
+        }
+    }
+
     /// Takes lines until they make `room` tokens; a line that is too long for what is left is passed over. Can be called
     /// again with more room.
     pub(crate) fn take_until(&mut self, room: u32) {
@@ -121,6 +169,9 @@ impl<'c> Choice<'c> {
                 continue;
             }
             let cost = self.cost(line);
+            if !self.runs.has_room(self.source.lines[line as usize].passage, cost) {
+                continue;
+            }
             if self.used + cost > room {
                 passed.push(Candidate { density: now, line });
                 // Little is left: what is passed over now would be passed over to the end.
@@ -147,6 +198,9 @@ impl<'c> Choice<'c> {
         let tokens = self.worth.tokens[line as usize];
         self.used += tokens;
         self.taken[passage as usize] += tokens;
+        if let Some(run) = self.runs.run(passage) {
+            self.runs.used[run] += tokens;
+        }
         self.show(line);
         if self.source.passages[passage as usize].kind == Kind::Output {
             for term in self.worth.terms_of(line) {
@@ -164,9 +218,16 @@ impl<'c> Choice<'c> {
     /// Takes back the line that was taken last.
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
+        self.forget(line);
+        Some(line)
+    }
+
+    fn forget(&mut self, line: u32) {
         self.kept[line as usize] = false;
         self.used -= self.worth.tokens[line as usize];
-        Some(line)
+        if let Some(run) = self.runs.run(self.source.lines[line as usize].passage) {
+            self.runs.used[run] -= self.worth.tokens[line as usize];
+        }
     }
 
     fn show(&mut self, line: u32) {

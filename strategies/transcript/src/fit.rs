@@ -6,7 +6,7 @@ use std::ops::Range;
 use epitome_strategy::session::{Heading, HeadingKind};
 use epitome_strategy::{BlockRef, Goal, Tokens, View};
 
-use crate::choose::Choice;
+use crate::choose::{Bounds, Choice};
 use crate::digest;
 use crate::layout::{Layout, Place};
 use crate::records::records;
@@ -26,6 +26,8 @@ pub(crate) struct Fitted {
     pub(crate) runs: Vec<(Range<u32>, Option<String>, usize)>,
     /// Texts that are cut where they stand, with what stays of them.
     pub(crate) excerpts: Vec<(BlockRef, Vec<Range<u32>>)>,
+    /// Tokens of the transcript of each run that the layout gives; 0 where none is written.
+    run_tokens: Vec<Tokens>,
     /// Tokens of all that.
     tokens: Tokens,
 }
@@ -42,7 +44,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         }
     };
     let stays = |passage: usize| !is_open(passage);
-    let mut choice = Choice::new(source, worth, is_open, stays);
+    let mut choice = Choice::new(source, worth, is_open, stays).with_bounds(bounds(source, layout));
     take_typed(source, layout, &mut choice);
     let mut room = layout.room;
     let mut best: Option<Fitted> = None;
@@ -52,7 +54,18 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         }
         choice.take_until(room);
         while choice.used > room && choice.take_back().is_some() {}
-        let fitted = write(view, source, layout, goal, &choice.kept);
+        let mut fitted = write(view, source, layout, goal, &choice.kept);
+        // What headings and marks add shows when it is written.
+        for _ in 0..ROUNDS {
+            let over = |tokens: &Tokens| tokens.checked_sub(layout.max_lines).filter(|over| *over > 0);
+            let too_long = fitted.run_tokens.iter().enumerate();
+            let too_long: Vec<(usize, Tokens)> = too_long.filter_map(|(run, it)| Some((run, over(it)?))).collect();
+            if layout.max_lines == 0 || too_long.is_empty() {
+                break;
+            }
+            too_long.into_iter().for_each(|(run, over)| choice.shrink(run, over));
+            fitted = write(view, source, layout, goal, &choice.kept);
+        }
         let left = layout.room.checked_sub(fitted.tokens);
         room = match left {
             Some(left) => (choice.used + left).max(room),
@@ -74,6 +87,20 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         }
     }
     best.unwrap_or_default()
+}
+
+/// What the layout bounds: the lines of each run of units.
+fn bounds(source: &Source, layout: &Layout) -> Bounds {
+    if layout.max_lines == 0 {
+        return Bounds::default();
+    }
+    let runs = layout.runs();
+    let run = |unit: u32| runs.partition_point(|run| run.end <= unit);
+    let of_passage = source.passages.iter().map(|passage| {
+        let run = run(passage.unit);
+        runs.get(run).is_some_and(|it| it.contains(&passage.unit)).then_some(run as u32)
+    });
+    Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
 }
 
 /// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
@@ -105,6 +132,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         }
         let (run, natives) = with_whole_answers_apart(source, run, &mut of_run, kept);
         fitted.tokens += natives.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
+        fitted.run_tokens.push(0);
         if run.is_empty() {
             continue;
         }
@@ -124,6 +152,8 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         }
         is_first &= text.is_empty();
         fitted.tokens += tokens;
+        fitted.run_tokens.pop();
+        fitted.run_tokens.push(tokens);
         fitted.runs.push((run, (!text.is_empty()).then_some(text), lines));
     }
     write_excerpts(view, source, layout, kept, &mut fitted);

@@ -53,6 +53,8 @@ pub(crate) struct Layout {
     pub(crate) room: Tokens,
     /// Tokens for each summary that is cut.
     pub(crate) summary_room: Tokens,
+    /// Tokens that the lines of one run may take at most; 0 for no bound of their own.
+    pub(crate) max_lines: Tokens,
     /// Whether each passage is of a typed message that stays whole in the lines that were typed.
     pub(crate) whole: Vec<bool>,
 }
@@ -66,6 +68,7 @@ impl Layout {
             trims: Vec::new(),
             room: 0,
             summary_room: 0,
+            max_lines: 0,
             whole: vec![false; source.passages.len()],
         };
         let mut protected: Tokens = 0;
@@ -85,13 +88,30 @@ impl Layout {
         layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
         layout.keep_newest(view, share(settings.newest_share));
         layout.keep_summaries(view, share(settings.summary_share));
-        layout.keep_tail(view, share(settings.tail_share));
-        let staying: Tokens = (0..units.len())
-            .filter(|unit| layout.places[*unit] == Place::Stays)
-            .map(|unit| kept_tokens(view, unit))
-            .sum();
-        layout.room = goal.target.saturating_sub(staying);
+        layout.max_lines = settings.max_summary_tokens;
+        layout.keep_tail(view, share(settings.tail_share).max(layout.left_over(view, worth, source, goal)));
+        layout.room = goal.target.saturating_sub(layout.staying(view));
         layout
+    }
+
+    /// Tokens of the units that stay as they are.
+    fn staying(&self, view: &View<'_>) -> Tokens {
+        let stays = (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Stays);
+        stays.map(|unit| kept_tokens(view, unit)).sum()
+    }
+
+    /// Tokens that no lines will take where the lines of a run are bounded: what the newest units may have beside.
+    fn left_over(&self, view: &View<'_>, worth: &Worth, source: &Source, goal: &Goal) -> Tokens {
+        if self.max_lines == 0 {
+            return 0;
+        }
+        let lines = self.max_lines.saturating_mul(self.runs().len() as Tokens);
+        let cut = |passage: &&Passage| matches!(self.places[passage.unit as usize], Place::Message | Place::Newest);
+        let cut = source.passages.iter().filter(cut).flat_map(|passage| passage.lines.clone());
+        let cut: Tokens = cut.map(|line| worth.tokens[line as usize]).sum();
+        let summaries = self.places.iter().filter(|place| **place == Place::Summary).count() as Tokens;
+        let taken = [self.staying(view), lines, cut, summaries.saturating_mul(self.summary_room)];
+        goal.target.saturating_sub(taken.into_iter().fold(0, Tokens::saturating_add))
     }
 
     pub(crate) fn place(&self, unit: usize) -> Place {
@@ -209,7 +229,10 @@ impl Layout {
             if self.places[unit] != Place::Folds {
                 continue;
             }
-            let Some(left) = share.checked_sub(kept_tokens(view, unit)) else { break };
+            let Some(left) = share.checked_sub(kept_tokens(view, unit)) else {
+                // Where lines are bounded, what is passed over would leave the room to nobody.
+                if self.max_lines > 0 { continue } else { break }
+            };
             share = left;
             self.places[unit] = Place::Stays;
         }

@@ -39,6 +39,9 @@ settings! {
         summary_share: f64 = 0.5, in 0.0..=1.0;
         /// Share of the same that the newest units keep as they are.
         tail_share: f64 = 0.15, in 0.0..=1.0;
+        /// Tokens that the lines in place of one run of steps may take at most; the newest units keep what that leaves of the
+        /// room. 0 is as many as the goal leaves.
+        max_summary_tokens: u32 = 0, in 0..=1_000_000, unit "tokens";
     }
 }
 

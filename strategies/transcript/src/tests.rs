@@ -134,3 +134,18 @@ fn the_same_view_gives_the_same_plan() {
     let plans: Vec<String> = (0..3).map(|_| case(&fixture, "").target(900).run().text).collect();
     assert!(plans.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+#[test]
+fn lines_in_place_of_steps_can_be_bounded() {
+    let bounded = |most: u32| {
+        let planned = case(&agent(20, 40), &format!("max_summary_tokens={most}")).target(3_000).run();
+        let longest = transcripts(&planned).iter().map(|text| text.len().div_ceil(4) as u32).max().unwrap_or(0);
+        assert!(planned.after <= 3_000, "{}", planned.after);
+        (longest, planned.after)
+    };
+    let (free, _) = bounded(0);
+    let (longest, after) = bounded(300);
+    assert!(free > 1_500 && longest <= 300, "{free} and {longest}");
+    // What the lines may not take the newest steps have.
+    assert!(after > 2_200, "{after}");
+}

@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::config::NEVER;
-use epitome::engine::{Check, Threshold, Urgency, Watch};
+use epitome::engine::{Check, Urgency, Watch};
 use epitome::session::Trigger;
 use epitome::strategy::Value;
 use serde::Serialize;
@@ -116,7 +115,9 @@ fn called_for(one: &Checked<'_>) -> &'static str {
         Some(Trigger::RemainingShare) => "[triggers] remaining_share: too little is left of the window",
         Some(Trigger::Rounds) => "[triggers] rounds since the last compaction",
         Some(Trigger::Marker) => "[triggers] marker: the model asked for it",
-        Some(Trigger::Manual | Trigger::Overflow | Trigger::Arrival | Trigger::Recorded) => "the host",
+        Some(Trigger::Manual | Trigger::Overflow | Trigger::Arrival | Trigger::Clearing | Trigger::Recorded) => {
+            "the host"
+        }
     }
 }
 
@@ -141,11 +142,7 @@ fn page(one: &Checked<'_>) -> String {
         number(check.usable_tokens),
         number(one.window_tokens),
         number(one.reserve_output_tokens),
-        if Threshold::Tokens(check.threshold_tokens) == NEVER {
-            "off".to_owned()
-        } else {
-            number(check.threshold_tokens)
-        },
+        check.threshold_tokens.map_or_else(|| "off".to_owned(), number),
         called_for(one),
     )
 }

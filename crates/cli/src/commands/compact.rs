@@ -17,6 +17,7 @@ use crate::args::{CompactArgs, ViewArg};
 use crate::chain::Choice;
 use crate::failure::Failure;
 use crate::in_place::{Taken, busy, record_again, until_taken};
+use crate::memories::Memories;
 use crate::output::Target;
 use crate::render::report::{self, Subject};
 use crate::render::table::{Column, Table};
@@ -41,6 +42,7 @@ struct Job<'a> {
     quiet: bool,
     /// What was timed before the input is read.
     timings: Timings,
+    memories: Memories,
 }
 
 /// One session after its compaction.
@@ -138,8 +140,10 @@ fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Jo
     }
     summaries::apply(&mut config, args)?;
     let runtime = input::build(&config, registry)?;
-    let request = request(args, &config, &runtime, &config.registry(registry))?;
-    Ok(Job { args, runtime, request, quiet, timings: Timings::default() })
+    let mut request = request(args, &config, &runtime, &config.registry(registry))?;
+    let memories = Memories::open(&runtime, args.preview, quiet)?;
+    request.memories = memories.recent()?;
+    Ok(Job { args, runtime, request, quiet, timings: Timings::default(), memories })
 }
 
 fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Registry) -> Result<Request, Failure> {
@@ -176,7 +180,7 @@ impl Job<'_> {
     fn compact_into(&self, target: &Target) -> Result<Done, Failure> {
         let (args, file) = (self.args, &self.args.input.file);
         let mut earlier: Option<(Loaded, Done)> = None;
-        let (mut compactions, mut bypassed) = (0, false);
+        let (mut compactions, mut bypassed, mut flushed) = (0, false, 0);
         let (done, index, taken) = until_taken(file, || {
             let (bytes, original) = input::bytes_for(file, target)?;
             // What there is to say of the file was said when it was first read.
@@ -196,6 +200,11 @@ impl Job<'_> {
             done.report.timings.read_us = Some(read_us);
             if args.preview || refused(&done.report).is_some() {
                 return Ok(Some((done, index, Taken::Whole)));
+            }
+            if done.report.status.is_compaction() {
+                // What another attempt has kept is not new any more.
+                flushed += self.memories.flush(&done.session, &self.runtime)?;
+                done.report.flushed_memories = flushed;
             }
             let writing = Instant::now();
             let mut bytes = rendered(self, &loaded, index, &done)?;
@@ -219,6 +228,9 @@ impl Job<'_> {
             output::note(
                 "the agent had gone on from before the compaction in its file: the compacted view is recorded again",
             );
+        }
+        if flushed > 0 && !self.quiet {
+            output::note(&format!("{} kept in the file of [live] memory_file", plural(flushed as usize, "new fact")));
         }
         if done.came > 0 && !self.quiet {
             let came = plural(done.came, "message");
@@ -372,15 +384,18 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
             output::progress(index + 1, loaded.sessions.len());
         }
         table.row(report::line(&done.report, &source.name));
-        reports.push(json!({ "session": source.name, "report": done.report }));
         hollow += usize::from(done.report.status == Status::Hollow);
         if done.report.status == Status::Infeasible {
             infeasible += 1;
         } else if done.report.status == Status::RolledBack {
             rolled_back += 1;
         } else if !job.args.preview {
+            if done.report.status.is_compaction() {
+                done.report.flushed_memories = job.memories.flush(&done.session, &job.runtime)?;
+            }
             emit::line(&mut written, loaded, index, &done.session, profile, job.quiet)?;
         }
+        reports.push(json!({ "session": source.name, "report": done.report }));
     }
     let json = line(&reports)?;
     // The sessions first: a report tells of those that are there.

@@ -221,6 +221,7 @@ pub(crate) fn started_by(trigger: Trigger) -> &'static str {
         Trigger::Marker => "marker",
         Trigger::Overflow => "overflow",
         Trigger::Arrival => "arrival",
+        Trigger::Clearing => "clearing",
         Trigger::Recorded => "recorded",
     }
 }

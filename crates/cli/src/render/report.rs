@@ -397,6 +397,16 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
         .collect();
     out.push('\n');
     labelled(out, "messages", &words.join(" · "), width);
+    if let Some(recent) = report.recent {
+        let asked = plural(recent.asked as usize, "newest message");
+        let words = match recent.kept.min(recent.asked) {
+            kept if kept == recent.asked => format!("the {asked} of [pins] keep_recent stay whole"),
+            kept => format!(
+                "{kept} of the {asked} of [pins] keep_recent stay whole: the others take more than half of the room"
+            ),
+        };
+        labelled(out, "newest", &words, width);
+    }
 }
 
 fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
@@ -429,6 +439,7 @@ fn way_out(part: &str) -> &'static str {
         "pinned" => "[pins] markers, or the host's own pins",
         "protected-tool" => "[pins] protected_tools",
         "recent-round" => "[pins] last_rounds = 0 lets it go",
+        "recent-message" => "[pins] keep_recent = 0 lets it go",
         "open" => "a call without a result always stays",
         "newest-step" => "the newest step can be cut, not left out",
         _ => "",

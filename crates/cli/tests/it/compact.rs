@@ -335,6 +335,38 @@ fn a_cue_word_of_the_configuration_keeps_what_holds_it() {
 }
 
 #[test]
+fn memories_are_kept_and_come_back() {
+    let place = Place::new();
+    let turn = |n: u32| {
+        let detail = "It has a margin and a headline, and some lines below. ".repeat(14);
+        format!(
+            r#"{{"role":"user","content":"Page {n}?"}},{{"role":"assistant","content":"Page {n} is blue. {detail}"}},"#
+        )
+    };
+    let turns: String = (1..=12).map(turn).collect();
+    let said = "Remember that my staging server is called zebra-42.";
+    place.file("one.json", format!(r#"{{"messages":[{{"role":"user","content":"Please start."}},{{"role":"user","content":"{said}"}},{turns}{{"role":"user","content":"And now?"}}]}}"#));
+    place.file("two.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
+    let live = "[live]\nmemory_flush = true\nmemory_file = \"memories.jsonl\"\n[chains]\nconversation = [\"summary\"]\nunknown = [\"summary\"]\n";
+    place.file("c.toml", live);
+    let flushed = |line: &str| {
+        let ran = place.run(&format!("compact {line} -b 1200 --config c.toml --report r.json"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let report: serde_json::Value = serde_json::from_slice(&place.read("r.json")).unwrap();
+        (report["flushed_memories"].as_u64().unwrap(), ran.text().to_owned())
+    };
+    let (previewed, _) = flushed("one.json --preview");
+    assert!(previewed == 0 && !place.files().contains(&"memories.jsonl".to_owned()), "a preview keeps nothing");
+    assert!(flushed("one.json").0 >= 1);
+    assert!(String::from_utf8(place.read("memories.jsonl")).unwrap().contains("zebra-42"));
+    assert_eq!(flushed("one.json").0, 0, "what is known is not kept again");
+    assert!(flushed("two.json").1.contains("zebra-42"), "it comes back into the summary of another session");
+    place.file("c.toml", "[live]\nmemory_flush = true\n");
+    let ran = place.run("compact one.json -b 1200 --config c.toml");
+    assert!(ran.stderr.contains("no memories are kept") && ran.stderr.contains("memory_file"), "{}", ran.stderr);
+}
+
+#[test]
 fn usage_records_correct_the_counter() {
     // Two requests; between them 110 characters and two messages' frames: 36 tokens by quarters, of which the provider
     // made 72.

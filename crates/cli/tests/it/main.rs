@@ -10,6 +10,7 @@ mod in_place;
 mod inform;
 mod mcp;
 mod model;
+mod options;
 mod place;
 mod probes;
 mod replay;

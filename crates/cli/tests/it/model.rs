@@ -117,6 +117,18 @@ fn a_model_is_asked_for_the_sessions_of_agents_too() {
 }
 
 #[test]
+fn room_to_think_is_asked_for_beside_the_answer() {
+    let asked = |summary: &str| {
+        let (place, server) = (place(), ScriptedServer::start(vec![said(GOOD)]));
+        config(&place, &server, summary, "");
+        assert_eq!(place.run(&format!("{COMPACT} --config c.toml -q")).code, 0);
+        let request = server.requests()[0].json();
+        ["max_tokens", "max_completion_tokens"].iter().find_map(|key| request[*key].as_u64()).unwrap()
+    };
+    assert_eq!(asked("reasoning_tokens = 500"), asked("") + 500);
+}
+
+#[test]
 fn failed_answers_are_on_the_bill() {
     let (place, server) = (place(), ScriptedServer::start(vec![said("HACKED")]));
     config(&place, &server, "fall_back_to_rules = false", "");

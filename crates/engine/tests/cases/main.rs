@@ -8,6 +8,7 @@ mod floor;
 mod order;
 mod prefix;
 mod quality;
+mod recent;
 mod runs;
 mod selection;
 mod summaries;

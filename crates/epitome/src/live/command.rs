@@ -50,7 +50,7 @@ impl Command {
     pub const USAGES: [&'static str; 5] =
         ["/compact [FOCUS]", "/undo [EPOCH]", "/history", "/recall HANDLE", "/context"];
 
-    /// The command that a typed message is; `None` for a message. One that begins with a path such as `/usr/bin`, or with a
+    /// The command that a typed message is, in any case; `None` for a message. One that begins with a path such as `/usr/bin`, or with a
     /// command that is not one of these, is a message: other programs have commands too.
     ///
     /// # Errors
@@ -59,12 +59,12 @@ impl Command {
     pub fn parse(text: &str) -> Option<Result<Self, CommandError>> {
         let text = text.trim();
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let usage = Self::USAGES.into_iter().find(|usage| name_of(usage) == name)?;
+        let usage = Self::USAGES.into_iter().find(|usage| name_of(usage).eq_ignore_ascii_case(name))?;
         let rest = rest.trim();
         let given = (!rest.is_empty()).then(|| rest.to_owned());
         let wrong = || CommandError { given: rest.to_owned(), usage };
         let alone = |command: Self| if rest.is_empty() { Ok(command) } else { Err(wrong()) };
-        Some(match name {
+        Some(match name_of(usage) {
             "/compact" => Ok(Self::Compact { focus: given }),
             "/undo" => match given.map(|given| given.parse()).transpose() {
                 Ok(epoch) => Ok(Self::Undo { epoch }),
@@ -166,7 +166,8 @@ mod tests {
         check("/usr/bin", None);
         check("/compact/notes.txt is broken", None);
         check("/compacted", None);
-        check("/COMPACT", None);
+        check("/COMPACT the parser", Some(Ok(compact(Some("the parser")))));
+        check("/Context", Some(Ok(Command::Context)));
         check("/clear", None);
         check("/", None);
         check("// a comment", None);

@@ -10,6 +10,13 @@ use tracing::Instrument;
 use super::events::{Event, Started, done};
 use super::{LiveError, LiveSession};
 
+/// The share of the view that a compaction by hand, or one that rounds or the model ask for, gets down to where the budget's
+/// target is not below it: who asks for one wants it also below the target.
+const ASKED_SHARE: f64 = 0.5;
+
+/// The least share of the view that a compaction by hand has to save; less is a rewording.
+const LEAST_SAVED: f64 = 0.05;
+
 /// What a compaction is asked to do. The default is one by hand, down to the budget's target.
 #[derive(Debug, Clone)]
 pub struct Compaction {
@@ -17,7 +24,8 @@ pub struct Compaction {
     pub trigger: Trigger,
     /// What to keep in focus, as in `/compact the parser`; the newest user message without it.
     pub focus: Option<String>,
-    /// Tokens to get down to; the budget's target without it.
+    /// Tokens to get down to; without it the budget's target, or half of the view where that is less and the compaction is
+    /// asked for by hand, by rounds or by the model.
     pub target: Option<Tokens>,
     /// The kind of task, where the host knows it better than the detector.
     pub task: Option<TaskKind>,
@@ -114,7 +122,7 @@ impl LiveSession {
         let before = self.before();
         let committed = self.engine.commit(&mut self.session, &mut self.ledger, draft);
         let report = match committed {
-            Ok(report) => report,
+            Ok(report) => Report { flushed_memories: flushed, ..report },
             Err(error) => return Err(self.failed(error.into(), trigger)),
         };
         if changes && let Err(error) = self.store_epoch(before) {
@@ -152,11 +160,24 @@ impl LiveSession {
     pub(super) fn request(&self, compaction: &Compaction) -> Request {
         let usable = self.budget.usable();
         let limit = self.budget.hard.tokens(usable).min(usable);
-        let target = compaction.target.unwrap_or_else(|| self.budget.target.tokens(usable));
+        let current = self.ledger.total();
+        let share = |share: f64| (f64::from(current) * share) as Tokens;
+        let (target, worthwhile) = match (compaction.target, compaction.trigger) {
+            (Some(target), _) => (target, 0),
+            (None, Trigger::Manual) => {
+                (self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1), share(LEAST_SAVED).max(1))
+            }
+            (None, Trigger::Rounds | Trigger::Marker) => (
+                self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1),
+                self.watch.worthwhile(&self.budget, current).min(share(LEAST_SAVED)).max(1),
+            ),
+            (None, _) => (self.watch.target(&self.budget), self.watch.worthwhile(&self.budget, current)),
+        };
         Request {
             limit: limit.max(compaction.target.unwrap_or(0).min(usable)),
             target: target.min(limit),
             window: Some(self.budget.window),
+            worthwhile,
             trigger: compaction.trigger,
             mode: self.mode,
             task: compaction.task,

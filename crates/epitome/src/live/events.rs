@@ -86,6 +86,15 @@ pub enum Event {
         /// Tokens of the view after.
         tokens_after: u32,
     },
+    /// Old results of tools were cleared below the thresholds.
+    ResultsCleared {
+        /// Its number, to undo it by.
+        epoch: u32,
+        /// Tokens of the view before.
+        tokens_before: u32,
+        /// Tokens of the view after.
+        tokens_after: u32,
+    },
     /// A compaction was undone.
     Undone {
         /// Its number.
@@ -111,6 +120,7 @@ impl Event {
             Self::CompactionDone { .. } => "compaction_done",
             Self::CompactionError { .. } => "compaction_error",
             Self::ArrivalCut { .. } => "arrival_cut",
+            Self::ResultsCleared { .. } => "results_cleared",
             Self::Undone { .. } => "undone",
             Self::TokenUpdate { .. } => "token_update",
         }
@@ -127,20 +137,20 @@ pub struct ContextTokens {
     pub max_tokens: u32,
     /// The former as a percentage of the latter.
     pub percent: f64,
-    /// The percentage from which on a compaction is suggested.
+    /// The percentage from which on a compaction is suggested; 0 where no percentage is.
     pub threshold_percent: f64,
     /// Whether the figures are estimates.
     pub estimated: bool,
 }
 
 impl ContextTokens {
-    pub(super) fn new(check: &Check, threshold: u32, estimated: bool) -> Self {
+    pub(super) fn new(check: &Check, threshold: Option<u32>, estimated: bool) -> Self {
         let percent = |tokens: u32| f64::from(tokens) * 100.0 / f64::from(check.usable_tokens.max(1));
         Self {
             used_tokens: check.current_tokens,
             max_tokens: check.usable_tokens,
             percent: percent(check.current_tokens),
-            threshold_percent: percent(threshold),
+            threshold_percent: threshold.map_or(0.0, percent),
             estimated,
         }
     }
@@ -233,6 +243,9 @@ impl Metrics {
                 add(&self.arrival_cuts, 1);
                 add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
             }
+            Event::ResultsCleared { tokens_before, tokens_after, .. } => {
+                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
+            }
             Event::Undone { .. } => {
                 add(&self.undos, 1);
             }
@@ -320,6 +333,7 @@ impl Watchers {
             | Event::SummaryStart { .. }
             | Event::SummaryDone { .. }
             | Event::ArrivalCut { .. }
+            | Event::ResultsCleared { .. }
             | Event::Undone { .. }
             | Event::TokenUpdate { .. } => {}
         }
@@ -375,6 +389,9 @@ fn trace(event: &Event) {
         }
         Event::ArrivalCut { epoch, tokens_before, tokens_after } => {
             tracing::info!(epoch, tokens_before, tokens_after, "huge result cut on arrival");
+        }
+        Event::ResultsCleared { epoch, tokens_before, tokens_after } => {
+            tracing::info!(epoch, tokens_before, tokens_after, "old results cleared");
         }
         Event::Undone { epoch, tokens } => tracing::info!(epoch, tokens, "compaction undone"),
         Event::TokenUpdate { context } => tracing::trace!(tokens = context.used_tokens, "tokens"),

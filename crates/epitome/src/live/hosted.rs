@@ -22,6 +22,8 @@ impl LiveSession {
             settings: self.settings.clone(),
             mode: self.mode,
             fixed: self.fixed.clone(),
+            clearing: self.clearing.clone(),
+            cleared: self.cleared,
             file: None,
             memories: self.memories.clone(),
             flushed: self.flushed,
@@ -55,6 +57,7 @@ impl LiveSession {
         self.settings = runtime.live.clone();
         self.mode = runtime.mode;
         self.fixed.clone_from(&runtime.fixed);
+        self.clearing.clone_from(&runtime.clearing);
         // Its own model is asked as the new settings say; what was prepared was prepared by the old ones.
         if let Some(answering) = self.conversation.take() {
             self.conversation = answering.resettled(runtime);

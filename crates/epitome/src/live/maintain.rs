@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use epitome_config::Refusal;
-use epitome_engine::{Chain, Check, Draft, Report, Urgency};
+use epitome_engine::{Chain, Check, Draft, Report, Status, Urgency};
 use epitome_session::{Message, Session, Trigger};
 use epitome_strategy::{BoxFuture, Protection};
 
@@ -32,11 +32,14 @@ pub enum Confirmation {
 pub enum Maintained {
     /// Nothing was due.
     Nothing(Check),
-    /// A compaction was made, or found that there is nothing to leave out: the report says which.
+    /// A compaction was made, or rolled back: the report says which.
     Compacted(Box<Report>),
     /// A compaction is suggested, and is prepared in the background ([`LiveSession::prepare_in`]): the session goes on as it
     /// is until there is no room left.
     Preparing(Check),
+    /// A compaction was due, and none was made, because too little can leave for it to be worth one: the report says what
+    /// stays. It is not tried again until more has come.
+    NotWorthwhile(Check, Box<Report>),
     /// A compaction was refused, and there is room to go on without it.
     Refused(Check),
     /// A compaction was refused and there is no room left: the settings ask for a new session. This is one, with the
@@ -45,8 +48,10 @@ pub enum Maintained {
 }
 
 impl LiveSession {
-    /// To be called before each call of the model: compacts where that is due, after confirmation where the settings ask
-    /// for it (and nobody to ask counts as a refusal). Constant time where nothing is due.
+    /// To be called before each call of the model: clears old results where the settings say so, and compacts where that is
+    /// due, after confirmation where the settings ask
+    /// for it (and nobody to ask counts as a refusal). Constant time where nothing is due
+    /// and nothing cleared.
     ///
     /// # Errors
     ///
@@ -62,6 +67,7 @@ impl LiveSession {
     }
 
     async fn maintained(&mut self, is_asked: bool) -> Result<Maintained, LiveError> {
+        self.clear_results().await?;
         let check = self.check();
         let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
         let is_due = check.urgency == Urgency::Hard;
@@ -95,6 +101,7 @@ impl LiveSession {
             self.compact(&compaction).await
         };
         match made {
+            Ok(report) if report.status == Status::NoChange => Ok(Maintained::NotWorthwhile(check, Box::new(report))),
             Ok(report) => Ok(Maintained::Compacted(Box::new(report))),
             Err(_) if !is_due => Ok(Maintained::Nothing(check)),
             Err(error) => {

@@ -46,9 +46,9 @@ use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
-use epitome_session::{EntryKey, Message, Role, Session, Trigger};
+use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, Archived, Cancellation, Tokens};
+use epitome_strategy::{Archive, Archived, Cancellation, Strategy, Tokens};
 
 pub use ahead::{Background, Preparation, PreparationState};
 pub use command::{Command, CommandError, Ran};
@@ -80,6 +80,9 @@ pub struct LiveSession {
     settings: LiveSettings,
     mode: Mode,
     fixed: Option<Chain>,
+    clearing: Option<Arc<dyn Strategy>>,
+    /// Messages of the log when old results were last looked at.
+    cleared: usize,
     file: Option<SessionFile>,
     memories: Option<(Arc<dyn MemoryStore>, Scope)>,
     /// Messages of the log that memories were taken from.
@@ -127,6 +130,8 @@ impl LiveSession {
             settings: runtime.live.clone(),
             mode: runtime.mode,
             fixed: runtime.fixed.clone(),
+            clearing: runtime.clearing.clone(),
+            cleared: 0,
             file: None,
             memories: None,
             confirm: None,
@@ -139,17 +144,19 @@ impl LiveSession {
             ahead: None,
         };
         live.count_tools();
-        live.note_undone();
+        live.note_newest();
         live
     }
 
-    /// What was undone last stays undone, also when the session is read again: the view has to grow from what it was then.
-    /// When it was undone is not in the journal, so all that was said since the compaction counts as growth. Linear in that.
-    fn note_undone(&mut self) {
-        let Some(newest) = self.session.journal().iter().rfind(|epoch| epoch.trigger != Trigger::Arrival) else {
+    /// What the newest compaction left, and what was undone last, holds also when the session is read again: the view has
+    /// to grow from what it was then. When it was undone is not in the journal, so all that was said since the compaction
+    /// counts as growth. Linear in that.
+    fn note_newest(&mut self) {
+        let Some(newest) = self.session.journal().iter().rfind(|epoch| epoch.trigger.is_compaction()) else {
             return;
         };
         if !newest.undone {
+            newest.tokens_after.into_iter().for_each(|after| self.watch.resumed(newest.trigger, after));
             return;
         }
         let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
@@ -330,6 +337,36 @@ impl LiveSession {
             tokens_after: cut.tokens_after,
         });
         Ok(())
+    }
+
+    /// Clears old results below the thresholds, where the settings say so and it saves enough; whether it did. A part of
+    /// [`maintain`](Self::maintain). Constant time where no message has come since it was last asked, else linear in the
+    /// view.
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the archive or the file: the session is as it was.
+    pub async fn clear_results(&mut self) -> Result<bool, LiveError> {
+        let (Some(least), Some(strategy)) = (self.settings.clear_tokens, self.clearing.clone()) else {
+            return Ok(false);
+        };
+        let least = least.tokens(self.budget.usable());
+        let length = self.session.log().len();
+        if std::mem::replace(&mut self.cleared, length) == length || self.ledger.total() <= least {
+            return Ok(false);
+        }
+        let before = self.before();
+        let cleared =
+            self.engine.clear(&mut self.session, &mut self.ledger, &mut self.archive, &*strategy, least).await?;
+        let Some(cleared) = cleared else { return Ok(false) };
+        self.store_epoch(before)?;
+        self.watchers.tell(&Event::ResultsCleared {
+            epoch: cleared.epoch,
+            tokens_before: cleared.tokens_before,
+            tokens_after: cleared.tokens_after,
+        });
+        self.tell_tokens();
+        Ok(true)
     }
 
     /// The session as it is, to go back to if an epoch cannot be stored; `None` where it is kept in memory.

@@ -5,7 +5,7 @@ use epitome::live::{Compaction, LiveError};
 use epitome::session::Trigger;
 use epitome::strategy::Archived;
 
-use super::support::{SMALL, compact, live, shown, talk, user};
+use super::support::{SMALL, compact, live, shown, talk, user, words};
 
 #[test]
 fn a_session_is_compacted_undone_and_recalled() {
@@ -72,9 +72,24 @@ fn a_draft_of_another_state_is_refused() {
 #[test]
 fn nothing_to_do_is_a_normal_answer() {
     let mut live = live(SMALL);
-    talk(&mut live, 300);
-    assert_eq!(compact(&mut live).unwrap().status, Status::NoChange);
+    live.push(user(&words(0))).unwrap();
+    let report = compact(&mut live).unwrap();
+    assert_eq!(report.status, Status::NoChange);
+    let why = report.stopped.unwrap();
+    assert!(why.starts_with("not made: ") && why.contains("newest-user"), "{why}");
     assert!(live.history().is_empty());
+}
+
+#[test]
+fn who_asks_for_a_compaction_gets_one_below_the_target_too() {
+    let mut live = live(SMALL);
+    talk(&mut live, 800);
+    assert!(live.tokens() < 1_000, "below the target of the budget");
+    let report = compact(&mut live).unwrap();
+    assert_eq!(report.status, Status::Compacted);
+    assert!(report.tokens_after <= report.tokens_before / 2, "{} of {}", report.tokens_after, report.tokens_before);
+    let saved = f64::from(report.tokens_before - report.tokens_after) / f64::from(report.tokens_before);
+    assert!((report.saved_ratio - saved).abs() < 0.001 && report.flushed_memories == 0, "{}", report.saved_ratio);
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn maintained(live: &mut LiveSession) -> String {
         Ok(Maintained::Nothing(_)) => "nothing".to_owned(),
         Ok(Maintained::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
         Ok(Maintained::Preparing(_)) => "preparing".to_owned(),
+        Ok(Maintained::NotWorthwhile(_, report)) => format!("not worthwhile: {:?}", report.status),
         Ok(Maintained::Refused(_)) => "refused".to_owned(),
         Ok(Maintained::NewSession(_)) => "new session".to_owned(),
         Err(error) => format!("error: {error}"),
@@ -55,6 +56,68 @@ fn a_system_prompt_near_the_threshold_does_not_loop() {
     }
     assert!((1..=6).contains(&compactions), "{compactions} compactions in 30 turns");
     assert!(live.tokens() <= 1_950);
+}
+
+#[test]
+fn what_saves_too_little_is_said_once_and_no_model_is_paid() {
+    // 3,000 usable tokens, of which the system prompt takes nine tenths; 30 turns bring 1,300 more.
+    let settings = SMALL.replace("window = 2000\nreserve_output = 0", "window = 4000\nreserve_output = 1000");
+    let scripted = Arc::new(Scripted::default());
+    let mut live = with_summarizer(&settings, &scripted);
+    live.push(Message::text("", Role::System, Origin::Instructions, "rule of the house ".repeat(675))).unwrap();
+    live.push(user("hello")).unwrap();
+    let mut did = Vec::new();
+    for turn in 0..30 {
+        live.push(user(&format!("turn {turn}, please explain it"))).unwrap();
+        live.push(model(&format!("answer number {turn} is this, ").repeat(4))).unwrap();
+        did.push(maintained(&mut live));
+    }
+    let count = |what: &str| did.iter().filter(|did| did.starts_with(what)).count();
+    assert_eq!(count("not worthwhile"), 1, "{did:?}");
+    assert!((1..=2).contains(&count("Compacted")), "{did:?}");
+    assert_eq!(scripted.memories.lock().unwrap().len(), count("Compacted"), "each summary that was paid for was used");
+    assert!(live.tokens() < 4_000, "the window holds");
+}
+
+#[test]
+fn a_trigger_below_the_target_compacts_below_it() {
+    let mut live = live(&format!("{SMALL}[triggers]\ntokens = 600\n"));
+    talk(&mut live, 620);
+    assert_eq!(maintained(&mut live), "Compacted by Soft");
+    assert!(live.tokens() <= 400, "{}", live.tokens());
+}
+
+#[test]
+fn old_results_are_cleared_below_the_thresholds_where_that_is_asked_for() {
+    let rounds: String = (0..9)
+        .map(|round| format!("call Read c{round} {{\"file_path\":\"f{round}.rs\"}}\nresult c{round}: line {{n}} of file {round} … x40 lines\n"))
+        .collect();
+    let recorded = epitome_testkit::session(&format!("user: read the files\n{rounds}assistant: done\nuser: well?\n"));
+    let work = |clear: &str| {
+        let mut live = live(&format!("[budget]\nwindow = 60_000\n[live]\nclear_tokens = {clear}\n"));
+        for message in recorded.log() {
+            live.push(Message::clone(message)).unwrap();
+            assert_eq!(maintained(&mut live), "nothing");
+        }
+        live
+    };
+    let whole = |live: &LiveSession| {
+        let results = live.session().view().iter().flat_map(|entry| &entry.message.blocks);
+        results.filter_map(|block| block.as_result()).filter(|result| result.text.contains("line 20 of file")).count()
+    };
+    let mut every_turn = work("2");
+    assert_eq!(whole(&every_turn), 4, "the newest four rounds are whole");
+    assert!(every_turn.history().iter().all(|entry| entry.trigger == Trigger::Clearing));
+    assert_eq!(every_turn.history().len(), 5);
+    assert_eq!(every_turn.session().cycle(), 0, "it is no compaction");
+    let in_batches = work("800");
+    assert!((1..=2).contains(&in_batches.history().len()), "{}", in_batches.history().len());
+    let left_alone = work("0");
+    assert_eq!((whole(&left_alone), left_alone.history().len()), (9, 0));
+    // The prompt cache is lost as often as something was cleared; each time can be undone.
+    let newest = every_turn.history().len() as u32 - 1;
+    every_turn.undo(newest).unwrap();
+    assert_eq!(whole(&every_turn), 5);
 }
 
 #[test]

@@ -253,8 +253,9 @@ impl Replay<'_> {
         let Some(trigger) = check.trigger else { return Ok(()) };
         let limit = engine.budget.hard.tokens(usable).min(usable);
         let request = Request {
-            target: engine.budget.target.tokens(usable).min(limit),
+            target: engine.watch.target(&engine.budget).min(limit),
             limit,
+            worthwhile: engine.watch.worthwhile(&engine.budget, total),
             window: Some(engine.budget.window),
             trigger,
             mode: engine.runs.mode,

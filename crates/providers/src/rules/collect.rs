@@ -9,6 +9,7 @@ use epitome_strategy::{
 };
 
 use super::earlier::{self, Earlier};
+use super::languages;
 use super::lines::{Line, Lines, Section, clip, columns, exact_words};
 use super::speech::{conversational, exactness, is_boilerplate, is_finding, is_imperative, is_standing, sentences};
 use super::wording::pick;
@@ -215,6 +216,15 @@ impl Collector {
         }
         let last = view.len() as u32;
         self.lines.add(Section::Context, counts.line(self.language), 4.0, last);
+        let mut paths: Vec<&str> = view.facts().file_events().iter().map(|event| event.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let languages = languages::languages(view, paths.into_iter(), &self.earlier.languages);
+        if !languages.is_empty() {
+            let [english, chinese] = languages::PREFIXES;
+            let line = format!("{}{}", self.pick(english, chinese), languages.join(", "));
+            self.lines.add(Section::Context, line, 1.0, last);
+        }
         let identifiers = self.identifiers(view);
         if identifiers.len() >= 3 {
             let names = identifiers.join(", ");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use epitome_strategy::{Message, Origin};
 
+use super::languages;
 use super::lines::{Section, clip, key};
 use super::speech::{exactness, is_finding, is_standing, sentences};
 use super::wording::{Counts, FILE_VERBS, section_of};
@@ -18,6 +19,8 @@ pub(crate) struct Earlier {
     /// Files with the times they were written, edited, read, and what was defined in them.
     pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
     pub(crate) counts: Counts,
+    /// The languages of the code that they name.
+    pub(crate) languages: Vec<String>,
     /// The letters and digits of all of them, to look up what they say already.
     said: String,
 }
@@ -65,6 +68,8 @@ impl Earlier {
                 self.counts.user += counts.user;
                 self.counts.assistant += counts.assistant;
                 self.counts.tool += counts.tool;
+            } else if let Some(languages) = languages::read(line) {
+                self.languages.extend(languages);
             } else if section == Section::Files {
                 self.read_file(line);
             } else if let Some(task) = line.strip_prefix("[x] ") {

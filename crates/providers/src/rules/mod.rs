@@ -5,6 +5,7 @@ mod commands;
 mod earlier;
 mod files;
 mod fill;
+mod languages;
 mod lines;
 mod outcome;
 mod results;
@@ -18,7 +19,7 @@ use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTa
 /// Writes summaries by rules, without a model.
 ///
 /// It collects lines from the messages: what the user asked for and the standing instructions in it, which files were
-/// read and changed and how, which commands ran and how they ended, what the model concluded, errors and whether a later
+/// read and changed and how, which commands ran and how they ended, what the model concluded, the languages of the code, errors and whether a later
 /// run succeeded, what is open, the task's memories, and the lines of earlier summaries. Each line has a value; the most valuable ones that fit
 /// `max_tokens` are written, in sections, in the order of the conversation. Lines that match the request's focus go first.
 /// What is quoted is quoted verbatim and never cut inside a word.

@@ -76,7 +76,8 @@ fn every_kind_of_line() {
          - write the time to README.md
          - Should I write README.md next?
          ## Context
-         - Covers 1 user, 6 assistant and 5 tool messages.",
+         - Covers 1 user, 6 assistant and 5 tool messages.
+         - code in: Rust",
     );
 }
 
@@ -156,7 +157,8 @@ user(output): 4 passed in 0.11s
          ## Open
          - in progress: The rounding in money.py is wrong because it truncates.
          ## Context
-         - Covers 1 user, 2 assistant and 2 tool messages.",
+         - Covers 1 user, 2 assistant and 2 tool messages.
+         - code in: Python",
     );
 }
 
@@ -218,7 +220,8 @@ fn summaries_of_summaries_do_not_nest() {
          ## Errors
          - `cargo test`: error[E0308]: mismatched types — a later run succeeded
          ## Context
-         - Covers 2 user, 9 assistant and 7 tool messages.",
+         - Covers 2 user, 9 assistant and 7 tool messages.
+         - code in: Rust",
     );
 }
 
@@ -384,4 +387,30 @@ fn files_that_scripts_in_plain_text_change_are_listed() {
     for expect in ["- src/new.py: wrote", "- src/old.py: edited", "- /repo/src/third.py: edited"] {
         assert!(text.contains(expect), "{expect}:\n{text}");
     }
+}
+
+#[test]
+fn the_languages_of_the_code_are_named_also_by_the_next_summary() {
+    let fixture = "
+user: Port the importer, please.
+call Read c1 {\"file_path\":\"tools/import.py\"}
+result c1: import csv
+call Write c2 {\"file_path\":\"src/import.rs\",\"content\":\"fn main() {}\"}
+result c2: ok
+call Write c3 {\"file_path\":\"src/rows.rs\",\"content\":\"fn rows() {}\"}
+result c3: ok
+assistant:
+  The table is made by this, and the importer is ported.
+  ```sql
+  create table rows (id integer)
+  ```
+user: thanks
+assistant: You are welcome, the import is complete now.
+";
+    let first = summary(fixture, 500, None, Language::English).unwrap();
+    assert!(first.contains("- code in: Rust, Python, SQL"), "{first}");
+    let chinese = summary(fixture, 500, None, Language::Chinese).unwrap();
+    assert!(chinese.contains("- 代码语言：Rust, Python, SQL"), "{chinese}");
+    let line = first.lines().find(|line| line.contains("code in")).unwrap();
+    assert_eq!(languages::read(line.trim_start_matches("- ")).unwrap(), ["Rust", "Python", "SQL"]);
 }

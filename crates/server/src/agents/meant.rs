@@ -89,6 +89,11 @@ fn only<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>,
     };
     let usable: Vec<&Channel> = channels.iter().filter(usable).collect();
     let fitting: Vec<&Channel> = usable.iter().copied().filter(|channel| model.is_empty() || has(channel)).collect();
+    let marked: Vec<&Channel> =
+        fitting.iter().copied().filter(|channel| channel.settings.get("default") == Some(&Value::Bool(true))).collect();
+    if let [one] = marked.as_slice() {
+        return Ok(Some(one));
+    }
     let message = match (fitting.as_slice(), usable.as_slice()) {
         ([one], _) | ([], [one]) => return Ok(Some(one)),
         // The configuration has words for that.
@@ -97,7 +102,8 @@ fn only<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>,
         ([], _) => format!("no channel lists the model `{model}`: there are {}", names(usable.into_iter())),
         _ => format!("which channel writes summaries is not said: there are {}", names(fitting.into_iter())),
     };
-    Err(bad_settings(message, "name it with `channel`; GET /v1/channels lists those that there are"))
+    let help = "name it with `channel`, or mark one with `default`; GET /v1/channels lists those that there are";
+    Err(bad_settings(message, help))
 }
 
 fn names<'a>(channels: impl ExactSizeIterator<Item = &'a Channel>) -> String {
@@ -167,6 +173,11 @@ mod tests {
             only(channels, model).map(|one| one.map(|one| one.name.clone())).map_err(|error| error.body.error.message)
         };
         assert_eq!(name(&[], "m"), Ok(None));
+        let [one, two] = ["one", "two"].map(|name| channel(name, json!({})));
+        let marked = channel("three", json!({"default": true}));
+        assert_eq!(name(&[one.clone(), marked.clone(), two.clone()], ""), Ok(Some("three".to_owned())));
+        let twice = channel("four", json!({"default": true}));
+        assert!(name(&[marked, twice], "").is_err_and(|message| message.contains("three, four")), "two are no mark");
         assert_eq!(name(&[channel("one", json!({"models": ["other"]}))], "m"), Ok(Some("one".to_owned())));
         let not_for_it = [channel("one", json!({"compaction": false}))];
         assert_eq!(name(&not_for_it, ""), Err("none of the channels may be used for compaction: one".to_owned()));

@@ -115,7 +115,7 @@ pub(crate) async fn list(
     let shared = Arc::clone(&app);
     let items = app.work(&caller.tenant, move |_| {
         let config = &shared.settings.config;
-        let configured = config.agents().map(|name| configured(&shared, config, name));
+        let configured = config.agents().map(|name| configured(config, name));
         let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
             let settings = settings_of(&agent.settings);
             let channels = Meant::of(config, &settings, &Map::new()).among(&channels);
@@ -146,7 +146,7 @@ pub(crate) async fn get(
     check_name(&app, &name)?;
     let shared = Arc::clone(&app);
     if is_configured(&app, &name) {
-        let item = app.work(&caller.tenant, move |_| configured(&shared, &shared.settings.config, &name));
+        let item = app.work(&caller.tenant, move |_| configured(&shared.settings.config, &name));
         return Ok(Json(item.await?));
     }
     let agent = sessions.store.agent(&tenant, &name).await.map_err(|error| sessions.failed(error))?;
@@ -193,12 +193,7 @@ pub(crate) async fn put(
         let config = config_of(&shared, &its, &given, &channels)?;
         // What only shows when it is built, such as a key that is not there.
         runtimes::build(&shared, &config)?;
-        Ok::<_, ApiError>(shown(
-            &given.name,
-            settings_of(&given.settings),
-            Source::Stored,
-            &effective(&shared, &config),
-        ))
+        Ok::<_, ApiError>(shown(&given.name, settings_of(&given.settings), Source::Stored, &config.agent_in_force()))
     });
     let item = item.await??;
     sessions.store.put_agent(&tenant, &agent).await.map_err(failed)?;
@@ -251,9 +246,9 @@ fn is_configured(app: &App, name: &str) -> bool {
     app.settings.config.agents().any(|known| known == name)
 }
 
-fn configured(app: &App, config: &Config, name: &str) -> AgentItem {
+fn configured(config: &Config, name: &str) -> AgentItem {
     let effective = match config.for_agent(name) {
-        Ok(config) => effective(app, &config),
+        Ok(config) => config.agent_in_force(),
         Err(problem) => return without(name, config.agent_settings(name), Source::Configuration, problem.to_string()),
     };
     shown(name, config.agent_settings(name), Source::Configuration, &effective)
@@ -268,7 +263,7 @@ async fn channels_of(app: &App, tenant: &Tenant, agent: &Agent) -> Result<Vec<Ch
 fn stored_item(app: &App, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
     let settings = settings_of(&agent.settings);
     match channels.and_then(|channels| config_of(app, tenant, agent, &channels)) {
-        Ok(config) => shown(&agent.name, settings, Source::Stored, &effective(app, &config)),
+        Ok(config) => shown(&agent.name, settings, Source::Stored, &config.agent_in_force()),
         Err(error) => without(&agent.name, settings, Source::Stored, error.body.error.message),
     }
 }
@@ -295,10 +290,6 @@ fn shown(
         chain: in_force.chain,
     };
     AgentItem { name: name.to_owned(), settings, source, effective: Some(effective), problem: None }
-}
-
-fn effective(app: &App, config: &Config) -> epitome::config::AgentInForce {
-    config.agent_in_force(&app.registry)
 }
 
 fn unknown(name: &str) -> ApiError {

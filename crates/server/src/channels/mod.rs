@@ -34,7 +34,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
 
 /// The keys that a channel takes over HTTP. All others are the configuration's: files and headers are nothing that a caller
 /// decides about.
-const KEYS: [&str; 6] = ["name", "kind", "base_url", "models", "compaction", "window"];
+const KEYS: [&str; 7] = ["name", "kind", "base_url", "models", "compaction", "default", "window"];
 
 /// The most models that a channel lists.
 const MOST_MODELS: usize = 100;
@@ -57,6 +57,8 @@ pub(crate) struct ChannelBody {
     models: Option<Vec<String>>,
     /// Whether it may be used for compaction; it may where this is missing.
     compaction: Option<bool>,
+    /// Whether it is the one that is meant where several channels for compaction fit and none is named.
+    default: Option<bool>,
     /// Tokens that request and answer may take together; 0 for what is known of the model.
     #[schema(minimum = 0, maximum = 1_000_000_000)]
     window: Option<u32>,
@@ -98,6 +100,8 @@ pub(crate) struct ChannelItem {
     models: Vec<String>,
     /// Whether it may be used for compaction.
     compaction: bool,
+    /// Whether it is the one that is meant where several channels for compaction fit and none is named.
+    default: bool,
     /// Tokens that request and answer may take together; 0 for what is known of the model.
     window: u32,
     /// Who says so.
@@ -339,6 +343,7 @@ fn item(app: &App, config: &Config, name: &str, key: Option<&KeyReference>) -> O
         base_url: is_told.then(|| hosts::shown(table.address())),
         models: table.models.clone(),
         compaction: table.compaction,
+        default: table.default,
         window: table.window,
         source: if is_configured { Source::Configuration } else { Source::Stored },
         has_key: table.has_key() == Some(true),

@@ -36,7 +36,10 @@ impl Announcer {
     fn on(&self, event: &Event) {
         let mut held = self.held();
         match event {
-            Event::CompactionDone { .. } | Event::ArrivalCut { .. } | Event::Undone { .. } => held.push(event.clone()),
+            Event::CompactionDone { .. }
+            | Event::ArrivalCut { .. }
+            | Event::ResultsCleared { .. }
+            | Event::Undone { .. } => held.push(event.clone()),
             // The newest figures are the ones that count.
             Event::TokenUpdate { .. } => {
                 held.retain(|event| !matches!(event, Event::TokenUpdate { .. }));

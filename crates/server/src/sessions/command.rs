@@ -71,10 +71,10 @@ pub(super) async fn run(
                     "Compacted from {} to {} tokens; /undo {epoch} takes it back.",
                     report.tokens_before, report.tokens_after
                 ),
-                None => format!(
-                    "Nothing is left out: the session has {} tokens, which is the target or less, or all of it must stay.",
-                    report.tokens_after
-                ),
+                None => {
+                    let why = report.stopped.as_deref().map_or_else(String::new, |stopped| format!(": {stopped}"));
+                    format!("Nothing is left out of {} tokens{why}.", report.tokens_after)
+                }
             };
             Ok(CommandResult { name: "compact", text, compacted: Some(compacted), ..CommandResult::default() })
         }

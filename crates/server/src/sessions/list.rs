@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
-use epitome::engine::Budget;
+use epitome::engine::{Budget, Threshold};
 use epitome::live::ContextTokens;
 use epitome::store::{Page, Paging, SessionFilter, SessionInfo};
 use serde::{Deserialize, Serialize};
@@ -55,10 +55,12 @@ struct BudgetAnswer {
     window: u32,
     /// What messages may take: without the answer's reserve and the tool definitions.
     usable: u32,
-    /// From here on a compaction is suggested.
-    soft: u32,
-    /// From here on a compaction is due.
-    hard: u32,
+    /// From here on a compaction is suggested; null where no number of tokens calls for one.
+    #[schema(required)]
+    soft: Option<u32>,
+    /// From here on a compaction is due; null where no number of tokens calls for one.
+    #[schema(required)]
+    hard: Option<u32>,
     /// What a compaction gets down to.
     target: u32,
 }
@@ -77,11 +79,12 @@ struct Task {
 impl BudgetAnswer {
     fn new(budget: &Budget) -> Self {
         let usable = budget.usable();
+        let tokens = |threshold: Threshold| (threshold != Threshold::NEVER).then(|| threshold.tokens(usable));
         Self {
             window: budget.window,
             usable,
-            soft: budget.soft.tokens(usable),
-            hard: budget.hard.tokens(usable),
+            soft: tokens(budget.soft),
+            hard: tokens(budget.hard),
             target: budget.target.tokens(usable),
         }
     }

@@ -73,9 +73,9 @@ pub(crate) struct MaintainAsk {
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Did {
-    /// Nothing was due, or it was only suggested and could not be made.
+    /// Nothing was due, or it could not be made or was not worth making: then `report` says why, once.
     Nothing,
-    /// A compaction was made, or found that there is nothing to leave out.
+    /// A compaction was made.
     Compacted,
     /// A compaction is due and waits for a yes: the draft is to be applied.
     ConfirmationNeeded,
@@ -93,7 +93,7 @@ pub(crate) struct MaintainAnswer {
     /// Whether a compaction was due, and why: how it was before.
     #[schema(value_type = schema::Check)]
     check: Check,
-    /// The compaction that was made, or would be.
+    /// The compaction that was made, or would be, or was not worth making.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<schema::Report>, nullable = false)]
     report: Option<Report>,
@@ -133,6 +133,7 @@ struct Maintain {
 /// What [`Maintain`] did.
 enum Done {
     Nothing(Check),
+    NotWorthwhile(Check, Box<Report>),
     Compacted(Check, Box<Report>, Option<u32>),
     ConfirmationNeeded(Check, Previewed),
     Refused(Check),
@@ -196,6 +197,7 @@ impl Operation for Maintain {
     type Output = Done;
 
     async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Done, ApiError> {
+        opened.live.clear_results().await.map_err(live)?;
         let (check, before) = (opened.live.check(), opened.live.session().next_epoch());
         let asks = opened.runtime.live.require_confirmation;
         if asks
@@ -216,6 +218,7 @@ impl Operation for Maintain {
         };
         Ok(match maintained.map_err(live)? {
             Maintained::Nothing(check) | Maintained::Preparing(check) => Done::Nothing(check),
+            Maintained::NotWorthwhile(check, report) => Done::NotWorthwhile(check, report),
             Maintained::Compacted(report) => {
                 made(app, &report)?;
                 Done::Compacted(check, report, super::compact::newest(&opened.live, before))
@@ -231,13 +234,13 @@ impl Operation for Maintain {
     }
 
     fn stored(&self, app: &App, done: &Done) {
-        if let Done::Compacted(_, report, _) = done {
+        if let Done::Compacted(_, report, _) | Done::NotWorthwhile(_, report) = done {
             account(app, report);
         }
     }
 
     fn is_long(&self, opened: &Opened) -> bool {
-        opened.live.check().trigger.is_some()
+        opened.live.check().trigger.is_some() || opened.runtime.clearing.is_some()
     }
 }
 
@@ -277,6 +280,7 @@ pub(crate) async fn maintain(
     };
     Ok(Json(match changed.value {
         Done::Nothing(check) => answer(Did::Nothing, check),
+        Done::NotWorthwhile(check, report) => MaintainAnswer { report: Some(*report), ..answer(Did::Nothing, check) },
         Done::Refused(check) => answer(Did::Refused, check),
         Done::Compacted(check, report, epoch) => {
             MaintainAnswer { report: Some(*report), epoch, ..answer(Did::Compacted, check) }

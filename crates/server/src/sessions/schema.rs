@@ -34,6 +34,7 @@ pub(crate) enum Trigger {
     Marker,
     Overflow,
     Arrival,
+    Clearing,
     Recorded,
 }
 
@@ -95,7 +96,8 @@ pub(crate) struct Check {
     /// Tokens of the messages now.
     current_tokens: u32,
     /// The threshold that was reached, or the soft one.
-    threshold_tokens: u32,
+    #[schema(required)]
+    threshold_tokens: Option<u32>,
     /// Tokens that messages may take.
     usable_tokens: u32,
     /// `current_tokens` as a share of `usable_tokens`.

@@ -80,7 +80,7 @@ async fn agents_are_stored_listed_and_deleted() {
     let kept = Kept::start(&[]).await;
     let stored =
         kept.put("/v1/agents/r%C3%A9viewer", json!({"settings": {"threshold_percent": 40, "keep_recent": null}})).await;
-    let effective = json!({"threshold_percent": 40, "keep_recent": 9, "summarizer": "rules", "channel": null,
+    let effective = json!({"threshold_percent": 40, "keep_recent": 0, "summarizer": "rules", "channel": null,
         "model": null, "runs_on": null, "window": 50_000, "chain": null});
     let expect = json!({"name": "réviewer", "settings": {"threshold_percent": 40}, "source": "stored",
         "effective": effective});
@@ -335,6 +335,38 @@ async fn what_does_not_work_is_not_tried_at_once_again() {
 }
 
 /// A request whose history is far over the budget, to be compacted by a session of the service.
+#[tokio::test]
+async fn without_a_threshold_there_are_no_figures_of_one() {
+    let kept = Kept::start(&[]).await;
+    kept.put("/v1/agents/never", json!({"settings": {"threshold_percent": 0}})).await;
+    let (status, session) =
+        kept.ask("POST", "/v1/sessions", Some(&json!({"agent": "never", "request": long_chat()}))).await;
+    assert_eq!((status, &session["budget"]["soft"], &session["budget"]["hard"]), (201, &Value::Null, &Value::Null));
+    let path = format!("/v1/sessions/{}", session["id"].as_str().unwrap());
+    let answer = kept.get(&format!("{path}/check")).await;
+    let (check, context) = (&answer["check"], &answer["context"]);
+    assert_eq!((&check["threshold_tokens"], &check["trigger"]), (&Value::Null, &Value::Null), "{answer}");
+    assert_eq!((context["thresholdPercent"].as_f64(), &check["urgency"]), (Some(0.0), &json!("none")), "{answer}");
+    // What is asked for by hand is done.
+    let (status, done) = kept.ask("POST", &format!("{path}/compact"), Some(&json!({}))).await;
+    assert_eq!((status, &done["report"]["status"]), (200, &json!("compacted")), "{done}");
+    assert!(done["report"]["saved_ratio"].as_f64().unwrap() > 0.3 && done["report"]["flushed_memories"] == 0);
+}
+
+#[tokio::test]
+async fn of_several_channels_the_marked_one_is_meant() {
+    let kept = Kept::start(&["models.example"]).await;
+    let channel = |default: bool| json!({"base_url": "https://models.example/v1", "models": ["m"], "default": default});
+    kept.put("/v1/channels/one", channel(false)).await;
+    let two = kept.put("/v1/channels/two", channel(false)).await;
+    assert_eq!(two["default"], false);
+    let agent = json!({"settings": {"summarizer": "llm"}});
+    let refused = kept.refused("PUT", "/v1/agents/a", Some(agent.clone())).await;
+    assert!(refused.0 == 422 && refused.2.contains("which channel writes summaries is not said"), "{refused:?}");
+    kept.put("/v1/channels/two", channel(true)).await;
+    assert_eq!(kept.put("/v1/agents/a", agent).await["effective"]["channel"], "two");
+}
+
 fn long_chat() -> Value {
     let mut messages = vec![json!({"role": "user", "content": "Find out why the build of the parser fails."})];
     for step in 0..60 {
@@ -373,7 +405,7 @@ async fn a_session_is_worked_on_with_its_agents_settings_and_its_own() {
     // What works no more is said by name, and nothing changes.
     let patch = async |body: Value| kept.refused("PATCH", &path, Some(body)).await;
     assert_eq!(patch(json!({"agent": "nobody"})).await.1, "unknown-agent");
-    let found = patch(json!({"settings": {"keep_recent": 0}})).await;
+    let found = patch(json!({"settings": {"keep_recent": 1001}})).await;
     assert!(found.0 == 422 && found.2.contains("`keep_recent`"), "{found:?}");
     assert_eq!(kept.refused("DELETE", "/v1/agents/a", None).await.1, "in-use");
     assert_eq!(kept.get(&path).await["agent"], "a");

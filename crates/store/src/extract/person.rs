@@ -103,7 +103,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
     let mut said = Vec::new();
     let mut joined = Vec::new();
     // "My budget is $740. Never go over it.": what refers to the sentence before it is remembered with that.
-    for range in demanded(lexicon, text) {
+    for range in demanded(lexicon, text).into_iter().map(|demand| demand.range) {
         let together = &text[range.clone()];
         let parts = sentences(together);
         if let [first, .., last] = &parts[..]

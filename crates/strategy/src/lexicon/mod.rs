@@ -39,8 +39,6 @@ pub enum Cue {
     Fix,
     /// A question that is to be answered.
     Question,
-    /// What is still to do.
-    Plan,
     /// The talk turns to something else.
     TopicShift,
     /// The talk of people who write code.
@@ -53,7 +51,7 @@ pub enum Cue {
 
 impl Cue {
     /// Every cue with its name in `words.txt` and in configurations.
-    pub const ALL: [(Self, &str); 15] = [
+    pub const ALL: [(Self, &str); 14] = [
         (Self::Important, "important"),
         (Self::Remember, "remember"),
         (Self::Instruction, "instruction"),
@@ -64,7 +62,6 @@ impl Cue {
         (Self::Error, "error"),
         (Self::Fix, "fix"),
         (Self::Question, "question"),
-        (Self::Plan, "plan"),
         (Self::TopicShift, "topic-shift"),
         (Self::Code, "code"),
         (Self::Analysis, "analysis"),

@@ -20,6 +20,30 @@ impl Laws<'_> {
             let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
             self.law(law, same || yielded, || format!("{} changed or left", entry.message.id));
         }
+        // The newest messages that the report says to have kept: they are as they were.
+        let kept = self.report.recent.map_or(0, |recent| recent.kept as usize);
+        let recent_from = self.before.view().len().saturating_sub(kept);
+        let view = self.before.view();
+        // What the engine has to repair is none of them: a result without its call, a call without its result.
+        let whole = units(view).into_iter().filter(|unit| unit.closed && unit.kind != UnitKind::Orphan);
+        for entry in whole.flat_map(|unit| unit.entries).filter(|at| *at >= recent_from).map(|at| &view[at]) {
+            let shown = self.shown.get(&entry.key);
+            // Thinking behind the first change is valid for no provider.
+            let said = |message: &Message| {
+                let is_said =
+                    |block: &&epitome_session::Block| !matches!(block.content, Content::Thinking(_) | Content::Gone);
+                message.blocks.iter().filter(is_said).cloned().collect::<Vec<_>>()
+            };
+            let same = shown.is_some_and(|shown| said(&shown.message) == said(&entry.message));
+            let yields = yielding(view, &self.engine.pins).contains(&entry.key);
+            let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
+            // Without its thinking nothing is left of it.
+            let is_white = |block: &epitome_session::Block| matches!(&block.content, Content::Text { text } if text.trim().is_empty());
+            let is_silent = is_blank(&entry.message) || said(&entry.message).iter().all(is_white);
+            self.law("recent", same || yielded || is_silent, || {
+                format!("{} changed or left, and {kept} were to stay", entry.message.id)
+            });
+        }
         let with_empty = protected(self.before.view(), &self.engine.pins);
         for unit in units(self.before.view()) {
             for position in unit.entries {
@@ -28,6 +52,7 @@ impl Laws<'_> {
                 // as rounds, either may be said.
                 let pinned = must_stay.contains_key(&entry.key);
                 let either = !unit.closed
+                    || position >= recent_from
                     || may_be_marked(&entry.message, &self.engine.pins)
                     || pinned != with_empty.contains_key(&entry.key);
                 let fits = match receipt.outcome {

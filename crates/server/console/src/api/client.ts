@@ -3,6 +3,7 @@ import type {
   AgentSettings,
   Appended,
   Channel,
+  ChannelSettings,
   Compacted,
   EditedSummary,
   Found,
@@ -180,6 +181,14 @@ export class Client {
 
   async channels(compaction?: boolean): Promise<Channel[]> {
     return (await this.json<{ items: Channel[] }>("GET", `/v1/channels${query({ compaction })}`)).items;
+  }
+
+  saveChannel(name: string, settings: ChannelSettings): Promise<unknown> {
+    return this.json("PUT", `/v1/channels/${encodeURIComponent(name)}`, settings);
+  }
+
+  async removeChannel(name: string): Promise<void> {
+    await this.send("DELETE", `/v1/channels/${encodeURIComponent(name)}`);
   }
 
   /** An open answer with the session's events; `last` is the number of the last one seen. */

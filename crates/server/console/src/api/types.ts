@@ -110,7 +110,7 @@ export interface SessionInfo {
 
 export interface Session extends SessionInfo {
   context: ContextTokens;
-  budget: { window: number; usable: number; soft: number; hard: number; target: number };
+  budget: { window: number; usable: number; soft: number | null; hard: number | null; target: number };
   task: { kind: string; confidence: number } | null;
   running: boolean;
 }
@@ -259,14 +259,34 @@ export interface Agent {
   problem?: string;
 }
 
+/** Where a channel's key is: a variable of the service's environment. */
+export interface ChannelKey {
+  environment: string;
+}
+
+/** A channel as it is stored. */
+export interface ChannelSettings {
+  kind: string;
+  base_url: string;
+  models: string[];
+  compaction: boolean;
+  default: boolean;
+  window: number;
+  key?: ChannelKey;
+}
+
 export interface Channel {
   name: string;
   kind: string;
   base_url: string | null;
   models: string[];
   compaction: boolean;
+  /** Whether it is meant where several fit and none is named. */
+  default: boolean;
+  window: number;
   source: string;
   has_key: boolean;
+  key?: ChannelKey;
   problem?: string;
 }
 
@@ -298,5 +318,6 @@ export type ServerEvent =
     }
   | { event: "compaction_error"; message: string; retryable: boolean }
   | { event: "arrival_cut"; epoch: number; tokensBefore: number; tokensAfter: number }
+  | { event: "results_cleared"; epoch: number; tokensBefore: number; tokensAfter: number }
   | { event: "undone"; epoch: number; tokens: number }
   | { event: "token_update"; context: ContextTokens };

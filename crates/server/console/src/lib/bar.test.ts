@@ -47,4 +47,5 @@ test("the threshold stays where it is when the hard one is reached", () => {
   const below = { ...context, usedTokens: 90, percent: 90, thresholdPercent: 92 };
   expect(atSoftThreshold(below, budget)).toBe(below);
   expect(atSoftThreshold(context, undefined)).toBe(context);
+  expect(atSoftThreshold(context, { soft: null, hard: null })).toBe(context);
 });

@@ -31,10 +31,11 @@ export interface Bar {
  */
 export function atSoftThreshold(
   context: ContextTokens,
-  budget: { soft: number; hard: number } | undefined,
+  budget: { soft: number | null; hard: number | null } | undefined,
 ): ContextTokens {
-  if (!budget || context.usedTokens < budget.hard || context.maxTokens <= 0) return context;
-  return { ...context, thresholdPercent: Math.min(context.thresholdPercent, (budget.soft / context.maxTokens) * 100) };
+  const { soft = null, hard = null } = budget ?? {};
+  if (soft === null || hard === null || context.usedTokens < hard || context.maxTokens <= 0) return context;
+  return { ...context, thresholdPercent: Math.min(context.thresholdPercent, (soft / context.maxTokens) * 100) };
 }
 
 /** What the token bar shows. */

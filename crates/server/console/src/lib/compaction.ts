@@ -60,6 +60,7 @@ export function after(current: Compaction | null, event: ServerEvent): Compactio
     case "compaction_error":
       return { state: "failed", message: event.message, help: "", retryable: event.retryable };
     case "arrival_cut":
+    case "results_cleared":
     case "undone":
     case "token_update":
       return current;

@@ -63,8 +63,8 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
   const [settings, setSettings] = useState<AgentSettings>(agent.settings);
   const isFixed = agent.source === "configuration";
   const effective = agent.effective ?? {};
-  const threshold = settings.threshold_percent ?? effective.threshold_percent ?? 80;
-  const keepRecent = settings.keep_recent ?? effective.keep_recent ?? 6;
+  const threshold = settings.threshold_percent ?? effective.threshold_percent ?? 70;
+  const keepRecent = settings.keep_recent ?? effective.keep_recent ?? 0;
   const channel = settings.channel ?? "";
   const models = channels.find((known) => known.name === channel)?.models ?? channels.flatMap((known) => known.models);
   const list = useId();
@@ -112,10 +112,10 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
           />
         </label>
         <label>
-          <span>Newest messages that stay (2–20)</span>
+          <span>Newest messages that stay (2–20; 0 leaves it to the strategies)</span>
           <input
             type="number"
-            min={2}
+            min={0}
             max={Math.max(20, keepRecent)}
             required
             value={keepRecent}

@@ -130,6 +130,9 @@ export function EpochBubble({ session, entry, actions }: EpochProperties): VNode
   );
 }
 
+/** What an epoch is called that is no compaction of the session, by its trigger. */
+const NOT_COMPACTIONS: Record<string, string> = { arrival: "Cut on arrival", clearing: "Old results cleared" };
+
 /** A compaction in one line. */
 export function EpochTitle({ entry }: { entry: HistoryEntry }): VNode {
   const { tokens_before: before, tokens_after: after } = entry;
@@ -137,7 +140,7 @@ export function EpochTitle({ entry }: { entry: HistoryEntry }): VNode {
   return (
     <>
       <strong>
-        {entry.trigger === "arrival" ? "Cut on arrival" : "Compaction"} {entry.epoch}
+        {NOT_COMPACTIONS[entry.trigger] ?? "Compaction"} {entry.epoch}
       </strong>{" "}
       {before !== null && after !== null && saved !== null ? (
         <>

@@ -76,6 +76,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
         announce(`Compaction failed: ${event.message}`);
         return;
       case "arrival_cut":
+      case "results_cleared":
       case "undone":
         reload();
         return;

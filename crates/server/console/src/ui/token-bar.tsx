@@ -48,7 +48,7 @@ export function TokenBar({ context: told, budget }: Properties): VNode {
         {budget && (
           <>
             <Figure name="Compacts to" tokens={budget.target} />
-            <Figure name="Must compact at" tokens={budget.hard} />
+            {budget.hard !== null && <Figure name="Must compact at" tokens={budget.hard} />}
             <Figure name="Window" tokens={budget.window} />
           </>
         )}

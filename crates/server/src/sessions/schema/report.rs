@@ -278,6 +278,15 @@ pub(crate) struct Quality {
     tried: Vec<Try>,
 }
 
+/// The newest messages that were to stay whole.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Recent {
+    /// How many are asked for.
+    asked: u32,
+    /// How many stay.
+    kept: u32,
+}
+
 /// Every decision of a compaction with its reason, as `epitome compact --report` writes it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Report {
@@ -286,9 +295,13 @@ pub(crate) struct Report {
     budget: u32,
     tokens_before: u32,
     tokens_after: u32,
+    /// The share of the tokens before that was saved, from 0 to 1.
+    saved_ratio: f64,
     #[schema(required)]
     floor: Option<Floor>,
-    /// Where it stopped above the target and why; not there at or under the target.
+    /// Tokens before that no compaction to this target can save.
+    stays: u32,
+    /// Where it stopped above the target and why, or why it was not made; not there at or under the target.
     #[schema(nullable = false)]
     stopped: Option<String>,
     messages_before: u32,
@@ -312,6 +325,11 @@ pub(crate) struct Report {
     edits: Vec<EditReport>,
     /// A receipt for every message of the view before.
     messages: Vec<Receipt>,
+    /// The newest messages that were to stay whole, and how many of them do.
+    #[schema(nullable = false)]
+    recent: Option<Recent>,
+    /// Facts that were put into the memory store before it was made; new ones only.
+    flushed_memories: u32,
     /// The newest summary that was written.
     #[schema(required)]
     summary: Option<String>,

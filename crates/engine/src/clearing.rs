@@ -1,0 +1,82 @@
+//! The first layer: what is old leaves in small parts before any threshold is reached, without a model and without a floor.
+
+use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Session, Trigger};
+use epitome_strategy::{Archive, Cancellation, Goal, Strategy, TaskKind, Tokens};
+
+use crate::archive::MemoryArchive;
+use crate::arrival::Arrival;
+use crate::engine::{Engine, EngineError, working};
+use crate::guard::Refusal;
+use crate::language::language;
+use crate::ledger::Ledger;
+use crate::run::Run;
+use crate::stages::Before;
+
+impl Engine {
+    /// Does what `strategy` plans for a view that is to shrink as far as the strategy knows how, if that saves `least` tokens
+    /// or more; `None` where it does not, and nothing is changed then. It is an epoch that can be undone, and does not count
+    /// as a compaction of the session: no summary is written, nothing leaves that the strategy does not name, and the quality
+    /// is not measured.
+    ///
+    /// Cost: that of the plan, linear in the view.
+    pub async fn clear(
+        &self,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        archive: &mut dyn Archive,
+        strategy: &dyn Strategy,
+        least: Tokens,
+    ) -> Result<Option<Arrival>, EngineError> {
+        let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
+        let start = working(session, ledger, &self.pins);
+        let mut goal = Goal {
+            current: start.total,
+            target: 0,
+            limit: start.total,
+            window: start.total,
+            task: TaskKind::Unknown,
+            cycle: session.cycle() + 1,
+            focus: None,
+            focus_given: false,
+            first_unsent_unit: None,
+            language: context.language,
+        };
+        // What is given up leaves nothing in the session's archive.
+        let mut scratch = MemoryArchive::new();
+        let before = Before::new(&start.entries);
+        let total = start.total;
+        let mut run = Run::new(start, None);
+        self.ask(&context, &mut run, &mut scratch, strategy, &mut goal, &before).await.map_err(refused)?;
+        let saved = total.saturating_sub(run.working.total);
+        if saved < least.max(1) || !run.working.synthetics.is_empty() {
+            return Ok(None);
+        }
+        for (handle, item) in scratch.items() {
+            let given = archive.put(item.clone()).map_err(|error| EngineError::Refused(error.to_string()))?;
+            if given != *handle {
+                let problem = format!("the archive gave the handle {given} where {handle} was expected");
+                return Err(EngineError::Refused(problem));
+            }
+        }
+        let results = run.working.edits.len() as u32;
+        let edited = run.working.entries.iter().zip(&run.working.tokens).filter(|(entry, _)| Entry::is_edited(entry));
+        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let after = run.working.total;
+        let epoch = session.commit(Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger: Trigger::Clearing,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(total),
+            tokens_after: Some(after),
+            edits: run.working.edits,
+            synthetics: Vec::new(),
+            choice: None,
+            undone: false,
+        });
+        ledger.adopt(counts, after);
+        Ok(Some(Arrival { epoch, tokens_before: total, tokens_after: after, results }))
+    }
+}

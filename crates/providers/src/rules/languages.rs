@@ -1,0 +1,129 @@
+//! Which languages the code of a session is in: by the files that were touched, and by what fences say.
+
+use std::collections::HashMap;
+
+use epitome_strategy::{Content, Origin, View};
+
+/// How the line of the languages begins, in English and Chinese; read back by [`read`].
+pub(crate) const PREFIXES: [&str; 2] = ["code in: ", "代码语言："];
+
+/// The most languages of a line.
+const MOST: usize = 6;
+
+/// What a file's extension, or the word behind a fence, means. Names of whole files stand with their languages too.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("Rust", &["rs", "rust"]),
+    ("Python", &["py", "pyi", "python", "python3"]),
+    ("TypeScript", &["ts", "tsx", "mts", "cts", "typescript"]),
+    ("JavaScript", &["js", "jsx", "mjs", "cjs", "javascript"]),
+    ("Go", &["go", "golang"]),
+    ("Java", &["java"]),
+    ("Kotlin", &["kt", "kts", "kotlin"]),
+    ("Swift", &["swift"]),
+    ("C", &["c", "h"]),
+    ("C++", &["cc", "cpp", "cxx", "hpp", "hxx", "hh", "c++"]),
+    ("C#", &["cs", "csharp"]),
+    ("Ruby", &["rb", "ruby", "rakefile", "gemfile"]),
+    ("PHP", &["php"]),
+    ("Scala", &["scala"]),
+    ("Elixir", &["ex", "exs", "elixir"]),
+    ("Haskell", &["hs", "haskell"]),
+    ("OCaml", &["ml", "mli", "ocaml"]),
+    ("Lua", &["lua"]),
+    ("Dart", &["dart"]),
+    ("R", &["r"]),
+    ("Julia", &["jl", "julia"]),
+    ("Zig", &["zig"]),
+    ("Perl", &["pl", "pm", "perl"]),
+    ("shell", &["sh", "bash", "zsh", "fish", "shell"]),
+    ("PowerShell", &["ps1", "powershell"]),
+    ("SQL", &["sql"]),
+    ("HTML", &["html", "htm"]),
+    ("CSS", &["css", "scss", "less"]),
+    ("Vue", &["vue"]),
+    ("Svelte", &["svelte"]),
+    ("Protocol Buffers", &["proto"]),
+    ("Terraform", &["tf", "hcl"]),
+    ("Dockerfile", &["dockerfile"]),
+    ("Makefile", &["makefile", "mk"]),
+];
+
+fn language_of(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    LANGUAGES.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(name, _)| *name)
+}
+
+/// The language of a path, by its extension or its name.
+fn of_path(path: &str) -> Option<&'static str> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((_, extension)) => language_of(extension),
+        // A name of one letter is no extension.
+        None => language_of(name).filter(|_| name.len() > 2),
+    }
+}
+
+/// The languages of files and of fenced code in what people and the model say, those of most files and fences first, and
+/// behind them those that an earlier summary names. A file counts once. Linear in the text.
+pub(crate) fn languages<'p>(view: &View<'_>, paths: impl Iterator<Item = &'p str>, earlier: &[String]) -> Vec<String> {
+    let mut found: HashMap<&str, (usize, usize)> = HashMap::new(); // (times, first seen)
+    let mut add = |language: &'static str| {
+        let next = found.len();
+        found.entry(language).or_insert((0, next)).0 += 1;
+    };
+    paths.filter_map(of_path).for_each(&mut add);
+    for message in view.messages().filter(|message| matches!(message.origin, Origin::Typed | Origin::Model)) {
+        // A call in plain text is fenced too, and says nothing of the work.
+        if !message.text_calls.is_empty() {
+            continue;
+        }
+        let texts = message.blocks.iter().filter_map(|block| match &block.content {
+            Content::Text { text } => Some(&**text),
+            _ => None,
+        });
+        let fences = texts.flat_map(|text| text.lines()).filter_map(|line| line.trim_start().strip_prefix("```"));
+        fences.filter_map(|word| language_of(word.trim())).for_each(&mut add);
+    }
+    let mut named: Vec<(&str, (usize, usize))> = found.into_iter().collect();
+    named.sort_by_key(|(_, (times, first))| (std::cmp::Reverse(*times), *first));
+    let mut names: Vec<String> = named.into_iter().map(|(name, _)| name.to_owned()).collect();
+    for name in earlier {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.truncate(MOST);
+    names
+}
+
+/// The languages that a line of an earlier summary names, in either language; `None` for another line.
+pub(crate) fn read(line: &str) -> Option<Vec<String>> {
+    let names = PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix))?;
+    Some(names.split(", ").map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_path_is_written_in() {
+        let check = |path: &str, expect: Option<&str>| assert_eq!(of_path(path), expect, "{path}");
+        check("src/main.rs", Some("Rust"));
+        check("C:\\src\\App.TSX", Some("TypeScript"));
+        check("deploy/Dockerfile", Some("Dockerfile"));
+        check("Makefile", Some("Makefile"));
+        check("include/a.h", Some("C"));
+        check("README.md", None);
+        check("data.json", None);
+        check("c", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_line_is_read_back() {
+        assert_eq!(read("code in: Rust, SQL"), Some(vec!["Rust".to_owned(), "SQL".to_owned()]));
+        assert_eq!(read("代码语言：Go"), Some(vec!["Go".to_owned()]));
+        assert_eq!(read("often named: a"), None);
+    }
+}

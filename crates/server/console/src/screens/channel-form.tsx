@@ -1,0 +1,127 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+
+import type { Channel } from "../api/types";
+import { channelSettings, fieldsOf, withoutDefault } from "../lib/channel";
+import type { ChannelFields } from "../lib/channel";
+import { useAction, useAnnounce, useClient } from "../ui/hooks";
+import { Problem } from "../ui/problem";
+
+interface FormProperties {
+  /** The channel that is changed; null for a new one. */
+  channel: Channel | null;
+  others: Channel[];
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+/** A new channel, or one that was stored. No key is typed here: the service reads it from its environment. */
+export function ChannelForm({ channel, others, onDone, onCancel }: FormProperties): VNode {
+  const client = useClient();
+  const announce = useAnnounce();
+  const action = useAction();
+  const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel));
+  const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes });
+  const name = fields.name.trim();
+  const save = () =>
+    action.run(async () => {
+      await client.saveChannel(name, channelSettings(fields));
+      // One mark only: two of them would mean nothing.
+      for (const other of fields.default ? others.filter((known) => known.default && known.source === "stored") : []) {
+        await client.saveChannel(other.name, withoutDefault(other));
+      }
+      announce(`Channel ${name} saved`);
+      setFields(fieldsOf(null));
+      onDone();
+    });
+  return (
+    <form
+      class="card form"
+      aria-label={channel ? `Channel ${channel.name}` : "New channel"}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <h2>{channel ? `Channel ${channel.name}` : "New channel"}</h2>
+      {action.error && <Problem error={action.error} />}
+      <fieldset disabled={action.busy} class="fields">
+        {!channel && (
+          <label>
+            <span>Name</span>
+            <input
+              type="text"
+              required
+              maxLength={200}
+              value={fields.name}
+              onInput={(event) => change({ name: event.currentTarget.value })}
+            />
+          </label>
+        )}
+        <label>
+          <span>Kind</span>
+          <select value={fields.kind} onChange={(event) => change({ kind: event.currentTarget.value })}>
+            <option value="openai">openai: chat completions</option>
+            <option value="anthropic">anthropic: messages</option>
+          </select>
+        </label>
+        <label>
+          <span>Address</span>
+          <input
+            type="url"
+            required
+            maxLength={2000}
+            placeholder="https://api.openai.com/v1"
+            value={fields.base_url}
+            onInput={(event) => change({ base_url: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>Models, with commas between them; the usual one first</span>
+          <input
+            type="text"
+            value={fields.models}
+            onInput={(event) => change({ models: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>Variable of the service that holds the key; empty for none</span>
+          <input
+            type="text"
+            maxLength={128}
+            placeholder="EPITOME_KEY_DEFAULT_OPENAI"
+            value={fields.key}
+            onInput={(event) => change({ key: event.currentTarget.value })}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={fields.compaction}
+            onChange={(event) => change({ compaction: event.currentTarget.checked })}
+          />
+          May be used for compaction
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={fields.default}
+            disabled={!fields.compaction}
+            onChange={(event) => change({ default: event.currentTarget.checked })}
+          />
+          The default where several fit
+        </label>
+      </fieldset>
+      <div class="buttons end">
+        {channel && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class="primary" disabled={action.busy || name === ""}>
+          {channel ? "Save channel" : "Add channel"}
+        </button>
+      </div>
+    </form>
+  );
+}
