@@ -40,11 +40,11 @@ pub(crate) struct AgentSettings {
     /// One of the configuration's presets, or several, over the values for all.
     #[schema(value_type = Option<PresetNames>)]
     preset: Option<Value>,
-    /// A compaction is suggested from this share of the usable window on; at 0 never.
+    /// A compaction is suggested from this share of the usable window on; at 0 never, and at 70 where nothing else says it.
     #[schema(minimum = 0, maximum = 100)]
     threshold_percent: Option<u32>,
-    /// The newest messages that stay whole.
-    #[schema(minimum = 1, maximum = 1000)]
+    /// The newest messages that stay whole; 0 leaves it to the strategies.
+    #[schema(minimum = 0, maximum = 1000)]
     keep_recent: Option<u32>,
     /// Who writes its summaries.
     summarizer: Option<Writer>,

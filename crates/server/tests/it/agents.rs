@@ -127,7 +127,7 @@ async fn agents_that_are_refused() {
         check("/v1/agents/a", json!({"settings": settings}), 422, "bad-settings", said).await;
     };
     settings(json!({"threshold_percent": 101}), "`threshold_percent` takes a value from 0 to 100, not 101").await;
-    settings(json!({"keep_recent": 0}), "`keep_recent` takes a value from 1 to 1000").await;
+    settings(json!({"keep_recent": 1001}), "`keep_recent` takes a value from 0 to 1000").await;
     settings(json!({"keep_recent": "9"}), "`keep_recent` takes a whole number").await;
     settings(json!({"keep_recnt": 9}), "did you mean `keep_recent`?").await;
     settings(json!({"prompts": "/etc"}), "`prompts` is no key").await;
@@ -141,7 +141,7 @@ async fn agents_that_are_refused() {
     settings(json!({"window": 99}), "`window` takes a value from 100").await;
     settings(json!({"chain": "x".repeat(20_000)}), "bytes are not taken").await;
     // Two problems are told at once.
-    settings(json!({"keep_recent": 0, "threshold_percent": -1}), "`threshold_percent`").await;
+    settings(json!({"keep_recent": 1001, "threshold_percent": -1}), "`threshold_percent`").await;
     check("/v1/agents/coder", json!({"settings": {}}), 409, "read-only", "`coder` is the configuration's").await;
     check("/v1/agents/a", json!({"settings": {"model": "sk-hush0123456789abcdef"}}), 400, "secret", "settings.model")
         .await;
@@ -167,13 +167,13 @@ async fn channels_are_stored_listed_and_deleted() {
         "key": {"environment": "EPITOME_KEY_ALICE_HOME"}});
     let stored = kept.put("/v1/channels/mine", channel).await;
     let expect = json!({"name": "mine", "kind": "openai", "base_url": "http://localhost:11434/v1",
-        "models": ["qwen3:8b"], "compaction": true, "window": 0, "source": "stored", "has_key": false,
+        "models": ["qwen3:8b"], "compaction": true, "default": false, "window": 0, "source": "stored", "has_key": false,
         "key": {"environment": "EPITOME_KEY_ALICE_HOME"}});
     assert_eq!(stored, expect);
     let list = kept.get("/v1/channels").await;
     // Where the configuration's own leads is nothing that tenants are told.
     let house = json!({"name": "house", "kind": "openai",
-        "models": ["small", "large"], "compaction": false, "window": 0, "source": "configuration", "has_key": false});
+        "models": ["small", "large"], "compaction": false, "default": false, "window": 0, "source": "configuration", "has_key": false});
     assert_eq!(list, json!({"items": [house, expect]}));
     assert_eq!(kept.get("/v1/channels?compaction=true").await, json!({"items": [expect]}));
     assert_eq!(kept.get("/v1/channels?compaction=false").await, json!({"items": [house]}));
@@ -351,20 +351,6 @@ async fn without_a_threshold_there_are_no_figures_of_one() {
     let (status, done) = kept.ask("POST", &format!("{path}/compact"), Some(&json!({}))).await;
     assert_eq!((status, &done["report"]["status"]), (200, &json!("compacted")), "{done}");
     assert!(done["report"]["saved_ratio"].as_f64().unwrap() > 0.3 && done["report"]["flushed_memories"] == 0);
-}
-
-#[tokio::test]
-async fn of_several_channels_the_marked_one_is_meant() {
-    let kept = Kept::start(&["models.example"]).await;
-    let channel = |default: bool| json!({"base_url": "https://models.example/v1", "models": ["m"], "default": default});
-    kept.put("/v1/channels/one", channel(false)).await;
-    let two = kept.put("/v1/channels/two", channel(false)).await;
-    assert_eq!(two["default"], false);
-    let agent = json!({"settings": {"summarizer": "llm"}});
-    let refused = kept.refused("PUT", "/v1/agents/a", Some(agent.clone())).await;
-    assert!(refused.0 == 422 && refused.2.contains("which channel writes summaries is not said"), "{refused:?}");
-    kept.put("/v1/channels/two", channel(true)).await;
-    assert_eq!(kept.put("/v1/agents/a", agent).await["effective"]["channel"], "two");
 }
 
 fn long_chat() -> Value {

@@ -153,7 +153,7 @@ async fn what_cannot_be_taken_is_said() {
     check("/v1/sessions", json!({"request": 5}), 400, "unreadable-request").await;
     check("/v1/sessions", json!({"title": "a\nb"}), 400, "bad-title").await;
     check("/v1/sessions", json!({"settings": 5}), 400, "bad-request").await;
-    check("/v1/sessions", json!({"settings": {"keep_recent": 0}}), 422, "bad-settings").await;
+    check("/v1/sessions", json!({"settings": {"keep_recent": 1001}}), 422, "bad-settings").await;
     check("/v1/sessions", json!({"agent": "nobody"}), 422, "unknown-agent").await;
     check("/v1/sessions/s/compact", json!({"target": 0}), 400, "bad-budget").await;
     check("/v1/sessions/s/compact", json!({"target": -1}), 400, "bad-request").await;
