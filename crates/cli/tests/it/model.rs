@@ -66,7 +66,10 @@ fn a_model_writes_without_any_configuration() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.text().contains("page 3, which is red"), "{}", ran.text());
     let summarizer = &report(&place)["summarizer"];
-    assert_eq!(summarizer, &json!({"kind": "llm", "input_tokens": 1234, "output_tokens": 56, "fell_back": false}));
+    let checks = json!([{"strings": 1, "demands": 0, "files": 0}]);
+    let expect =
+        json!({"kind": "llm", "input_tokens": 1234, "output_tokens": 56, "fell_back": false, "checks": checks});
+    assert_eq!(summarizer, &expect);
     let told = words(&ran);
     assert!(told.contains(&format!(" model qwen at {url}/v1: 1,234 tokens read, 56 written ")), "{told}");
     assert!(told.contains(" summary by llm: "), "{told}");
