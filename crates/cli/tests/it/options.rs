@@ -248,7 +248,7 @@ fn left(command: &str, line: &str, at: &BTreeMap<String, Vec<u8>>) -> String {
         .filter(|name| place.path(name).is_file())
         .map(|name| format!("{name}: {}", without_times(&String::from_utf8_lossy(&place.read(name)))))
         .collect();
-    format!("{}\n{}\n{}\n{files:?}", ran.code, without_times(&ran.text()), without_times(&ran.stderr))
+    format!("{}\n{}\n{}\n{files:?}", ran.code, without_times(ran.text()), without_times(&ran.stderr))
 }
 
 /// A text without figures, which tell the time and differ from run to run, and without the spaces that depend on them.

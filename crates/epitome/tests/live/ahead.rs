@@ -52,6 +52,7 @@ fn maintain(live: &mut LiveSession) -> &'static str {
     match block_on(live.maintain()).unwrap() {
         Maintained::Nothing(_) => "nothing",
         Maintained::Preparing(_) => "preparing",
+        Maintained::NotWorthwhile(..) => "not worthwhile",
         Maintained::Compacted(_) => "compacted",
         Maintained::Refused(_) | Maintained::NewSession(_) => "refused",
     }
