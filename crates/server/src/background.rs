@@ -10,9 +10,9 @@ use tokio::runtime::Handle;
 pub(crate) struct BackgroundThreads(Handle);
 
 impl BackgroundThreads {
-    /// Those of the runtime that this is called in. Panics outside of one.
-    pub(crate) fn here() -> Self {
-        Self(Handle::current())
+    /// Those of the runtime that this is called in; `None` outside of one.
+    pub(crate) fn here() -> Option<Self> {
+        Handle::try_current().ok().map(Self)
     }
 }
 

@@ -18,7 +18,7 @@ settings! {
         /// hand-off.
         tail_share: f64 = 0.15, in 0.0..=1.0;
         /// Share of the same that the hand-off may take.
-        summary_share: f64 = 0.25, in 0.0..=1.0;
+        summary_share: f64 = 0.5, in 0.0..=1.0;
         /// Tokens that it may take however small its share is, where there is room.
         min_summary_tokens: u32 = 1024, in 1..=100_000, unit "tokens";
         /// Tokens that it may take at most.
@@ -29,7 +29,7 @@ settings! {
 /// A hand-off of fewer tokens has no room for its sections.
 const LEAST: Tokens = 200;
 /// Its least gives way where it would take more than this share of the room.
-const MOST_OF_ROOM: f64 = 0.4;
+const MOST_OF_ROOM: f64 = 0.6;
 /// What it replaces has at least so many times its tokens: it has to be smaller with all that rules add to it.
 const LEAST_RATIO: f64 = 1.25;
 

@@ -48,6 +48,7 @@ fn a_client_on_standard_input() {
 #[test]
 fn what_cannot_be_served() {
     let place = Place::with("session.json", "this is no session");
+    place.file("good.json", r#"{"messages":[{"role":"user","content":"hello"}]}"#);
     let check = |arguments: &str, parts: &[&str]| {
         let output = place.command(arguments).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -57,6 +58,10 @@ fn what_cannot_be_served() {
     };
     check("mcp", &["there is no session to answer for", "epitome mcp FILE"]);
     check("mcp session.json", &["session.json"]);
+    check("mcp good.json --from codex", &["not a valid codex session"]);
+    check("mcp good.json --config none.toml", &["cannot read none.toml"]);
+    check("mcp good.json --config none.toml --agent nobody", &["cannot read none.toml"]);
+    check("mcp --store-variable NO_SUCH_STORE --session a", &["NO_SUCH_STORE is not set"]);
     check("mcp -", &["standard input is where the client speaks"]);
     check("mcp --url nowhere", &["`nowhere` is not the address of a service"]);
     check("mcp --url http://127.0.0.1:1 --token-variable NO_SUCH_TOKEN", &["NO_SUCH_TOKEN is not set"]);

@@ -56,6 +56,16 @@ const PAIRS: &[Pair] = &[
     ("inspect", "--strict", "torn.jsonl", "torn.jsonl --strict"),
     ("inspect", "--view", "compacted.jsonl", "compacted.jsonl --view full"),
     ("inspect", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
+    ("search", "--also", "work.jsonl jitter", "work.jsonl jitter --also migration"),
+    ("search", "--from", "work.jsonl jitter", "work.jsonl jitter --from user"),
+    ("search", "--newest", "work.jsonl test", "work.jsonl test --newest"),
+    ("search", "--limit", "work.jsonl test", "work.jsonl test --limit 1"),
+    ("search", "--characters", "work.jsonl test", "work.jsonl test --characters 600"),
+    ("search", "--page", "work.jsonl test", "work.jsonl test --page 2"),
+    ("search", "--format", "chat.json a", "chat.json a --format claude-code"),
+    ("search", "--session", "all.jsonl a --session 0", "all.jsonl a --session 9"),
+    ("search", "--json", "work.jsonl jitter", "work.jsonl jitter --json"),
+    ("search", "--quiet", "torn.jsonl hello", "torn.jsonl hello --quiet"),
     ("convert", "--to", "chat.json --to openai-chat", "chat.json --to anthropic"),
     ("convert", "--output", "chat.json --to anthropic", "chat.json --to anthropic -o out.json"),
     ("convert", "--force", "chat.json --to anthropic -o chat.json", "chat.json --to anthropic -o chat.json --force"),
@@ -119,6 +129,14 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--methods", EVAL, "settings_are_set"),
     ("eval", "--budgets", EVAL, "settings_are_set"),
     ("eval", "--what", EVAL, "evidence_of_chats"),
+    ("mcp", "--session", MCP, "what_cannot_be_served"),
+    ("mcp", "--from", MCP, "what_cannot_be_served"),
+    ("mcp", "--store", MCP, "what_cannot_be_served"),
+    ("mcp", "--store-variable", MCP, "what_cannot_be_served"),
+    ("mcp", "--url", MCP, "what_cannot_be_served"),
+    ("mcp", "--token-variable", MCP, "what_cannot_be_served"),
+    ("mcp", "--config", MCP, "what_cannot_be_served"),
+    ("mcp", "--agent", MCP, "what_cannot_be_served"),
     ("eval", "--generations", PROBES, "again_and_again"),
     ("eval", "--through", PROBES, "again_and_again"),
     ("eval", "--piped", PROBES, "again_and_again"),
@@ -197,11 +215,26 @@ const BELOW: &[Below] = &[
         "work_timeout",
     ),
     ("serve", "--upstream-timeout", FAULTS, "a_provider_that_is_down_slow_or_breaks_off", "upstream_timeout"),
+    ("eval", "--search", PROBES, "a_search_answers_what_the_context_does_not", "--search 1"),
+    ("mcp", "--listen", "crates/mcp/tests/served.rs", "over_http_too_and_for_this_machine_only", "http"),
+    ("serve", "--max-parts", HOSTILE, "more_parts_than_a_request_may_have", "parts"),
+    ("serve", "--max-connections", HOSTILE, "health_is_answered_where_all_connections_are_taken", "connections: 1"),
+    (
+        "serve",
+        "--max-connections-per-address",
+        HOSTILE,
+        "health_is_answered_where_all_connections_are_taken",
+        "connections_per_address: 1",
+    ),
+    ("serve", "--body-timeout", HOSTILE, "uploads_that_stop_coming", "body_timeout"),
+    ("serve", "--write-timeout", HOSTILE, "answers_that_nobody_takes", "write_timeout"),
     ("serve", "--max-sessions", FAULTS, "many_conversations_are_remembered_within_bounds", "sessions: 2"),
     ("serve", "--workers", "crates/server/tests/it/sessions_turns.rs", "other_sessions_go_on", "workers: 1"),
     ("serve", "--max-concurrent", "crates/server/tests/it/limits.rs", "more_than_it_takes_at_once", "concurrent: 1"),
 ];
 
+const HOSTILE: &str = "crates/server/tests/it/hostile.rs";
+const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const FAULTS: &str = "crates/server/tests/it/proxy_faults.rs";
 
 /// Options of which no test shows what changes with them: their effect is on what is drawn or asked of a model.
@@ -210,12 +243,13 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("eval", "--questions"),
     ("eval", "--reasoning"),
     ("eval", "--judge-model"),
+    ("mcp", "--tenant"),
     ("serve", "--agent"),
     ("serve", "--archive-size"),
 ];
 
 /// Options that say nothing on commands that have nothing to be quiet about.
-const QUIET_WITHOUT_WORDS: [&str; 7] = ["strategies", "init", "completions", "serve", "eval", "replay", "tune"];
+const QUIET_WITHOUT_WORDS: [&str; 8] = ["mcp", "strategies", "init", "completions", "serve", "eval", "replay", "tune"];
 
 fn place() -> Place {
     let place = Place::with("chat.json", chat());

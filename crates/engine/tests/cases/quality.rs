@@ -23,7 +23,7 @@ call Read c1 {\"file_path\":\"src/conf.rs\"}
 result c1: a line of printed_text … x100
 call Edit c2 {\"file_path\":\"src/lib.rs\"}
 result c2: ok … x400
-user: Always run the tests. Go on with build_id_77
+user: Always run the tests. Why is build_id_77 red?
 assistant: many words … x150
 user: newest
 assistant: done

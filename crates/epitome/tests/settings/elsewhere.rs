@@ -16,6 +16,7 @@ const fn at(key: &'static str, why: &'static str, file: &'static str, test: &'st
 }
 
 const MODEL: &str = "it takes a model's service";
+const HANDOFF: &str = "crates/server/tests/it/proxy_handoff.rs";
 const CHAT: &str = "crates/providers/tests/chat.rs";
 const OPENAI: &str = "crates/providers/tests/openai.rs";
 const CLI: &str = "crates/cli/tests/it/model.rs";
@@ -77,6 +78,14 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at("channels.longest_wait_seconds", MODEL, CLI, "a_longer_wait_than_is_allowed_ends_the_tries"),
     at("channels.window", MODEL, "crates/providers/tests/model/failures.rs", "asking_again_fits_the_window"),
     at("channels.extra", MODEL, CHAT, "further_parameters"),
+    at(
+        "proxy.recall",
+        "it takes a conversation through the proxy",
+        "crates/server/tests/it/proxy_lookup.rs",
+        "without_the_setting_nothing_is_added",
+    ),
+    at("summary.ask", MODEL, HANDOFF, "with_the_older_way_the_conversation_is_not_asked"),
+    at("summary.background", MODEL, HANDOFF, "nobody_waits"),
     at("agents.channel", MODEL, CLI, "channels_models_and_agents_are_chosen_by_name"),
     at("agents.model", MODEL, CLI, "channels_models_and_agents_are_chosen_by_name"),
 ];

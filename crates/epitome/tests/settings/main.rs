@@ -229,6 +229,7 @@ fn every_field_of_agents_and_models_acts() {
             ("agents", "window") => vec![json!(12_000)],
             ("agents", "threshold_percent") => vec![json!(0), json!(30)],
             ("agents", "keep_recent") => vec![json!(12)],
+            ("agents", "handles") => vec![json!(true)],
             ("agents", "chain") => vec![json!("mine")],
             ("agents", "summarizer") => vec![json!("off")],
             ("models", "window") => vec![json!(14_000)],

@@ -58,11 +58,10 @@ pub(super) fn answer_with(
 
 /// Has compactions of `live` prepared ahead, where the configuration says so; whether it does.
 pub(super) fn prepare_in(app: &App, live: &mut LiveSession, conversation: &Conversation) -> bool {
-    let runs = app.proxy.runtime.background;
-    if runs {
-        live.prepare_in(Arc::new(BackgroundThreads::here()), conversation.preparation.clone());
-    }
-    runs
+    let threads = BackgroundThreads::here().filter(|_| app.proxy.runtime.background);
+    let Some(threads) = threads else { return false };
+    live.prepare_in(Arc::new(threads), conversation.preparation.clone());
+    true
 }
 
 fn wire_of(format: Format) -> Option<Wire> {

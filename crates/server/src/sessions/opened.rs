@@ -120,8 +120,8 @@ pub(super) struct Settled {
 
 /// Compactions that a model writes are prepared before they are due, where the settings say so.
 fn prepare_ahead(live: &mut LiveSession, runtime: &Runtime) {
-    if runtime.background {
-        live.prepare_in(Arc::new(BackgroundThreads::here()), Preparation::default());
+    if let Some(threads) = BackgroundThreads::here().filter(|_| runtime.background) {
+        live.prepare_in(Arc::new(threads), Preparation::default());
     }
 }
 

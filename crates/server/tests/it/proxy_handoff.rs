@@ -211,7 +211,8 @@ async fn nobody_waits() {
         request = wire.longer(&request, more);
         request = wire.longer(&request, vec![wire.said("Nearly."), asked("What is it?")]);
         let response = send(&service, wire, &request).await;
-        assert_eq!(header(&response, "x-epitome-status"), "compacted", "{wire:?}");
+        let did = (header(&response, "x-epitome-status"), header(&response, "x-epitome-detail"));
+        assert_eq!(did, ("compacted", ""), "{wire:?}");
         let after: u32 = header(&response, "x-epitome-tokens-after").parse().unwrap();
         assert!(after <= 7_600, "{after}");
         let seen = upstream.requests();
@@ -234,4 +235,18 @@ async fn without_a_conversation_a_channel_is_needed() {
     let config = epitome::Config::parse(LLM, "test.toml", &registry).unwrap();
     let error = config.build(&registry).unwrap_err().to_string();
     assert!(error.contains("needs a channel"), "{error}");
+}
+
+#[tokio::test]
+async fn with_the_older_way_the_conversation_is_not_asked() {
+    let check = async |ask: &str, expect: usize| {
+        let upstream = upstream(Wire::Anthropic, Answer::Handoff);
+        let channel = "[channels.none]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodels = [\"m\"]\ntries = 1\n";
+        let service = Running::proxy(&upstream, &format!("{LLM}ask = \"{ask}\"\n{channel}")).await;
+        let response = send(&service, Wire::Anthropic, &Wire::Anthropic.request(16)).await;
+        assert_eq!(header(&response, "x-epitome-status"), "compacted", "{ask}");
+        assert_eq!(upstream.requests().iter().filter(|seen| is_instruction(seen)).count(), expect, "{ask}");
+    };
+    check("same-conversation", 1).await;
+    check("transcript", 0).await;
 }
