@@ -14,6 +14,8 @@ use crate::sections;
 use crate::source::{Kind, Source};
 use crate::worth::Worth;
 
+/// The part of the room, one in so many, that the beginnings of answers take before anything else is chosen.
+const ANSWERS: Tokens = 5;
 /// What a message costs beside its text, and what the line feed behind a heading may add.
 const MESSAGE_TOKENS: Tokens = 6;
 /// How often lines are chosen again with what writing them showed: the last time fills a hundredth of the room.
@@ -45,6 +47,9 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     };
     let stays = |passage: usize| !is_open(passage);
     let mut choice = Choice::new(source, worth, is_open, stays).with_bounds(bounds(source, layout));
+    take_beginnings(source, layout, &mut choice);
+    let least = choice.order.len();
+    take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
     let mut room = layout.room;
     let mut best: Option<Fitted> = None;
@@ -53,7 +58,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
             break;
         }
         choice.take_until(room);
-        while choice.used > room && choice.take_back().is_some() {}
+        while choice.used > room && choice.order.len() > least && choice.take_back().is_some() {}
         let mut fitted = write(view, source, layout, goal, &choice.kept);
         // What headings and marks add shows when it is written.
         for _ in 0..ROUNDS {
@@ -101,6 +106,40 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
         runs.get(run).is_some_and(|it| it.contains(&passage.unit)).then_some(run as u32)
     });
     Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
+}
+
+/// The first line of a typed message that is cut stays whatever the room: a mark in its place would say nothing.
+fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
+    let mut newest = u32::MAX;
+    for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Typed) {
+        if layout.place(passage.unit as usize) == Place::Message && newest != passage.unit {
+            newest = passage.unit;
+            choice.take(passage.lines.start);
+        }
+    }
+}
+
+/// Of each run the beginning of its newest answer is kept, as far as `room` goes, the newest runs first: two typed messages
+/// with nothing between them read as if the first had not been answered, and its work would be done again. In a chat without
+/// tools nothing would be done again, and what people said comes first.
+fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>, room: Tokens) {
+    if source.actions.is_empty() {
+        return;
+    }
+    let mut passages = source.passages.iter().rev().peekable();
+    let before = choice.used;
+    for run in layout.runs().into_iter().rev() {
+        while passages.next_if(|passage| passage.unit >= run.end).is_some() {}
+        let mut answer = None;
+        while let Some(passage) = passages.next_if(|passage| passage.unit >= run.start) {
+            if answer.is_none() && matches!(passage.kind, Kind::Answer) {
+                answer = Some(passage.lines.start);
+            }
+        }
+        if let Some(line) = answer.filter(|line| choice.used - before + worth.tokens[*line as usize] <= room) {
+            choice.take(line);
+        }
+    }
 }
 
 /// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
