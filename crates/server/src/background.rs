@@ -1,7 +1,9 @@
 //! Threads for what goes on in the background and may wait for a model.
 
+use std::time::Duration;
+
 use epitome::engine::block_on;
-use epitome::live::Background;
+use epitome::live::{Background, Preparation};
 use epitome::strategy::BoxFuture;
 use tokio::runtime::Handle;
 
@@ -13,6 +15,13 @@ impl BackgroundThreads {
     /// Those of the runtime that this is called in; `None` outside of one.
     pub(crate) fn here() -> Option<Self> {
         Handle::try_current().ok().map(Self)
+    }
+}
+
+impl BackgroundThreads {
+    /// Waits until nothing is prepared any more, for as long as `patience`; whether that is so. Blocks its thread.
+    pub(crate) fn wait(&self, preparation: &Preparation, patience: Duration) -> bool {
+        self.0.block_on(async { tokio::time::timeout(patience, preparation.settled()).await.is_ok() })
     }
 }
 

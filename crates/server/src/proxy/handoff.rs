@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -54,6 +55,11 @@ pub(super) fn answer_with(
     let Some(body) = body(live) else { return };
     let model = model.unwrap_or("the conversation's model").to_owned();
     live.answer_with(runtime, Arc::new(Upstream { wire, body, model, outgoing: Arc::clone(outgoing) }));
+}
+
+/// Waits for a compaction that is being prepared for a conversation, for as long as `patience`; whether it has ended.
+pub(super) fn has_ended(conversation: &Conversation, patience: Duration) -> bool {
+    BackgroundThreads::here().is_none_or(|threads| threads.wait(&conversation.preparation, patience))
 }
 
 /// Has compactions of `live` prepared ahead, where the configuration says so; whether it does.

@@ -10,7 +10,7 @@ use epitome::live::{LiveError, LiveSession, Maintained, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
 use epitome::strategy::Cancellation;
 
-use super::handoff::{Outgoing, answer_with, prepare_in};
+use super::handoff::{Outgoing, answer_with, has_ended, prepare_in};
 use super::incoming::Incoming;
 use super::memory::{Conversation, Decision, Shared};
 use super::recipe::Recipe;
@@ -192,7 +192,13 @@ pub(crate) fn prepare(
     let check = live.check();
     let target = live.budget().target.tokens(check.usable_tokens);
     let is_due = check.urgency == Urgency::Hard;
-    if check.trigger.is_some() {
+    // A model that is still at work when there is no room left is given half of the time that the client waits. Then the
+    // rules write: the whole history would not fit any more.
+    let asks = !is_due || has_ended(conversation, patience / 2);
+    if !asks {
+        conversation.preparation.discard();
+    }
+    if check.trigger.is_some() && asks {
         whole.ask_its_model(app, &mut live, outgoing);
         if prepare_in(app, &mut live, conversation)
             && let Some(maintained) = ahead(&mut live, conversation)
@@ -206,14 +212,18 @@ pub(crate) fn prepare(
     let detail = match whole.loop_tokens(app) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
             live = whole.live(app, conversation, Keep::Loop);
-            whole.ask_its_model(app, &mut live, outgoing);
+            if asks {
+                whole.ask_its_model(app, &mut live, outgoing);
+            }
             compact_where_due(&mut live, conversation, patience)
         }
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
             live = whole.live(app, conversation, Keep::Step);
-            whole.ask_its_model(app, &mut live, outgoing);
+            if asks {
+                whole.ask_its_model(app, &mut live, outgoing);
+            }
             compact_where_due(&mut live, conversation, patience)
         }
         _ => compact_where_due(&mut live, conversation, patience),
