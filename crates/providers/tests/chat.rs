@@ -124,7 +124,7 @@ fn what_is_sent() {
     assert_eq!(seen.json(), expect);
 
     let asked = Asked::new(Anthropic, vec![says(Anthropic, "hello")], |_| {});
-    assert_eq!(asked.ask().unwrap(), answer);
+    assert_eq!(asked.ask().unwrap(), ChatAnswer { cached_tokens: 2, ..answer });
     let seen = &asked.server.requests()[0];
     assert_eq!(seen.path, "/v1/messages");
     assert_eq!((seen.header("x-api-key"), seen.header("authorization")), (Some(key().as_str()), None));

@@ -360,7 +360,7 @@ fn a_database_of_a_later_version_is_refused() {
     block_on(async {
         // Instances that start together make the tables once.
         let stores = futures_util::future::join_all((0..6).map(|_| open(&settings))).await;
-        assert_eq!(stores[0].health().await.unwrap().schema, 1);
+        assert_eq!(stores[0].health().await.unwrap().schema, 2);
         let (client, connection) = tokio_postgres::connect(&settings.url, NoTls).await.unwrap();
         tokio::spawn(connection);
         let update = format!("UPDATE {}.epitome_schema SET version = 99", settings.schema);
