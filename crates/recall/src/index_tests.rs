@@ -2,6 +2,7 @@ use epitome_session::{Arguments, Block, Content, Message, Origin, Role, Session,
 use proptest::prelude::*;
 
 use super::*;
+use crate::lookups::is_lookup;
 use crate::query::Source;
 
 /// A message of a made-up session: who speaks, and what.
@@ -17,7 +18,7 @@ fn message() -> impl Strategy<Value = Message> {
     ];
     let text = prop::collection::vec((word, prop_oneof![Just(" "), Just("\n"), Just(", "), Just("\\n")]), 0..20)
         .prop_map(|words| words.into_iter().flat_map(|(word, space)| [word, space.to_owned()]).collect::<String>());
-    (0..5_u8, text, 0..3_u8).prop_map(|(kind, text, id)| {
+    (0..7_u8, text, 0..3_u8).prop_map(|(kind, text, id)| {
         let id: Arc<str> = format!("c{id}").into();
         match kind {
             0 => Message::text("", Role::User, Origin::Typed, text),
@@ -34,9 +35,25 @@ fn message() -> impl Strategy<Value = Message> {
                     ToolResult { call_id: id, name: None, text, attachments: Vec::new(), is_error: false },
                 )
             }
-            _ => Message::text("", Role::User, Origin::Injected, text),
+            4 => Message::text("", Role::User, Origin::Injected, text),
+            // What the model looked up, under ids of its own.
+            5 => lookup(&format!("l{id}"), "mcp__epitome__search_history", &text),
+            _ => found(&format!("l{id}"), Some("mcp__epitome__search_history"), &text),
         }
     })
+}
+
+/// A call of a tool with words as its argument.
+fn lookup(id: &str, tool: &str, words: &str) -> Message {
+    let arguments = serde_json::json!({ "queries": [words] }).to_string();
+    let call = ToolCall { id: id.into(), name: tool.into(), arguments: Arguments::Json(arguments.into()) };
+    Message::new("", Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call))])
+}
+
+/// What a call gave.
+fn found(id: &str, tool: Option<&str>, text: &str) -> Message {
+    let (name, text) = (tool.map(Arc::from), text.into());
+    Message::result("", ToolResult { call_id: id.into(), name, text, attachments: Vec::new(), is_error: false })
 }
 
 fn session(messages: Vec<Message>) -> Session {
@@ -80,6 +97,28 @@ fn a_small_room_shows_what_was_asked_for() {
     assert_eq!((beyond.passages.len(), beyond.more), (0, false));
 }
 
+#[test]
+fn what_was_looked_up_is_not_found_again() {
+    let check = |tool: &str, named: bool, expect: &[u32]| {
+        let original = Message::text("", Role::User, Origin::Typed, "Never touch partner HLV-2209.");
+        let copy = found("c1", named.then_some(tool), "#0 user:\nNever touch partner HLV-2209.");
+        let index = Index::build(&session(vec![original, lookup("c1", tool, "which partner HLV-2209?"), copy]));
+        let mut messages: Vec<u32> = index.pieces.iter().map(|piece| piece.message).collect();
+        messages.dedup();
+        assert_eq!(messages, expect, "{tool}");
+        let page = index.search(&Query::new("which partner HLV-2209?"));
+        let copied = page.passages.iter().any(|passage| passage.text.contains("which partner"));
+        assert_eq!((page.passages.len(), copied), (1, expect.len() > 1), "{tool}: {page:?}");
+    };
+    for named in [true, false] {
+        check("search_history", named, &[0]);
+        check("mcp__epitome__recall", named, &[0]);
+        check("epitome.context_status", named, &[0]);
+        check("search_history_of_git", named, &[0, 1, 2]);
+        check("product_recall", named, &[0, 1, 2]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -97,13 +136,16 @@ proptest! {
     }
 
     #[test]
-    fn every_word_of_the_log_is_found(messages in prop::collection::vec(message(), 1..12)) {
+    fn every_word_of_the_log_is_found_but_what_was_looked_up(messages in prop::collection::vec(message(), 1..12)) {
         let session = session(messages);
         let index = Index::build(&session);
         for message in session.log() {
             let texts = message.blocks.iter().filter_map(|block| match &block.content {
                 Content::Text { text } => Some(text),
-                Content::ToolResult(result) => Some(&result.text),
+                Content::ToolResult(result) => {
+                    let is_lookup = result.name.as_ref().is_some_and(|name| is_lookup(name));
+                    (!is_lookup).then_some(&result.text)
+                }
                 _ => None,
             });
             for word in texts.flat_map(|text| words(text)) {

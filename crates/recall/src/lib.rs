@@ -18,6 +18,7 @@
 //! found and ranked, with the figures behind it: `docs/recall.md`.
 
 mod index;
+pub mod lookups;
 mod page;
 mod pieces;
 mod place;

@@ -8,6 +8,7 @@ use epitome_session::{Arguments, CallId, Content, Message, Origin, Role, harness
 use epitome_strategy::{speech, tools};
 use serde_json::Value;
 
+use crate::lookups::is_lookup;
 use crate::query::Source;
 
 /// Who speaks in a piece.
@@ -107,11 +108,16 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// The pieces of a message, number `number` of the log, in order. Linear in the message.
+    ///
+    /// What the model looked up in this log has none: a search finds the originals, not the copies that earlier searches
+    /// made of them.
     pub(crate) fn pieces(&mut self, message: &Message, number: u32) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
             let mut add = |speaker: Speaker, body: Body, call: Option<Arc<Called>>| {
-                pieces.push(Piece { message: number, block: block as u32, speaker, body, call });
+                if !call.as_ref().is_some_and(|call| is_lookup(&call.tool)) {
+                    pieces.push(Piece { message: number, block: block as u32, speaker, body, call });
+                }
             };
             match content {
                 Content::Text { text } => self.read_text(message, block, text, &mut add),
