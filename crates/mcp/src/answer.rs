@@ -8,6 +8,8 @@ use epitome::session::{Content, Message};
 use epitome::strategy::Archived;
 use serde_json::{Value, json};
 
+use crate::tools::LAST_PAGE;
+
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -49,7 +51,9 @@ pub(crate) fn of_page(query: &Query, page: &Page) -> Answer {
         text.push_str(passage.text.trim_end());
     }
     if page.more {
-        text.push_str(&format!("\n\nThere are more: page {}.", query.page.saturating_add(1)));
+        let next = query.page.saturating_add(1);
+        let how = if next > LAST_PAGE { "ask with other words".to_owned() } else { format!("page {next}") };
+        text.push_str(&format!("\n\nThere are more: {how}."));
     }
     Answer { text, structured }
 }

@@ -3,7 +3,7 @@
 use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
-use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
+use crate::tools::{CONTEXT_STATUS, LAST_PAGE, RECALL, SEARCH_HISTORY, SESSION};
 
 /// Characters that `recall` gives back at once: as many as a page of found passages.
 pub const RECALLED_CHARACTERS: usize = 9_000;
@@ -60,6 +60,9 @@ impl Call {
                 let from = from.iter().map(|name| name.parse::<Source>()).collect::<Result<_, _>>();
                 let from = from.map_err(|error| format!("`from`: {error}"))?;
                 let page = given("page").map_or(Ok(0), |value| whole("page", value))?;
+                if page > LAST_PAGE {
+                    return Err(format!("`page` goes up to {LAST_PAGE}, not {page}: ask with other words"));
+                }
                 Ok(Self::Search(Query { words, from, newest, page, ..Query::default() }))
             }
             RECALL => {
@@ -158,6 +161,9 @@ mod tests {
         check(SEARCH_HISTORY, r#"{"queries": 7}"#, Err("list of texts"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "from": "me"}"#, Err("take user, assistant"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "page": -1}"#, Err("whole number"));
+        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 1000000000}"#, Err("`page` goes up to 20"));
+        let last = Query { page: 20, ..search(&["x"]) };
+        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 20}"#, Ok(Call::Search(last)));
         check(SEARCH_HISTORY, &format!(r#"{{"queries": "{}"}}"#, "x".repeat(2_001)), Err("at most"));
         check(SEARCH_HISTORY, r#"{"queries": "x""#, Err("not a JSON object"));
         let recall = |handle: &str, offset, limit| Ok(Call::Recall { handle: handle.to_owned(), offset, limit });

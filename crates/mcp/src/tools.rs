@@ -1,13 +1,7 @@
 //! The tools: names, what the model is told of them, and what they take. The same three over every protocol.
 
+pub use epitome::recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
 use serde_json::{Value, json};
-
-/// Searches what was said.
-pub const SEARCH_HISTORY: &str = "search_history";
-/// Gives back what left under a handle.
-pub const RECALL: &str = "recall";
-/// Tells what the context holds.
-pub const CONTEXT_STATUS: &str = "context_status";
 
 /// A tool as a model is told of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +13,10 @@ pub struct Tool {
     /// The JSON schema of its arguments, an object.
     pub schema: Value,
 }
+
+/// The last page of a search that may be asked for. Each page goes through all in front of it, and who has not found it in
+/// twenty asks with other words.
+pub const LAST_PAGE: usize = 20;
 
 /// The name of the argument that says whose history is meant.
 pub const SESSION: &str = "session";
@@ -54,7 +52,7 @@ pub fn search_history() -> Tool {
                     "description": "Only what these said: `file` is calls that read or change a file. Leave out for all.",
                 },
                 "newest": {"type": "boolean", "description": "The newest first among what matches."},
-                "page": {"type": "integer", "minimum": 0, "description": "0 for the best, 1 for those after them."},
+                "page": {"type": "integer", "minimum": 0, "maximum": LAST_PAGE, "description": "0 for the best, 1 for those after them."},
             },
             "required": ["queries"],
         }),
