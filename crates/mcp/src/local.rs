@@ -26,10 +26,16 @@ const DEPTH: usize = 6;
 /// The most files of a folder that are looked at.
 const MOST_FILES: usize = 100_000;
 
+/// The most files of a folder that are read in search of a session, the newest first.
+const TRIES: usize = 16;
+
+/// Folders beside sessions that hold what helpers of an agent did: no session of its own, and often the newest file.
+const PASSED_OVER: &str = "subagents";
+
 /// Where a session is.
 #[derive(Debug, Clone)]
 pub enum Place {
-    /// In a file, or in the newest `.jsonl` or `.json` file of a folder.
+    /// In a file, or in the newest `.jsonl` or `.json` file of a folder that reads as a session.
     File {
         /// The file or folder.
         path: PathBuf,
@@ -88,6 +94,8 @@ pub struct LocalSession {
 struct State {
     known: Option<Known>,
     index: LogIndex,
+    /// Newer files of the folder that are no session, and why: they are not read again until they change.
+    passed: Vec<(Stamp, ReadProblem)>,
 }
 
 impl LocalSession {
@@ -105,7 +113,7 @@ impl LocalSession {
     async fn answer_call(&self, call: Call) -> Answer {
         let mut state = self.state.lock().await;
         let problem = state.refresh(&self.place).await.err();
-        let State { known: Some(known), index } = &mut *state else {
+        let State { known: Some(known), index, .. } = &mut *state else {
             let problem = problem.map_or_else(String::new, |problem| problem.to_string());
             return Answer::refusal(format!("The history cannot be read: {problem}."));
         };
@@ -140,12 +148,14 @@ impl State {
     async fn refresh(&mut self, place: &Place) -> Result<(), ReadProblem> {
         match place {
             Place::File { path, format, session } => {
-                let file = newest_of(path)?;
-                let about = fs::metadata(&file).map_err(|error| of_io(&file, &error))?;
-                let stamp = Stamp::File(file.clone(), about.len(), about.modified().ok());
-                if self.known.as_ref().is_none_or(|known| known.stamp != stamp) {
-                    let (session, archive) = read_file(&file, *format, session.as_deref())?;
-                    self.known = Some(Known { stamp, session, archive });
+                if path.is_dir() {
+                    self.refresh_from_folder(path, *format, session.as_deref())?;
+                } else {
+                    let stamp = stamp_of(path)?;
+                    if !self.is_at(&stamp) {
+                        let (session, archive) = read_file(path, *format, session.as_deref())?;
+                        self.known = Some(Known { stamp, session, archive });
+                    }
                 }
             }
             Place::Store { store, tenant, id } => {
@@ -154,7 +164,7 @@ impl State {
                     other => ReadProblem::Unreadable(other.to_string()),
                 };
                 let info = store.session_info(tenant, id).await.map_err(failed)?;
-                if self.known.as_ref().is_none_or(|known| known.stamp != Stamp::Store(info.version)) {
+                if !self.is_at(&Stamp::Store(info.version)) {
                     let stored = store.session(tenant, id).await.map_err(failed)?;
                     let (stamp, archive) = (Stamp::Store(stored.version), Some(stored.archive));
                     self.known = Some(Known { stamp, session: stored.session, archive });
@@ -163,6 +173,57 @@ impl State {
         }
         Ok(())
     }
+
+    fn is_at(&self, stamp: &Stamp) -> bool {
+        self.known.as_ref().is_some_and(|known| known.stamp == *stamp)
+    }
+
+    /// Takes the newest file of a folder that reads as a session.
+    fn refresh_from_folder(
+        &mut self,
+        folder: &Path,
+        format: Option<Format>,
+        wanted: Option<&str>,
+    ) -> Result<(), ReadProblem> {
+        let mut passed = Vec::new();
+        for file in newest_of(folder)?.into_iter().take(TRIES) {
+            // It may have gone since the folder was listed.
+            let Ok(stamp) = stamp_of(&file) else { continue };
+            if self.is_at(&stamp) {
+                self.passed = passed;
+                return Ok(());
+            }
+            if let Some(before) = self.passed.iter().position(|(before, _)| *before == stamp) {
+                passed.push(self.passed.swap_remove(before));
+                continue;
+            }
+            let problem = match read_file(&file, format, wanted) {
+                Ok((session, _)) if session.log().is_empty() => {
+                    ReadProblem::Unreadable(format!("{}: nothing was said in it", file.display()))
+                }
+                Ok((session, archive)) => {
+                    self.known = Some(Known { stamp, session, archive });
+                    self.passed = passed;
+                    return Ok(());
+                }
+                Err(problem) => problem,
+            };
+            if self.known.as_ref().is_some_and(|known| matches!(&known.stamp, Stamp::File(path, ..) if *path == file)) {
+                // The session that was answered for is still the one that is meant, not an older one.
+                self.passed = passed;
+                return Err(problem);
+            }
+            passed.push((stamp, problem));
+        }
+        let why = passed.first().map_or_else(String::new, |(_, problem)| format!(" (of its newest file: {problem})"));
+        self.passed = passed;
+        Err(ReadProblem::Missing(format!("a session in the .jsonl or .json files of {}{why}", folder.display())))
+    }
+}
+
+fn stamp_of(file: &Path) -> Result<Stamp, ReadProblem> {
+    let about = fs::metadata(file).map_err(|error| of_io(file, &error))?;
+    Ok(Stamp::File(file.to_owned(), about.len(), about.modified().ok()))
 }
 
 fn of_io(path: &Path, error: &std::io::Error) -> ReadProblem {
@@ -204,16 +265,17 @@ fn number_of(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
     }
 }
 
-/// The file itself; of a folder the `.jsonl` or `.json` file in it that was changed last.
-fn newest_of(path: &Path) -> Result<PathBuf, ReadProblem> {
-    if !path.is_dir() {
-        return Ok(path.to_owned());
-    }
-    let mut newest: Option<(SystemTime, PathBuf)> = None;
+/// The `.jsonl` and `.json` files in a folder at any depth, the one that was changed last first.
+fn newest_of(path: &Path) -> Result<Vec<PathBuf>, ReadProblem> {
+    let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     let (mut folders, mut seen) = (vec![(path.to_owned(), 0)], 0);
     while let Some((folder, depth)) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| of_io(&folder, &error))?;
-        // Files come and go while they are listed.
+        // Files and folders come and go while they are listed.
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if depth == 0 => return Err(of_io(&folder, &error)),
+            Err(_) => continue,
+        };
         for entry in entries.filter_map(Result::ok) {
             seen += 1;
             if seen > MOST_FILES {
@@ -222,19 +284,19 @@ fn newest_of(path: &Path) -> Result<PathBuf, ReadProblem> {
             }
             let (Ok(kind), file) = (entry.file_type(), entry.path()) else { continue };
             if kind.is_dir() {
-                folders.extend((depth < DEPTH).then(|| (file, depth + 1)));
+                let is_searched = depth < DEPTH && entry.file_name() != PASSED_OVER;
+                folders.extend(is_searched.then(|| (file, depth + 1)));
                 continue;
             }
             let is_session = file.extension().is_some_and(|end| end == "jsonl" || end == "json");
-            let Some(changed) = entry.metadata().ok().and_then(|about| about.modified().ok()).filter(|_| is_session)
-            else {
-                continue;
-            };
-            if newest.as_ref().is_none_or(|(before, other)| (changed, &file) > (*before, other)) {
-                newest = Some((changed, file));
+            if is_session && let Some(changed) = entry.metadata().ok().and_then(|about| about.modified().ok()) {
+                files.push((changed, file));
             }
         }
     }
-    let missing = || ReadProblem::Missing(format!("a .jsonl or .json file in {}", path.display()));
-    newest.map(|(_, file)| file).ok_or_else(missing)
+    if files.is_empty() {
+        return Err(ReadProblem::Missing(format!("a .jsonl or .json file in {}", path.display())));
+    }
+    files.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(files.into_iter().map(|(_, file)| file).collect())
 }

@@ -117,17 +117,37 @@ async fn the_newest_file_of_a_folder() {
     assert!(ask().await.1.contains("a .jsonl or .json file in"));
     let day = folder.path().join("2026/11");
     fs::create_dir_all(&day).unwrap();
-    let write = |path: &Path, text: &str, seconds: u64| {
-        fs::write(path, line(0, "user", text)).unwrap();
+    let other = |path: &Path, content: &str, seconds: u64| {
+        fs::write(path, content).unwrap();
         let file = fs::File::options().append(true).open(path).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
     };
+    let write = |path: &Path, text: &str, seconds: u64| other(path, &line(0, "user", text), seconds);
     write(&folder.path().join("one.jsonl"), "The animal is a cat.", 1_000);
     write(&day.join("two.jsonl"), "The animal is a dog.", 2_000);
     write(&folder.path().join("notes.txt"), "The animal is a cow.", 3_000);
     assert!(ask().await.1.contains("a dog"));
     write(&folder.path().join("one.jsonl"), "The animal is a cat.", 4_000);
     assert!(ask().await.1.contains("a cat"));
+    // Newer files that are no session, and what helpers of the agent did.
+    let index = json!({"version": 1, "entries": [{"sessionId": "s", "firstPrompt": "The animal?", "messageCount": 2}]});
+    other(&folder.path().join("sessions-index.json"), &index.to_string(), 5_000);
+    other(&day.join("empty.jsonl"), "", 6_000);
+    other(&day.join("half.json"), "{\"messages\": [", 7_000);
+    let helpers = folder.path().join("s/subagents");
+    fs::create_dir_all(&helpers).unwrap();
+    write(&helpers.join("agent-1.jsonl"), "The animal is a hen.", 8_000);
+    assert!(ask().await.1.contains("a cat"));
+    // A server that starts now finds the same.
+    let fresh = self::client(folder.path()).await;
+    let (_, text) = call(&fresh, "search_history", json!({"queries": ["animal"]})).await;
+    assert!(text.contains("a cat"), "{text}");
+    write(&day.join("half.json"), "The animal is an owl.", 9_000);
+    assert!(ask().await.1.contains("an owl"));
+    // The session that was answered for breaks: an older one does not take its place.
+    other(&day.join("half.json"), "{\"messages\": [", 10_000);
+    let (_, text) = ask().await;
+    assert!(text.contains("an owl") && text.contains("as it was read last"), "{text}");
 }
 
 #[tokio::test]
