@@ -60,14 +60,14 @@ impl Asking {
                     _ => format!("[{}]", defined.join(",")),
                 };
                 let offering = [&plain[..start], list.as_bytes(), &plain[end..]].concat();
-                // The client's own tools stay: the model goes on with them.
-                let closing =
-                    if taken.is_empty() { without_choice(format, &offering, &fields)? } else { plain.to_vec() };
+                // The client's own tools stay, and its choice of them: the model goes on with them.
+                let has_own = given.as_ref().is_some_and(|tools| !tools.is_empty());
+                let closing = if has_own { plain.to_vec() } else { without_choice(format, &offering)? };
                 (offering, closing)
             }
             None => {
                 let offering = with_field(plain, "tools", &format!("[{}]", defined.join(",")))?;
-                let closing = without_choice(format, &offering, &fields)?;
+                let closing = without_choice(format, &offering)?;
                 (offering, closing)
             }
         };
@@ -106,10 +106,15 @@ fn defined(format: Format, tool: Tool) -> Value {
 }
 
 /// A request whose model may not call a tool: a history with calls in it needs the tools defined all the same.
-fn without_choice(format: Format, body: &[u8], fields: &BTreeMap<String, &RawValue>) -> Option<Vec<u8>> {
+///
+/// What the client chose goes: without tools of its own it had nothing to choose from, and of ours the model would be free
+/// to call one again.
+fn without_choice(format: Format, body: &[u8]) -> Option<Vec<u8>> {
     let none = if format == Format::Anthropic { r#"{"type":"none"}"# } else { "\"none\"" };
-    // Without tools of its own the client had nothing to choose from.
-    if fields.contains_key("tool_choice") { Some(body.to_vec()) } else { with_field(body, "tool_choice", none) }
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).ok()?;
+    let Some(at) = fields.get("tool_choice") else { return with_field(body, "tool_choice", none) };
+    let start = at.get().as_ptr() as usize - body.as_ptr() as usize;
+    Some([&body[..start], none.as_bytes(), &body[start + at.get().len()..]].concat())
 }
 
 /// A JSON object with one more field at its end.
@@ -173,6 +178,21 @@ mod tests {
         let body = last(Format::Anthropic, r#"{"messages":[{}]}"#);
         assert_eq!(body["tool_choice"], json!({"type": "none"}), "a history with calls needs its tools");
         assert_eq!(body["tools"].as_array().unwrap().len(), 2);
+        // A choice without tools of its own is none; with them it stays.
+        for body in [
+            r#"{"tool_choice":{"type":"auto"},"messages":[{}]}"#,
+            r#"{"tool_choice":null,"tools":[],"messages":[{}]}"#,
+            r#"{"tools":null,"messages":[{}],"tool_choice": {"type":"any"} }"#,
+        ] {
+            let body = last(Format::Anthropic, body);
+            assert_eq!(body["tool_choice"], json!({"type": "none"}), "{body}");
+            assert_eq!(body["tools"].as_array().unwrap().len(), 2, "{body}");
+        }
+        let body = last(Format::OpenaiResponses, r#"{"tool_choice":"auto","tools":[],"input":[{}]}"#);
+        assert_eq!(body["tool_choice"], "none");
+        let body =
+            last(Format::OpenaiResponses, r#"{"tool_choice":"auto","tools":[{"type":"web_search"}],"input":[{}]}"#);
+        assert_eq!((body["tools"].as_array().unwrap().len(), &body["tool_choice"]), (1, &json!("auto")));
         let body = last(Format::OpenaiChat, r#"{"messages":[{}],"tools":[{"function":{"name":"bash"}}]}"#);
         assert_eq!((body["tools"].as_array().unwrap().len(), body.get("tool_choice")), (1, None));
     }
