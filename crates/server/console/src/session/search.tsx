@@ -28,10 +28,14 @@ export function SearchBox({ session, onShow }: Properties): VNode {
   const [results, setResults] = useState<Results | null>(null);
   const search = useAction();
   useEffect(() => setResults(null), [session]);
+  // An answer may arrive when another session is shown.
+  const shown = useRef(session);
+  shown.current = session;
 
   const find = (asked: string, page: number) =>
     void search.run(async () => {
       const found = await client.search(session, asked, page);
+      if (shown.current !== session) return;
       setResults((before) => ({
         words: asked,
         passages: page === 0 || !before ? found.passages : [...before.passages, ...found.passages],
@@ -120,7 +124,7 @@ function Hit({ passage, onShow }: { passage: FoundPassage; onShow: (number: numb
             out of the context
           </span>
         )}
-        <span>message {passage.number + 1}</span>
+        <span>#{passage.number}</span>
         <span>{passage.role}</span>
         {passage.tool != null && <span>{passage.tool}</span>}
         {passage.file != null && <span class="file">{passage.file}</span>}
