@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome_session::{
-    Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind, units,
-};
+use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::{Archive, Protection};
 
 use crate::guard::{self, Guard, Refusal};
@@ -130,12 +128,11 @@ pub(crate) fn entail(
 /// The view before the compaction: what the first change is measured against.
 pub(crate) struct Before {
     keys: Vec<EntryKey>,
-    units: Vec<Unit>,
 }
 
 impl Before {
     pub(crate) fn new(entries: &[Entry]) -> Self {
-        Self { keys: entries.iter().map(|entry| entry.key).collect(), units: units(entries) }
+        Self { keys: entries.iter().map(|entry| entry.key).collect() }
     }
 
     /// The first position at which `working` differs. Linear.
@@ -157,17 +154,10 @@ fn strip_thinking(
     archive: &mut dyn Archive,
     before: &Before,
 ) -> Result<(), Refusal> {
-    let Some(first) = before.first_change(working) else { return Ok(()) };
-    // The loop is looked for in both views: a change may end it where it stood, or join it with the next one.
-    let start = loop_start(&before.units, first).min(loop_start(&working.layout(context.pins).units, first));
-    strip_thinking_from(working, context, archive, start)
-}
-
-/// The position of the first message of the loop that holds the message at `first`.
-fn loop_start(units: &[Unit], first: usize) -> usize {
-    let unit = units.partition_point(|unit| unit.entries.end <= first);
-    let opening = units[..unit].iter().rfind(|unit| unit.kind != UnitKind::Step);
-    opening.map_or(0, |opening| opening.entries.end)
+    match before.first_change(working) {
+        Some(first) => strip_thinking_behind(working, context, archive, first),
+        None => Ok(()),
+    }
 }
 
 /// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.
@@ -177,23 +167,18 @@ pub(crate) fn strip_thinking_behind(
     archive: &mut dyn Archive,
     first: usize,
 ) -> Result<(), Refusal> {
-    let start = loop_start(&working.layout(context.pins).units, first);
-    strip_thinking_from(working, context, archive, start)
-}
-
-/// Takes the signed thinking out of every unit that ends behind the position `start`. Linear.
-fn strip_thinking_from(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    start: usize,
-) -> Result<(), Refusal> {
     let layout = working.layout(context.pins);
+    let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
+    // Back to the start of the loop that holds the first change.
+    let loop_start = layout.units[..unit.min(layout.units.len())]
+        .iter()
+        .rposition(|unit| unit.kind != UnitKind::Step)
+        .map_or(0, |user| user + 1);
     let mut emptied = Vec::new();
     let newest_user = layout.units.iter().rposition(|unit| unit.kind == UnitKind::User);
     let newest_step = layout.units.iter().rposition(|unit| unit.kind == UnitKind::Step);
     let newest_step = newest_step.filter(|step| newest_user.is_none_or(|user| user < *step));
-    for (index, unit) in layout.units.iter().enumerate().skip_while(|(_, unit)| unit.entries.end <= start) {
+    for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
         // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
         // view is rendered for a provider that would refuse it. One of the newest messages that are to stay goes on without.
         let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
