@@ -92,8 +92,13 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
             }
         });
         let command = command.unwrap_or_else(|| call.arguments.to_owned());
-        for path in deleted(&command) {
-            change(path, number, &|file| (file.is_there, file.was_deleted) = (false, true));
+        for step in steps(&command) {
+            match step {
+                Step::Gone(path) => change(path, number, &|file| (file.is_there, file.was_deleted) = (false, true)),
+                Step::There(path) => change(&path, number, &|file| {
+                    (file.is_there, file.writes) = (true, file.writes + 1);
+                }),
+            }
         }
         if takes_back(&command) {
             reverts.push(number);
@@ -112,9 +117,18 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
     files.into_iter().map(|(_, file)| file).collect()
 }
 
-/// The files that a script deletes or moves away: the words behind `rm` and `git rm`, the first one behind `mv`. What is
-/// worked out while it runs is left out. Linear.
-fn deleted(script: &str) -> Vec<&str> {
+/// What a command of a script does to a file.
+enum Step<'s> {
+    /// It is deleted or moved away.
+    Gone(&'s str),
+    /// It is there from then on.
+    There(String),
+}
+
+/// The files that a script deletes, moves or copies, in order: the words behind `rm` and `git rm`; of `mv` all but the last
+/// one are gone, and of `mv` and `cp` the last one is there, also where it was gone before. What is worked out while it runs
+/// is left out. Linear.
+fn steps(script: &str) -> Vec<Step<'_>> {
     let mut found = Vec::new();
     for command in script.split(['\n', ';', '|', '&']) {
         let mut words = command.split_whitespace();
@@ -123,14 +137,41 @@ fn deleted(script: &str) -> Vec<&str> {
             first = words.next();
         }
         let paths = words.filter(|word| !word.starts_with('-')).map(|word| word.trim_matches(['"', '\'']));
-        let is_path = |path: &&str| path.contains(['.', '/']) && !path.contains(['*', '$', '>', '<', '`', '(', '{']);
+        let is_path = |path: &&str| is_plain(path);
         match first {
-            Some("rm" | "unlink") => found.extend(paths.filter(is_path)),
-            Some("mv") => found.extend(paths.take(1).filter(is_path)),
+            Some("rm" | "unlink") => found.extend(paths.filter(is_path).map(Step::Gone)),
+            Some(name @ ("mv" | "cp")) => {
+                let paths: Vec<&str> = paths.collect();
+                let Some((target, sources)) = paths.split_last() else { continue };
+                if name == "mv" {
+                    found.extend(sources.iter().copied().filter(is_path).map(Step::Gone));
+                }
+                found.extend(sources.iter().filter(|path| is_path(path)).filter_map(|from| arrived(from, target)));
+            }
             _ => {}
         }
     }
+    found.retain(|step| match step {
+        Step::Gone(_) => true,
+        Step::There(path) => is_plain(path),
+    });
     found
+}
+
+/// Whether a path is spelt out.
+fn is_plain(path: &str) -> bool {
+    path.contains(['.', '/']) && !path.contains(['*', '$', '>', '<', '`', '(', '{'])
+}
+
+/// Where a file is that was moved or copied from one path to another; `None` where the other may be a folder, of which the
+/// script does not tell.
+fn arrived<'s>(from: &str, to: &str) -> Option<Step<'s>> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    if let Some(folder) = to.strip_suffix('/') {
+        return Some(Step::There(format!("{folder}/{}", name(from))));
+    }
+    let is_file = name(to).trim_matches('.').contains('.');
+    is_file.then(|| Step::There(to.to_owned()))
 }
 
 /// Whether a script may take changes of files back.
@@ -187,7 +228,19 @@ mod tests {
             &format!("user: go\n{}{}", edit("a", "a.rs"), shell("b", "git checkout -- .")),
             &[("a.rs", "edited, git may have taken it back since")],
         );
-        check(&format!("user: go\n{}", shell("b", "mv old.rs new.rs")), &[("old.rs", "deleted or moved away")]);
+        check(
+            &format!("user: go\n{}", shell("b", "mv old.rs new.rs")),
+            &[("new.rs", "written"), ("old.rs", "deleted or moved away")],
+        );
+        check(
+            &format!("user: go\n{}{}", shell("a", "mv a.rs b.rs"), shell("b", "cargo test; mv b.rs a.rs")),
+            &[("a.rs", "written"), ("b.rs", "deleted or moved away")],
+        );
+        check(
+            &format!("user: go\n{}", shell("a", "cp a.rs /tmp/ && rm a.rs && cp /tmp/a.rs a.rs")),
+            &[("/tmp/a.rs", "written"), ("a.rs", "written")],
+        );
+        check(&format!("user: go\n{}", shell("a", "mv a.rs src")), &[("a.rs", "deleted or moved away")]);
         check("user: go\ncall Edit a {\"file_path\":\"a.rs\"}\nresult a error: no\n", &[]);
     }
 }
