@@ -191,42 +191,123 @@ fn surroundings(text: &str, start: usize, length: usize) -> String {
 }
 
 /// Strings without which a summary is useless: those in the standing instructions that were typed, then those in the newest
-/// typed message, the newest first; at most `most`. Linear in what was typed.
+/// typed message, the newest first; at most `most`. What a later message takes back need not be there. Linear in what was
+/// typed, for each string that is looked at.
 pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
     let atoms = view.facts().atoms();
     let mut kept: Vec<String> = Vec::new();
-    let add = |text: &str, kept: &mut Vec<String>| {
+    let typed: Vec<String> =
+        view.messages().filter(|message| message.is_typed()).map(|message| message.plain_text()).collect();
+    let add = |text: &str, number: usize, kept: &mut Vec<String>| {
         for atom in atoms.in_text(text).into_iter().map(|atom| &atoms.all()[atom as usize]) {
             // The file's name is in its path, a part is in the whole.
             let is_known = kept.iter().any(|known| known.contains(atom.text));
             if kept.len() < most && !is_known && atom.text.len() <= LONGEST / 2 && is_exact(atom) {
-                kept.push(atom.text.to_owned());
+                let is_revoked = typed.iter().skip(number + 1).any(|later| revokes(later, atom.text));
+                // The newest message may itself take back what an earlier one held.
+                let is_past = number > 0
+                    && revokes(&typed[number], atom.text)
+                    && typed[..number].iter().any(|earlier| holds(earlier, atom.text));
+                if !is_revoked && !is_past {
+                    kept.push(atom.text.to_owned());
+                }
             }
         }
     };
-    let typed: Vec<String> =
-        view.messages().filter(|message| message.is_typed()).map(|message| message.plain_text()).collect();
-    for text in typed.iter().rev() {
+    for (number, text) in typed.iter().enumerate().rev() {
         for sentence in sentences(text).into_iter().filter(|sentence| is_standing(sentence)) {
-            add(sentence, &mut kept);
+            add(sentence, number, &mut kept);
         }
     }
     // A pasted document is not an instruction: only the beginning and the end of a long message count.
-    if let Some(newest) = typed.last() {
+    if let Some((newest, before)) = typed.split_last() {
         const NEAR: usize = 600;
         if newest.len() <= 2 * NEAR {
-            add(newest, &mut kept);
+            add(newest, before.len(), &mut kept);
         } else {
-            add(&newest[..floor_boundary(newest, NEAR)], &mut kept);
-            add(&newest[ceil_boundary(newest, newest.len() - NEAR)..], &mut kept);
+            add(&newest[..floor_boundary(newest, NEAR)], before.len(), &mut kept);
+            add(&newest[ceil_boundary(newest, newest.len() - NEAR)..], before.len(), &mut kept);
         }
     }
     kept
 }
 
+/// Whether a typed text takes a string back: in a clause with words that end something, behind those that say of what.
+fn revokes(text: &str, string: &str) -> bool {
+    const OF_WHAT_FOLLOWS: [&str; 4] = ["forget ", "instead of ", "不用", "别用"];
+    const OF_ANYTHING: [&str; 2] = ["no longer", "不再"];
+    // Most strings stand in no other message.
+    if !holds(text, string) {
+        return false;
+    }
+    let clauses =
+        text.split(['\n', ';', '；', '。', '，']).flat_map(|part| part.split(". ")).flat_map(|part| part.split(", "));
+    clauses.filter(|clause| holds(clause, string)).any(|clause| {
+        let lower = clause.to_lowercase();
+        let is_negated = ["n't ", "not ", "never ", "’t "].iter().any(|word| lower.contains(word));
+        let behind = |word: &str| {
+            let found = lower.find(word).filter(|_| word != OF_WHAT_FOLLOWS[0] || !is_negated);
+            found.is_some_and(|at| holds(&lower[at + word.len()..], &string.to_lowercase()))
+        };
+        OF_WHAT_FOLLOWS.iter().any(|word| behind(word))
+            || OF_ANYTHING.iter().any(|word| lower.contains(word))
+            || is_negated && ["any more", "anymore"].iter().any(|word| lower.contains(word))
+    })
+}
+
+/// Whether a text holds a string that is not a part of a longer word or number.
+fn holds(text: &str, string: &str) -> bool {
+    let is_word = |char: Option<char>| char.is_some_and(|char| char.is_ascii_alphanumeric() || char == '_');
+    !string.is_empty()
+        && text.match_indices(string).any(|(at, _)| {
+            let (front, behind) = (&text[..at], &text[at + string.len()..]);
+            !(is_word(front.chars().next_back()) && is_word(string.chars().next())
+                || is_word(behind.chars().next()) && is_word(string.chars().next_back()))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_text_takes_back() {
+        let check = |text: &str, string: &str, expect: bool| assert_eq!(revokes(text, string), expect, "{text}");
+        check("Forget port 8080.", "8080", true);
+        check("Do the tests first. Then forget port 8080, use 9090", "8080", true);
+        check("Then forget port 8080, use 9090", "9090", false);
+        check("use 9090 instead of 8080", "8080", true);
+        check("use 9090 instead of 8080", "9090", false);
+        check("src/a.rs is no longer needed", "src/a.rs", true);
+        check("do not use 8080 any more", "8080", true);
+        check("别用 8080 端口，用 9090", "8080", true);
+        check("别用 8080 端口，用 9090", "9090", false);
+        check("don't forget port 8080", "8080", false);
+        check("forget port 18080", "8080", false);
+        check("keep port 8080", "8080", false);
+    }
+
+    #[test]
+    fn what_was_taken_back_need_not_be_there() {
+        let strings = |fixture: &str| {
+            let session = epitome_testkit::session(fixture);
+            let request = epitome_strategy::SummaryRequest::new(500, None);
+            let task = epitome_strategy::SummaryTask {
+                messages: session.log(),
+                session: None,
+                request: &request,
+                memories: &[],
+                language: epitome_strategy::Language::English,
+                counter: &crate::model::counter::NoTokens,
+            };
+            crate::model::source::with_view(&task, |view| must_keep(view, 8))
+        };
+        let first = "user: Always use port 48080 from now on.\nassistant: ok\n";
+        assert_eq!(strings(first), ["48080"]);
+        assert_eq!(strings(&format!("{first}user: Use port 49090 instead of 48080.\n")), ["49090"]);
+        let again = format!("{first}user: Forget port 48080.\nassistant: ok\nuser: Always use port 48080 again.\n");
+        assert_eq!(strings(&again), ["48080"]);
+    }
 
     #[test]
     fn words_around_a_string() {
