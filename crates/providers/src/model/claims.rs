@@ -8,6 +8,7 @@ use epitome_strategy::{AtomKind, Entry, EntryKey, EntryTokens, Language, Message
 
 use super::counter::NoTokens;
 use super::exact::is_exact;
+use super::wording::proposes;
 
 /// Digits of the shortest number that is looked up: smaller ones count and number things in prose.
 const LEAST_DIGITS: usize = 2;
@@ -27,11 +28,18 @@ pub(super) struct Claim {
     pub ways: Vec<Vec<String>>,
 }
 
-/// The claims of a text, each once, in order; headings claim nothing. Linear in the text.
+/// The claims of a text, each once, in order; headings claim nothing, nor do sections that propose. Linear in the text.
 pub(super) fn claims(text: &str) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
-    for line in text.lines().filter(|line| !line.starts_with("## ")) {
+    let mut is_proposed = false;
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            is_proposed = proposes(heading.trim());
+        }
+        if is_proposed || line.starts_with("## ") {
+            continue;
+        }
         let mut add = |claim: Claim| {
             if !claim.ways.is_empty() && seen.insert(claim.text.clone()) {
                 found.push(claim);

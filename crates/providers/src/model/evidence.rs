@@ -12,10 +12,11 @@ use epitome_strategy::{Arguments, Content, Lexicon, Message, Origin, SummaryTask
 use super::answer::{Body, Section};
 use super::changed::{ChangedFile, changed_files};
 use super::claims::{claims, folded};
+use super::gone::deletes;
 use super::shorten::one_line;
 use super::source;
 use super::state::{Task, task_list};
-use super::wording::{deletes, is_plan, says_done, says_untouched, unverified_marks};
+use super::wording::{is_plan, proposes, says_done, says_untouched, unverified_marks};
 
 /// Between two texts of the corpus: in no text, so that no string is found across them.
 const PARTED: char = '\u{1}';
@@ -108,7 +109,7 @@ impl Evidence {
             let name = file.path.rsplit('/').next().unwrap_or_default();
             let about = clauses.iter().filter(|clause| names(clause, &file.path, name, &self.newest));
             for clause in about {
-                if file.is_there && !file.was_deleted && deletes(clause) {
+                if file.is_there && !file.was_deleted && deletes(clause, &file.path, name) {
                     found.push(super::wording::deletion_problem(task.language, &file.path));
                 } else if !file.may_be_reverted && says_untouched(clause) {
                     found.push(super::wording::untouched_problem(task.language, &file.path));
@@ -285,6 +286,10 @@ fn add_arguments(arguments: &Arguments, add: &mut impl FnMut(&str)) {
     }
 }
 
+/// Bytes of the longest text whose demands have to be there word for word: what is longer was pasted, or is the template of
+/// a command, and a model tells what of it binds. About two thirds of a page.
+const LONGEST_TYPED: usize = 2_000;
+
 /// The least probability that a sentence binds, of those that a model's text has to hold: it may leave out what only may.
 const SURE: f32 = 0.8;
 
@@ -295,8 +300,7 @@ fn typed_demands(messages: &[&Arc<Message>]) -> Vec<String> {
     let mut found = Vec::new();
     for message in messages {
         for (_, text, ranges) in typed_texts(message) {
-            for range in ranges {
-                let typed = &text[range];
+            for typed in ranges.into_iter().map(|range| &text[range]).filter(|typed| typed.len() <= LONGEST_TYPED) {
                 for demand in demands(&lexicon, typed).into_iter().filter(|demand| demand.binding >= SURE) {
                     let demand = one_line(&typed[demand.range], LONGEST_DEMAND);
                     if !demand.is_empty() && seen.insert(folded(&demand)) {
@@ -309,9 +313,10 @@ fn typed_demands(messages: &[&Arc<Message>]) -> Vec<String> {
     found
 }
 
-/// Marks every one of `unknown` in a body as unverified, where it is not marked yet. Linear in the body for each.
+/// Marks every one of `unknown` in a body as unverified, where it is not marked yet and what holds it tells what was. Linear in the body for each.
 pub(super) fn mark(body: &mut Body, unknown: &[String], mark: &str) {
-    let lines = body.sections.iter_mut().flat_map(|section: &mut Section| &mut section.lines);
+    let is_told = |section: &&mut Section| !section.heading.as_deref().is_some_and(proposes);
+    let lines = body.sections.iter_mut().filter(is_told).flat_map(|section: &mut Section| &mut section.lines);
     for line in lines {
         for string in unknown {
             let Some(at) = line.find(string.as_str()) else { continue };

@@ -51,6 +51,9 @@ fn strings_that_nobody_said() {
     check("- it said \"no such brace\" in 85 files", &["no such brace", "85"]);
     check("- next_toke is new", &["next_toke"]);
     check("- src/lexer.rs:42", &["src/lexer.rs:42"]);
+    // What is proposed is not there yet.
+    check("## Next step\n- Run `cargo bench` and write src/bench.rs.\n\n## Done\n- src/other.rs", &["src/other.rs"]);
+    check("## 待办\n- 写 src/bench.rs", &[]);
 }
 
 #[test]
@@ -68,6 +71,8 @@ fn what_contradicts_the_newest_state() {
     check("## State\n- lexer.rs was deleted.", &[lexer]);
     check("## State\n- /repo/src/lexer.rs: already deleted, the tests pass", &[lexer]);
     check("## State\n- lexer.rs was not deleted", &[]);
+    check("## State\n- src/lexer.rs: the field depth was removed.", &[]);
+    check("## State\n- In src/lexer.rs one benchmark was removed.", &[]);
     check("## State\n- three lines were deleted from lexer.rs", &[]);
     check("## Open\n- lexer.rs is to be deleted", &[]);
     let untouched = "it says that `/repo/src/lexer.rs` was not changed; calls changed it";
@@ -113,6 +118,7 @@ fn marks_of_what_is_not_verified() {
     check("- a.rs and `b c` too", &["a.rs"], "- a.rs [unverified] and `b c` too");
     check("- a.rs and `b c` too", &["b c"], "- a.rs and `b c` [unverified] too");
     check("- nothing", &["b"], "- nothing");
+    check("## Done\n- a.rs\n\n## Open\n- a.rs", &["a.rs"], "## Done\n- a.rs [unverified]\n\n## Open\n- a.rs");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::evidence::{self, Evidence};
 use super::exact::{self, ExactLine};
 use super::source::{self, Earlier};
 use super::state::{self, Task};
-use super::wording::{CONSTRAINTS, RuleSection, mark_of, pick, rank};
+use super::wording::{RuleSection, SAID, mark_of, pick, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
 const EXACT_PART: Tokens = 5;
@@ -267,7 +267,8 @@ impl Known {
     }
 }
 
-/// Adds demands to the section for them, word for word, as many as `most` tokens hold; it is made where there is none.
+/// Adds demands in a section of their own behind the model's, word for word, as many as `most` tokens hold, in the order in
+/// which they were said: a later one may take an earlier one back.
 fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most: Tokens) {
     let mut left = most;
     let mut lines = Vec::new();
@@ -284,17 +285,13 @@ fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most
         return;
     }
     lines.reverse();
-    let is_constraints =
-        |section: &&mut Section| section.heading.as_deref().is_some_and(|it| CONSTRAINTS.contains(&it));
-    match body.sections.iter_mut().find(is_constraints) {
-        Some(section) => section.lines.extend(lines),
-        None => {
-            let [english, chinese] = CONSTRAINTS;
-            let heading = Some(pick(task.language, english, chinese).to_owned());
-            let at = body.sections.len().min(1);
-            body.sections.insert(at, Section { heading, lines });
-        }
-    }
+    // One that the model took over from an earlier summary holds what was said before.
+    let earlier =
+        body.sections.extract_if(.., |section| section.heading.as_deref().is_some_and(|it| SAID.contains(&it)));
+    let mut all: Vec<String> = earlier.flat_map(|section| section.lines).collect();
+    all.extend(lines);
+    let [english, chinese] = SAID;
+    body.sections.push(Section { heading: Some(pick(task.language, english, chinese).to_owned()), lines: all });
 }
 
 /// The changed files with their states: first those that the text does not name, the newest before the older; the line

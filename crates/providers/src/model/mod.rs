@@ -13,6 +13,7 @@ mod fallback;
 mod fence;
 mod finish;
 mod gate;
+mod gone;
 mod parts;
 mod progress;
 mod prompts;

@@ -49,7 +49,7 @@ impl RuleSection {
 /// heading that is not here stands with [`UNKNOWN_RANK`].
 const RANKS: &[&[&str]] = &[
     &["Goal", "目标", "Topic", "主题"],
-    &["Constraints", "约束", "Standing instructions", "长期指示"],
+    &["Constraints", "约束", "Standing instructions", "长期指示", SAID[0], SAID[1]],
     &["Next step", "下一步"],
     &["Open", "待办"],
     &["State", "现状"],
@@ -68,15 +68,32 @@ pub(super) fn rank(heading: &str) -> usize {
     RANKS.iter().position(|names| names.contains(&heading)).unwrap_or(UNKNOWN_RANK)
 }
 
-/// The section for what the user demanded.
-pub(super) const CONSTRAINTS: [&str; 2] = ["Constraints", "约束"];
+/// The section for demands that the model left out. It is not the model's own one for demands: what stands here may have been
+/// taken back later, so the order in which it was said has to show.
+pub(super) const SAID: [&str; 2] =
+    ["Said by the user, in order: later words win", "用户原话，按先后排列：以后说的为准"];
 
 /// Whether a section tells of what is to come: what it says of a file is a plan, not a state.
 pub(super) fn is_plan(heading: &str) -> bool {
-    matches!(
-        heading,
-        "Constraints" | "约束" | "Open" | "待办" | "Next step" | "下一步" | "Failed" | "失败" | "Decisions" | "决定"
-    )
+    SAID.contains(&heading)
+        || matches!(
+            heading,
+            "Constraints"
+                | "约束"
+                | "Open"
+                | "待办"
+                | "Next step"
+                | "下一步"
+                | "Failed"
+                | "失败"
+                | "Decisions"
+                | "决定"
+        )
+}
+
+/// Whether a section proposes: commands and files that are yet to come need not stand in the session.
+pub(super) fn proposes(heading: &str) -> bool {
+    matches!(heading, "Open" | "待办" | "Next step" | "下一步")
 }
 
 /// What stands behind a string of a summary that the session does not hold, in either language.
@@ -87,14 +104,6 @@ pub(super) fn unverified_marks() -> [&'static str; 2] {
 /// The same in one language.
 pub(super) fn mark_of(language: Language) -> &'static str {
     pick(language, "[unverified]", "[未核实]")
-}
-
-/// Whether a clause says that something was deleted: not that it is to be, or was not.
-pub(super) fn deletes(clause: &str) -> bool {
-    let clause = clause.to_lowercase();
-    let says = ["deleted", "removed the file", "was removed", "no longer exists", "已删除", "已被删除", "不再存在"];
-    let not = [" not ", "n't", "never", " to be ", "should", "from ", "lines", "没有", "不要", "未删除"];
-    says.iter().any(|word| clause.contains(word)) && !not.iter().any(|word| clause.contains(word))
 }
 
 /// Whether a clause says that something was not changed.

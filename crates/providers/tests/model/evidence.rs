@@ -55,7 +55,8 @@ fn a_demand_that_was_left_out_is_added_word_for_word() {
         held_against_its_messages(|_| GOOD.replace("- The public API must never be touched.", "- none"));
     let summary = summary.unwrap();
     assert_eq!(asked, 1, "rules do it");
-    assert!(summary.text.contains("## Constraints\n- “Never touch the public API."), "{}", summary.text);
+    let added = "- Measure the time.\n\n## Said by the user, in order: later words win\n- “Never touch the public API.";
+    assert!(summary.text.contains(added), "{}", summary.text);
     assert_eq!(summary.check.unwrap().added_demands.len(), 1);
 }
 

@@ -137,7 +137,8 @@ fn prompts_of_ones_own() {
     let prompts = Some(folder.path().to_owned());
     let summary =
         Case::new(FIXING).write(&with(&model, ModelSettings { prompts, ..ModelSettings::default() })).unwrap();
-    assert!(summary.text.starts_with("## Aim\n- README.md\n\n## Constraints\n- “Never touch"), "{}", summary.text);
+    let added = "\n\n## Said by the user, in order: later words win\n- “Never touch";
+    assert!(summary.text.starts_with("## Aim\n- README.md\n\n") && summary.text.contains(added), "{}", summary.text);
     let asked = model.asked();
     assert!(asked.len() == 1 && asked[0].user.contains("Two parts:") && !asked[0].user.contains("## Goal"));
 }

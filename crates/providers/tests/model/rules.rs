@@ -23,7 +23,10 @@ fn exact_strings_that_the_text_does_not_hold() {
         .replace("cargo test\"", "cargo test --features ab_12\"")
         .replace("Report", "Use port 48213 and ticket LEX-77. See docs/grammar.md. Report");
     let case = Case::new(&fixture);
-    let expect = "## Changed files, newest first
+    let expect = "## Said by the user, in order: later words win
+- “Use port 48213 and ticket LEX-77.”
+
+## Changed files, newest first
 - src/lexer.rs: edited
 
 ## Exact strings
