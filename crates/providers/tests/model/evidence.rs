@@ -61,6 +61,19 @@ fn a_demand_that_was_left_out_is_added_word_for_word() {
 }
 
 #[test]
+fn demands_that_were_left_out_stand_in_the_order_in_which_they_were_said() {
+    let case = Case::new(&format!(
+        "{FIXING}user: You must always use tabs.\nassistant: ok\nuser: You must never use tabs, always use blanks.\n"
+    ));
+    let model = Scripted::new(100_000, |_, _| said(GOOD, Stop::End));
+    let summarizer = ModelSummarizer::new(model as Arc<dyn ChatModel>, ModelSettings::default()).unwrap();
+    let summary = block_on(summarizer.summarize(&SummaryTask { session: None, ..case.task() })).unwrap();
+    let added = "## Said by the user, in order: later words win\n- “You must always use tabs.”\n\
+        - “You must never use tabs, always use blanks.”";
+    assert!(summary.text.contains(added), "{}", summary.text);
+}
+
+#[test]
 fn what_the_log_contradicts_is_refused() {
     let wrong = GOOD.replace("The agent changed next_token in src/lexer.rs;", "src/lexer.rs was deleted;");
     let then = wrong.clone();
