@@ -28,9 +28,9 @@ fn told(fixture: &str) -> (u32, u32) {
 #[test]
 fn it_replaces_the_steps_in_front_of_the_newest() {
     check(&agent(60), "", 100_000, "declined: the goal is met");
-    check(&agent(60), "", 4000, "summarize u55..u59 in 1024 tokens (handoff)");
+    check(&agent(60), "", 4000, "summarize u51..u59 in 1848 tokens (handoff)");
     check(&agent(60), "max_summary_tokens=400", 4000, "summarize u58..u59 in 400 tokens (handoff)");
-    check(&agent(60), "tail_share=0.5", 4000, "summarize u50..u54 in 1024 tokens (handoff)");
+    check(&agent(60), "tail_share=0.5", 4000, "summarize u46..u54 in 1848 tokens (handoff)");
     assert_eq!(told(&agent(60)), (1, 59), "of all but the system prompt");
 }
 
@@ -48,11 +48,11 @@ fn an_earlier_one_is_brought_up_to_date() {
     let between = agent(20);
     let more = &agent(40)["system: S\nuser: fix it\n".len()..];
     let later = format!("{between}{handoff}{more}");
-    check(&later, "", 4000, "summarize u56..u60 in 1024 tokens (handoff)");
+    check(&later, "", 4000, "summarize u52..u60 in 1848 tokens (handoff)");
     assert_eq!(told(&later), (22, 60), "what stands in front of the earlier one is known to it");
     // A transcript is nobody's summary.
     let later = format!("{between}{digest}{more}");
-    check(&later, "", 4000, "summarize u56..u60 in 1024 tokens (handoff)");
+    check(&later, "", 4000, "summarize u52..u60 in 1848 tokens (handoff)");
     assert_eq!(told(&later), (1, 60));
     check(&format!("{between}{handoff}{more}{handoff}assistant: done\n"), "", 4000, "drop u22 (updated)");
     check(&format!("{between}{handoff}assistant: done\n"), "", 4000, "declined: the newest hand-off is up to date");
