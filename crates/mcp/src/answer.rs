@@ -111,13 +111,13 @@ pub fn text_of(item: &Archived) -> String {
     match item {
         Archived::Text(text) => text.to_string(),
         Archived::Messages(messages) => {
-            let texts: Vec<String> = messages.iter().map(told).collect();
+            let texts: Vec<String> = messages.iter().map(message_text).collect();
             texts.join("\n\n")
         }
     }
 }
 
-fn told(message: &Arc<Message>) -> String {
+fn message_text(message: &Arc<Message>) -> String {
     let mut text = format!("{}:", message.role.as_str());
     for block in &message.blocks {
         let part = match &block.content {

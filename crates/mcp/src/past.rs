@@ -95,7 +95,7 @@ impl Past<'_> {
             },
             Call::Status => {
                 let status = (self.status)();
-                Answer { text: status.told(), structured: serde_json::to_value(&status).ok() }
+                Answer { text: status.text(), structured: serde_json::to_value(&status).ok() }
             }
         }
     }

@@ -112,7 +112,7 @@ impl ContextStatus {
     }
 
     /// It as text, for a model.
-    pub fn told(&self) -> String {
+    pub fn text(&self) -> String {
         let tokens = |tokens: u32| grouped(tokens.into());
         let about = if self.estimated { "about " } else { "" };
         let mut text = format!(
