@@ -97,16 +97,21 @@ fn yielding(recorded: &[Entry], pins: &Pins) -> Vec<EntryKey> {
 }
 
 /// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
-/// first: no round starts with one, and none is the task.
+/// first: no round starts with one, none is the task, and none is the newest step.
 pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
     let mut stays = protected(&with_content(recorded), pins);
     stays.extend(open_at_end(recorded).map(|key| (key, "open-calls")));
     stays
 }
 
+/// A view without the messages that hold nothing; one whose call in plain text was answered stays with its outputs.
 fn with_content(recorded: &[Entry]) -> Vec<Entry> {
-    let has_content = |entry: &&Entry| entry.message.is_system_prompt() || !is_blank(&entry.message);
-    recorded.iter().filter(has_content).cloned().collect()
+    let leaves = |unit: &Unit| {
+        let message = &recorded[unit.entries.start].message;
+        unit.entries.len() == 1 && is_blank(message) && !message.is_system_prompt()
+    };
+    let stays = units(recorded).into_iter().filter(|unit| !leaves(unit));
+    stays.flat_map(|unit| recorded[unit.entries].iter().cloned()).collect()
 }
 
 /// The messages of the calls that the end of a view waits for.
