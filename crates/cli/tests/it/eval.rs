@@ -410,6 +410,10 @@ fn evidence_of_chats() {
     assert_eq!(found("default +question"), [[1, 1, 1, 1].map(Value::from), [1, 1, 1, 1].map(Value::from)]);
     // What fails keeps nothing of what there is.
     assert_eq!(found("command:false"), [[0, 2, 0, 2].map(Value::from)]);
+    std::fs::remove_file(place.path("cases.jsonl")).unwrap();
+    let line = "eval chat.json --what evidence --budgets 0.5 --methods default --questions 1 --jsonl cases.jsonl -q";
+    assert_eq!(place.run(line).code, 0);
+    assert_eq!(found("default +question").len(), 1, "only so many are asked");
     let markdown = place.run("eval chat.json --what evidence --budgets 0.5 --markdown").all();
     assert!(markdown.contains("#### all: 1 session, 2 questions"), "{markdown}");
 }
@@ -464,25 +468,51 @@ fn recorded_summaries() {
 }
 
 #[test]
+fn reasoning_is_left_where_it_is_asked_for() {
+    let plain = compacted();
+    let thought =
+        serde_json::json!([{"type": "thinking", "thinking": "The list is long. ".repeat(40), "signature": "c2ln"}]);
+    let message = serde_json::json!({"role": "assistant", "content": thought});
+    let line = format!(
+        "{{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"S\",\"type\":\"assistant\",\"uuid\":\"think\",\
+         \"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{message}}}\n"
+    );
+    let (first, rest) = plain.split_once('\n').unwrap();
+    let place = Place::with("session.jsonl", format!("{first}\n{line}{rest}"));
+    let tokens = |option: &str| {
+        let line =
+            "eval session.jsonl --methods baseline:newest --budgets 0.4 --min-tokens 0 --min-calls 0 --min-needed 0";
+        let ran = place.run(&format!("{line} -q --jsonl rows{option} {option}"));
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let text = String::from_utf8(place.read(&format!("rows{option}"))).unwrap();
+        let row: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        row["prefix_tokens"].as_u64().unwrap()
+    };
+    let (without, with) = (tokens(""), tokens("--reasoning"));
+    assert!(with > without + 50, "{without} and {with} tokens before the cut");
+}
+
+#[test]
 fn a_larger_sample_holds_the_smaller_one() {
     let place = Place::new();
     for copy in 0..6 {
         place.file(&format!("{copy}.jsonl"), example("session.jsonl"));
     }
-    let drawn = |count: usize| {
+    let drawn = |count: usize, seed: u64| {
         let line = format!(
-            "eval {} --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --sample {count} -q \
-             --jsonl {count}.rows",
+            "eval {} --methods baseline:newest --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 -q \
+             --sample {count} --seed {seed} --jsonl {count}-{seed}.rows",
             "0.jsonl 1.jsonl 2.jsonl 3.jsonl 4.jsonl 5.jsonl"
         );
         assert_eq!(place.run(&line).code, 0);
-        let text = String::from_utf8(place.read(&format!("{count}.rows"))).unwrap();
+        let text = String::from_utf8(place.read(&format!("{count}-{seed}.rows"))).unwrap();
         let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut files: Vec<String> = rows.iter().map(|row| row["file"].to_string()).collect();
         files.dedup();
         files
     };
-    let (two, three) = (drawn(2), drawn(3));
+    let (two, three) = (drawn(2, 1), drawn(3, 1));
     assert_eq!((two.len(), three.len()), (2, 3));
     assert!(two.iter().all(|file| three.contains(file)), "{two:?} {three:?}");
+    assert!((2..8).any(|seed| drawn(2, seed) != two), "the seed decides who is drawn");
 }

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::place::Place;
+use crate::serve::{Serving, asked_with};
 
 #[test]
 fn a_client_on_standard_input() {
@@ -67,4 +68,25 @@ fn what_cannot_be_served() {
     check("mcp --url http://127.0.0.1:1 --token-variable NO_SUCH_TOKEN", &["NO_SUCH_TOKEN is not set"]);
     check("mcp --store sqlite::memory: --session none", &["session `none` is not there"]);
     check("mcp --store sqlite::memory:", &["--session"]);
+}
+
+#[test]
+fn a_tenants_session_in_a_store() {
+    let place = Place::with("tokens", "alice alices-own-token-1\n");
+    let mut serving = Serving::start(&place, "--token-file tokens --store sqlite:kept.sqlite");
+    let headers = "Authorization: Bearer alices-own-token-1\r\n";
+    let message = r#"{"messages":[{"role":"user","content":"Never touch partner HLV-2209."}]}"#;
+    for (path, body) in [("/v1/sessions", r#"{"id": "hers"}"#), ("/v1/sessions/hers/messages", message)] {
+        let (status, answer) = asked_with(&serving, headers, "POST", path, body);
+        assert!((200..300).contains(&status), "{path}: {status} {answer}");
+    }
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    let line = "mcp --store sqlite:kept.sqlite --session hers";
+    let ran = |options: &str| place.command(&format!("{line} {options}")).stdin(Stdio::null()).output().unwrap();
+    let hers = ran("--tenant alice");
+    assert!(hers.status.success(), "{}", String::from_utf8_lossy(&hers.stderr));
+    let nobodys = ran("");
+    assert_eq!(nobodys.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&nobodys.stderr).contains("session `hers` is not there"));
 }

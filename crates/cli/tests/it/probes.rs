@@ -192,7 +192,10 @@ fn a_model_reads_and_grades() {
         said(if is_grading { "q1: 1\nq2: 0.5\nq3: 0\nq4: 1" } else { "q1: the symbol\nq2: never\nq4: make" })
     });
     let url = server.url();
-    place.file("c.toml", format!("[channels.local]\nbase_url = \"{url}/v1\"\nmodels = [\"tiny\"]\ntries = 1\n"));
+    place.file(
+        "c.toml",
+        format!("[channels.local]\nbase_url = \"{url}/v1\"\nmodels = [\"tiny\", \"large\"]\ntries = 1\n"),
+    );
     let line =
         "eval probes --what probes --methods default --only agent-ledger* --budgets 100k --config c.toml --judge";
     let ran = place.run(&format!("{line} local --export out --json"));
@@ -211,6 +214,8 @@ fn a_model_reads_and_grades() {
     let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
     assert!(text("out.answers.tsv").contains("001\tq3\tunknown\n"), "{}", text("out.answers.tsv"));
     assert!(text("out.grades.tsv").contains("001\tq2\t0.5\ttiny\n"), "{}", text("out.grades.tsv"));
+    assert_eq!(place.run(&format!("{line} local --judge-model large -q")).code, 0);
+    assert_eq!(server.requests()[10].json()["model"], "large");
     let missing = place.run(&format!("{line} other"));
     assert!(missing.code == 2 && missing.stderr.contains("there is no channel `other`"), "{}", missing.stderr);
     assert!(place.run("eval probes --what probes --judge local").stderr.contains("--config"));

@@ -72,9 +72,20 @@ fn it_answers_proxies_and_stops() {
 
 /// The status and the JSON body of an answer.
 pub(crate) fn asked(serving: &Serving, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {
+    asked_with(serving, "", method, path, body)
+}
+
+/// The same, with more headers, each ended by `\r\n`.
+pub(crate) fn asked_with(
+    serving: &Serving,
+    headers: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (u16, serde_json::Value) {
     let length = body.len();
     let answer = serving.ask(&format!(
-        "{method} {path} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     ));
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -177,4 +188,54 @@ fn what_it_does_not_start_with() {
     check("serve --store sqlite:missing/folder/e.sqlite", 1, "missing/folder");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     check(&format!("serve --listen {}", taken.local_addr().unwrap()), 1, "port 0");
+}
+
+/// A request of twelve rounds, with results that are worth taking out.
+fn long_request() -> serde_json::Value {
+    let round = |number: u32| {
+        let call = serde_json::json!({"id": format!("c{number}"), "type": "function",
+            "function": {"name": "run", "arguments": "{}"}});
+        let printed: String = (0..80).map(|line| format!("unit {line} of round {number} is built\n")).collect();
+        [
+            serde_json::json!({"role": "user", "content": format!("Round {number}.")}),
+            serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            serde_json::json!({"role": "tool", "tool_call_id": format!("c{number}"), "content": printed}),
+        ]
+    };
+    let messages: Vec<_> = (1..=12).flat_map(round).collect();
+    serde_json::json!({"model": "m", "messages": messages})
+}
+
+#[test]
+fn what_left_is_kept_up_to_a_size() {
+    let retrieved = |options: &str| {
+        let place = Place::new();
+        let mut serving = Serving::start(&place, &format!("--store none {options}"));
+        let body = serde_json::json!({"request": long_request(), "budget": 3_000, "chain": ["sliding-window"]});
+        let (status, answer) = asked(&serving, "POST", "/v1/compact", &body.to_string());
+        assert_eq!(status, 200, "{answer}");
+        let handle = answer["report"]["edits"][0]["recall"].as_str().unwrap();
+        let status = asked(&serving, "GET", &format!("/v1/retrieve/{handle}"), "").0;
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+        status
+    };
+    assert_eq!((retrieved(""), retrieved("--archive-size 0")), (200, 404));
+}
+
+#[test]
+fn an_agents_settings_count() {
+    let strategies = |options: &str| {
+        let config = "[budget]\nwindow = 60_000\n[chains]\nwindowed = [\"sliding-window\"]\n[agents.windowed]\nchain = \"windowed\"\n";
+        let place = Place::with("c.toml", config);
+        let mut serving = Serving::start(&place, &format!("--store none --config c.toml {options}"));
+        let body = serde_json::json!({"request": long_request(), "budget": 3_000});
+        let (status, answer) = asked(&serving, "POST", "/v1/compact", &body.to_string());
+        assert_eq!(status, 200, "{answer}");
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+        answer["report"]["edits"].to_string()
+    };
+    assert!(strategies("--agent windowed").contains("sliding-window"), "{}", strategies("--agent windowed"));
+    assert!(!strategies("").contains("sliding-window"));
 }
