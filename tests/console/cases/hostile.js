@@ -7,7 +7,7 @@ import { hostileSession, hostileText } from "../sessions.js";
 const MARKUP = "img, svg, iframe, script, style, object, embed, base";
 
 /** The console's own forms on these pages. */
-const OWN = ".composer, section.search > [role=search]";
+const OWN = ".composer, section.history-search > [role=search]";
 
 /** Elements that only markup in a session could have made. */
 const FOREIGN = `main :is(${MARKUP}, form:not(${OWN})), dialog :is(${MARKUP}), form[action]`;

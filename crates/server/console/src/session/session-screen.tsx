@@ -112,10 +112,10 @@ export function SessionScreen({ id }: { id: string }): VNode {
 
   // Where one has scrolled away from the end, what begins or fails there comes into sight.
   const bubble = useRef<HTMLDivElement>(null);
-  const liveState = live?.state;
+  const inSight = live?.state === "failed" ? `failed: ${live.message} ${live.help}` : live?.state;
   useEffect(() => {
-    if (liveState === "running" || liveState === "failed") bubble.current?.scrollIntoView({ block: "center" });
-  }, [liveState]);
+    if (inSight !== undefined && inSight !== "done") bubble.current?.scrollIntoView({ block: "center" });
+  }, [inSight]);
 
   const compact = async (options: CompactOptions) => {
     lastOptions.current = options;
