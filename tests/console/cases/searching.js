@@ -18,6 +18,8 @@ async function findsWhatLeft({ service, visit }) {
     { role: "user", content: "The newest word is armadillo." },
   ]);
   const { page } = await visit({ at: `/console/#/sessions/${id}` });
+  // A session opens at its end: what is searched before that is out of sight again.
+  await page.locator(".message").getByText("The newest word is armadillo.").waitFor();
   const box = page.getByRole("searchbox", { name: "Search in the full history" });
   await box.fill("armadillo");
   await box.press("Enter");
