@@ -42,11 +42,14 @@ channel = "local"
 model = "small"
 `;
 
-/** A summary as the engine asks models to write them. */
-export function summaryOf(goal) {
-  const sections = ["Standing instructions", "Open", "Done", "Findings", "Files", "Errors"];
-  const rest = sections.map((name) => `## ${name}\n\n- nothing that would have to be told of\n`);
-  return [`## Goal\n\n${goal}\n`, ...rest].join("\n");
+/** The summary that a request asks for: what is given under the first of its headings, or alone where it names none. */
+function summaryFor({ messages }, goal) {
+  // What is of the session stands between marks, and may have headings of its own.
+  const asked = messages.at(-1).content.split(/<\/(?:messages|summary)-[0-9a-f]{8}>/).at(-1);
+  const headings = new Set([...asked.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading));
+  const [first, ...rest] = headings;
+  if (first === undefined) return goal;
+  return [`## ${first}\n\n${goal}\n`, ...rest.map((name) => `## ${name}\n\n- nothing that would have to be told of\n`)].join("\n");
 }
 
 /** A running `epitome serve`. */
@@ -108,7 +111,7 @@ export class Service {
   }
 }
 
-/** An OpenAI-compatible model that answers what and when it is told to. */
+/** An OpenAI-compatible model that writes summaries with the goal and when it is told to. */
 class Model {
   static async start() {
     const model = new Model();
@@ -120,7 +123,7 @@ class Model {
   }
 
   reset() {
-    this.summary = summaryOf("The **parser** is to be finished.");
+    this.goal = "The **parser** is to be finished.";
     this.status = 200;
     this.held = null;
     this.release = () => undefined;
@@ -132,9 +135,11 @@ class Model {
   }
 
   async #answer(request, response) {
-    for await (const piece of request) void piece;
+    let asked = "";
+    for await (const piece of request.setEncoding("utf8")) asked += piece;
     await this.held;
-    const choice = { index: 0, message: { role: "assistant", content: this.summary }, finish_reason: "stop" };
+    const summary = summaryFor(JSON.parse(asked), this.goal);
+    const choice = { index: 0, message: { role: "assistant", content: summary }, finish_reason: "stop" };
     const whole = { id: "1", object: "chat.completion", created: 1, model: "small", choices: [choice] };
     const body = this.status === 200 ? whole : { error: { message: "the model is out", type: "server_error" } };
     response.writeHead(this.status, { "content-type": "application/json" });

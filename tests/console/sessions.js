@@ -74,7 +74,11 @@ export function hostileSession() {
     { role: "tool", tool_call_id: name, content: `${hostileText}\n[… 2 lines elided · recall "onclick="alert(1)]` },
     { role: "assistant", content: [{ type: "text", text: hostileText }] },
     { role: "user", content: [{ type: "image_url", image_url: { url: "javascript:alert(1)" } }, { type: "text", text: "a" }] },
-    ...talk(6, 2_500),
+    ...talk(5, 2_500),
+    // So near to the end that a hand-off stands for it.
+    { role: "user", content: hostileText },
+    { role: "assistant", content: hostileText },
+    ...talk(1, 2_500),
     { role: "user", content: hostileText },
   ];
 }

@@ -42,10 +42,13 @@ async function threeStates({ service, model, visit }) {
   // The summary, as a page, with what is behind it.
   await done.getByRole("button", { name: "Summary" }).click();
   const drawer = page.getByRole("dialog", { name: "Summary" });
-  await drawer.getByRole("heading", { name: "Goal" }).first().waitFor();
-  assert.equal(await textOf(drawer.locator("strong").first()), "parser");
-  await drawer.getByText(/Messages behind it \(\d+\)/).first().click();
-  await drawer.getByText(/^Question \d of talk/).first().waitFor();
+  const handOff = drawer.locator(".summary").filter({ has: page.getByRole("heading", { name: "Goal" }) });
+  assert.equal(await textOf(handOff.locator("strong").first()), "parser");
+  await handOff.getByText(/Messages behind it \(\d+\)/).click();
+  await handOff.getByText(/^Question \d of talk/).first().waitFor();
+  // What rules wrote beside it is a transcript, and its lines stay lines.
+  const transcript = drawer.locator(".summary > .text").first();
+  assert.match(await transcript.innerText(), /(^|\n)» Answer \d: .*\n/);
   await page.keyboard.press("Escape");
   await until(() => drawer.count(), 0);
 
@@ -53,14 +56,14 @@ async function threeStates({ service, model, visit }) {
   const counted = page.locator(".counted");
   const fewer = Number(/\d+/.exec(await counted.innerText())[0]);
   assert.ok(fewer < 12, `${fewer}`);
-  await page.getByLabel("Full history").check();
+  await page.getByRole("radio", { name: "Full history" }).check();
   await until(() => counted.innerText(), "12 messages");
   const left = page.locator(".message[data-left]");
   assert.ok((await left.count()) > 0);
-  await left.first().getByRole("button", { name: "what stands in its place" }).click();
+  await left.last().getByRole("button", { name: "what stands in its place" }).click();
   await drawer.getByRole("heading", { name: "Goal" }).first().waitFor();
   await drawer.getByRole("button", { name: "Close" }).click();
-  await page.getByLabel("Compacted view").check();
+  await page.getByRole("radio", { name: "Compacted view" }).check();
   await until(() => counted.innerText(), `${fewer} messages`);
 
   // And back.
@@ -81,7 +84,7 @@ async function failsAndTriesAgain({ service, model, visit }) {
   await compactNow(page);
   const failed = page.locator(".bubble[data-state=failed]");
   await failed.waitFor();
-  assert.match(await textOf(failed), /Compaction failed .* The session is as it was/);
+  assert.match(await textOf(failed), /Compaction failed .*the model is out.* The session is as it was/);
   await until(() => page.getByRole("status").innerText(), /Compaction failed/);
   assert.equal(await page.getByRole("meter").getAttribute("aria-valuenow"), String(tokens));
   model.status = 200;
@@ -136,13 +139,30 @@ async function slashCommands({ service, visit }) {
 }
 
 async function nothingToDo({ service, visit }) {
-  const { id } = await service.session(talk(1, 300));
+  const { id, context } = await service.session(talk(1, 300));
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const bubble = page.locator(".bubble[data-state=unchanged]");
+  await page.getByRole("button", { name: "Compact…" }).click();
+  await page.getByLabel("Target").fill("1000");
+  await page.getByRole("button", { name: "Compact now" }).click();
+  await bubble.waitFor();
+  await until(() => textOf(bubble), /Nothing was compacted The session fits as it is\./);
+  await bubble.getByRole("button", { name: "Dismiss" }).click();
+  await until(() => page.locator(".bubble").count(), 0);
+  const after = await service.call("GET", `/v1/sessions/${id}`);
+  assert.deepEqual([after.epochs, after.context.usedTokens], [0, context.usedTokens]);
+}
+
+async function nothingMayLeave({ service, visit }) {
+  const { id } = await service.session(talk(1, 300).slice(0, 1));
   const here = await visit();
   await here.open(`sessions/${id}`);
   await compactNow(here.page);
-  await here.page.locator(".bubble[data-state=unchanged]").waitFor();
-  await here.page.getByRole("button", { name: "Dismiss" }).click();
-  await until(() => here.page.locator(".bubble").count(), 0);
+  const bubble = here.page.locator(".bubble[data-state=unchanged]");
+  await bubble.waitFor();
+  await until(() => textOf(bubble), /Not made: of \d+ tokens \d+ would stay \(newest-user \d+\)/);
 }
 
 async function tooMuchToStay({ service, visit }) {
@@ -163,5 +183,6 @@ export const compacting = [
   ["a second compaction is refused while one runs, a message waits, another page sees it", secondIsIgnored],
   ["slash commands are run and not stored", slashCommands],
   ["a session that fits says so", nothingToDo],
+  ["a session of which nothing may leave says what stays", nothingMayLeave],
   ["a session that cannot fit names what must stay", tooMuchToStay],
 ];

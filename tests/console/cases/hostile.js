@@ -1,11 +1,16 @@
 // Sessions that try to be pages.
 
-import { summaryOf } from "../bench.js";
 import { assert, until } from "../check.js";
 import { hostileSession, hostileText } from "../sessions.js";
 
+/** Elements that no text of a session may make. */
+const MARKUP = "img, svg, iframe, script, style, object, embed, base";
+
+/** The console's own forms on these pages. */
+const OWN = ".composer, section.history-search > [role=search]";
+
 /** Elements that only markup in a session could have made. */
-const FOREIGN = "main :is(img, svg, iframe, script, style, object, embed, base, form:not(.composer)), dialog :is(img, svg, iframe, script, style, object, embed, base)";
+const FOREIGN = `main :is(${MARKUP}, form:not(${OWN})), dialog :is(${MARKUP}), form[action]`;
 
 async function nothingRuns(page) {
   assert.equal(await page.locator(FOREIGN).count(), 0);
@@ -15,7 +20,7 @@ async function nothingRuns(page) {
 }
 
 async function everyPage({ service, model, visit }) {
-  model.summary = summaryOf(`${hostileText}\n\n# <img src=x onerror=alert(1)>`);
+  model.goal = `${hostileText}\n\n# <img src=x onerror=alert(1)>`;
   const title = "<img src=x onerror=alert(1)>";
   const { id } = await service.session(hostileSession(), { title, agent: "writer" });
   const here = await visit();
@@ -27,6 +32,12 @@ async function everyPage({ service, model, visit }) {
   // Everything that can be opened.
   for (const fold of await page.locator("main summary").all()) await fold.click();
   await page.locator(".message").getByText("<script>alert(1)</script>").first().waitFor();
+  await nothingRuns(page);
+
+  const box = page.getByRole("searchbox");
+  await box.fill("alert script iframe");
+  await box.press("Enter");
+  await page.locator(".hit").getByText("<script>alert(1)</script>").first().waitFor();
   await nothingRuns(page);
 
   await page.getByRole("button", { name: "Compact…" }).click();
@@ -45,9 +56,18 @@ async function everyPage({ service, model, visit }) {
   await page.getByRole("link", { name: "Before and after" }).click();
   await page.locator(".compare .receipt").first().waitFor();
   await nothingRuns(page);
-  await page.getByRole("button", { name: "Recall" }).first().click();
-  await page.getByRole("dialog").locator(".message, pre").first().waitFor();
-  await nothingRuns(page);
+  // Everything that left.
+  const recalled = [];
+  for (const button of await page.locator(".compare").getByRole("button", { name: "Recall", exact: true }).all()) {
+    await button.click();
+    const left = page.getByRole("dialog").locator(".messages, pre, .diff");
+    await left.first().waitFor();
+    await nothingRuns(page);
+    recalled.push(await left.first().innerText());
+    await page.keyboard.press("Escape");
+    await until(() => page.getByRole("dialog").count(), 0);
+  }
+  assert.ok(recalled.some((text) => text.includes("<script>alert(1)</script>")), `${recalled.length} were recalled`);
 }
 
 async function policy({ service, visit }) {

@@ -1,7 +1,15 @@
 // Searching everything that was said.
 
-import { assert } from "../check.js";
+import { assert, until } from "../check.js";
 import { talk } from "../sessions.js";
+
+/** Whether the beginning of an element is seen, below the session's head. */
+function isInSight(locator) {
+  return locator.evaluate((element) => {
+    const { top } = element.getBoundingClientRect();
+    return top >= document.querySelector(".session-head").getBoundingClientRect().bottom && top < innerHeight;
+  });
+}
 
 async function findsWhatLeft({ service, visit }) {
   const { id } = await service.session([
@@ -10,12 +18,15 @@ async function findsWhatLeft({ service, visit }) {
     { role: "user", content: "The newest word is armadillo." },
   ]);
   const { page } = await visit({ at: `/console/#/sessions/${id}` });
+  // A session opens at its end: what is searched before that is out of sight again.
+  await page.locator(".message").getByText("The newest word is armadillo.").waitFor();
   const box = page.getByRole("searchbox", { name: "Search in the full history" });
   await box.fill("armadillo");
   await box.press("Enter");
   const hit = page.locator(".hit").first();
   await hit.getByText("The newest word is armadillo.").waitFor();
   await hit.getByText("in the context", { exact: true }).waitFor();
+  await until(() => isInSight(hit), true, "the best hit is in sight");
   await service.call("POST", `/v1/sessions/${id}/compact`, { target: 600 });
   await box.fill("Answer 3");
   await page.getByRole("button", { name: "Search", exact: true }).click();

@@ -29,10 +29,13 @@ async function agentSettings({ service, visit }) {
   for (let at = 100; at > 30; at -= 5) await page.keyboard.press("ArrowLeft");
   await form.getByText("Threshold: 30%").waitFor();
   const keep = form.getByRole("spinbutton");
-  assert.deepEqual(await keep.evaluate(({ min, max }) => [min, max]), ["2", "20"]);
-  await keep.fill("1");
-  await form.getByRole("button", { name: "Save" }).click();
-  assert.equal(await keep.evaluate((field) => field.validity.rangeUnderflow), true, "1 is refused");
+  assert.deepEqual(await keep.evaluate(({ min, max }) => [min, max]), ["0", "20"]);
+  for (const [refused, why] of [["1", "customError"], ["21", "rangeOverflow"], ["-1", "rangeUnderflow"]]) {
+    await keep.fill(refused);
+    await form.getByRole("button", { name: "Save" }).click();
+    assert.equal(await keep.evaluate((field, why) => field.validity[why], why), true, `${refused} is refused`);
+  }
+  assert.deepEqual((await service.call("GET", "/v1/agents/reviewer")).settings, {}, "nothing of it is saved");
   await keep.fill("8");
   await form.getByLabel("Summaries are written by").selectOption("llm");
   const channel = form.getByRole("combobox", { name: /channel/i });
@@ -69,7 +72,7 @@ async function channelList({ visit }) {
   const local = rows.filter({ hasText: "local" }).first();
   assert.match(await textOf(local), /auxiliary.*small, large/);
   assert.equal(await rows.filter({ hasText: "chatty" }).getByText("auxiliary").count(), 0);
-  await page.getByLabel(/used for compaction/).check();
+  await page.getByLabel("Only those that may be used for compaction").check();
   await until(() => rows.count(), 1);
   await local.getByText("auxiliary").waitFor();
 }

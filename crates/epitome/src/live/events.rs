@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use epitome_engine::{Check, Observer, Progress, Report, Step};
+use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
 use epitome_session::Trigger;
 use serde::Serialize;
 
@@ -53,6 +53,10 @@ pub enum Event {
     CompactionDone {
         /// Whether the view is now smaller.
         success: bool,
+        /// How it ended, as in its report.
+        status: Status,
+        /// Where it stopped above its target, or why it was not made; as in its report.
+        stopped: Option<String>,
         /// Messages that left or were shortened.
         compacted_count: u32,
         /// Messages that stay as they were.
@@ -410,6 +414,8 @@ pub(super) fn done(
     let keep_recent_count = report.messages.iter().filter(|receipt| stays(receipt.outcome)).count() as u32;
     Event::CompactionDone {
         success: report.status.is_compaction(),
+        status: report.status,
+        stopped: report.stopped.clone(),
         compacted_count: report.messages.len() as u32 - keep_recent_count,
         keep_recent_count,
         summary_message_id,

@@ -65,7 +65,7 @@ fn a_compaction_is_told_from_start_to_end() {
     ];
     assert_eq!(names(&events), expected);
     let done = serde_json::to_value(&events[4]).unwrap();
-    assert_eq!(done["success"], true);
+    assert_eq!((&done["success"], &done["status"]), (&true.into(), &"compacted".into()));
     assert_eq!(done["epoch"], 0);
     assert!(done["summaryContent"].as_str().unwrap().contains("messages, remembering"), "{done}");
     assert_eq!(

@@ -88,6 +88,8 @@ mod tests {
     fn done() -> Event {
         Event::CompactionDone {
             success: true,
+            status: epitome::Status::Compacted,
+            stopped: None,
             compacted_count: 1,
             keep_recent_count: 1,
             summary_message_id: None,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::error::ApiError;
+use crate::error::{ApiError, NO_SUMMARY_HELP};
 use crate::guard::parts;
 use crate::state::{App, Failed};
 
@@ -146,8 +146,7 @@ fn not_compacted(error: EngineError) -> ApiError {
         // Nobody hears it: whoever waited is gone, or was told when the time was over.
         return Failed::TimedOut.into();
     }
-    let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
-    ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), help)
+    ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), NO_SUMMARY_HELP)
 }
 
 /// 413 for what has too many parts.

@@ -9,7 +9,7 @@ use epitome::session::UndoError;
 use epitome::store::StoreError;
 
 use super::Sessions;
-use crate::error::ApiError;
+use crate::error::{ApiError, NO_SUMMARY_HELP};
 use crate::state::Failed;
 
 /// After how long trying again makes sense where the store does not answer.
@@ -93,8 +93,7 @@ pub(super) fn live(error: LiveError) -> ApiError {
         }
         LiveError::Engine(EngineError::Stale | EngineError::Outgrown { .. }) | LiveError::NotArchived { .. } => stale(),
         LiveError::Engine(EngineError::NoSummary(_)) => {
-            let help = "try again, or let the rules write summaries: [summary] on_failure = \"go-on\"";
-            ApiError::new(StatusCode::BAD_GATEWAY, "not-compacted", message, help)
+            ApiError::new(StatusCode::BAD_GATEWAY, "not-compacted", message, NO_SUMMARY_HELP)
         }
         LiveError::Engine(EngineError::Cancelled) => Failed::TimedOut.into(),
         LiveError::EditSummary(_) => {

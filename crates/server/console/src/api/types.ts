@@ -308,6 +308,8 @@ export type ServerEvent =
   | {
       event: "compaction_done";
       success: boolean;
+      status: Report["status"];
+      stopped: string | null;
       compactedCount: number;
       keepRecentCount: number;
       summaryMessageId: string | null;

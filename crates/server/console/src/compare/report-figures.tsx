@@ -45,7 +45,7 @@ export function ReportFigures({ report }: { report: Report }): VNode {
         )}
         {report.stopped !== undefined && (
           <div>
-            <dt>Above the target</dt>
+            <dt>Why no further</dt>
             <dd>{report.stopped}</dd>
           </div>
         )}

@@ -12,6 +12,8 @@ const step: ServerEvent = { event: "compaction_step", strategy: "trim", tokensBe
 const done: ServerEvent = {
   event: "compaction_done",
   success: true,
+  status: "compacted",
+  stopped: null,
   compactedCount: 8,
   keepRecentCount: 4,
   summaryMessageId: "s",
@@ -36,9 +38,15 @@ test("running, with what is done so far", () => {
 test("done, unchanged, failed", () => {
   const expected = { state: "done", epoch: 0, tokensBefore: 9, tokensAfter: 5, compacted: 8, summary: "s" };
   expect(run(start, step, done)).toEqual(expected);
-  expect(run(start, { ...done, success: false })).toEqual({ state: "unchanged" });
+  const untouched: ServerEvent = { ...done, success: false, status: "no-change", stopped: "not made: 9 would stay" };
+  expect(run(start, untouched)).toEqual({ state: "unchanged", why: "Not made: 9 would stay." });
   const error: ServerEvent = { event: "compaction_error", message: "no model", retryable: true };
   expect(run(start, error)).toEqual({ state: "failed", message: "no model", help: "", retryable: true });
+});
+
+test("what the answer said stays when the event comes after it", () => {
+  const failed: Compaction = { state: "failed", message: "no model", help: "start it", retryable: true };
+  expect(after(failed, { event: "compaction_error", message: "no model", retryable: true })).toBe(failed);
 });
 
 test("a page that opens in the middle, and one that starts again after a failure", () => {

@@ -1,4 +1,5 @@
 import type { ServerEvent } from "../api/types";
+import { whyUnchanged } from "./report";
 
 export interface StepSeen {
   strategy: string;
@@ -24,7 +25,7 @@ export type Compaction =
       compacted: number;
       summary: string | null;
     }
-  | { state: "unchanged" }
+  | { state: "unchanged"; why: string }
   | { state: "failed"; message: string; help: string; retryable: boolean };
 
 /** The bubble after an event; events that are not about compactions change nothing. */
@@ -48,7 +49,7 @@ export function after(current: Compaction | null, event: ServerEvent): Compactio
       return { ...running, summaries: { asked, written: written + 1 } };
     }
     case "compaction_done":
-      if (!event.success) return { state: "unchanged" };
+      if (!event.success) return { state: "unchanged", why: whyUnchanged(event.status, event.stopped) };
       return {
         state: "done",
         epoch: event.epoch,
@@ -58,6 +59,7 @@ export function after(current: Compaction | null, event: ServerEvent): Compactio
         summary: event.summaryMessageId,
       };
     case "compaction_error":
+      if (current?.state === "failed" && current.message === event.message) return current;
       return { state: "failed", message: event.message, help: "", retryable: event.retryable };
     case "arrival_cut":
     case "results_cleared":

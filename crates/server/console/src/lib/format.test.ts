@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ago, count, firstLine, lineCount, plural, savedShare, share, short } from "./format";
+import { ago, count, firstLine, lineCount, plural, savedShare, sentence, share, short } from "./format";
 
 test("numbers", () => {
   expect([count(1204), short(128_000), share(70.94), share(100)]).toEqual(["1,204", "128K", "70.9%", "100%"]);
@@ -8,6 +8,15 @@ test("numbers", () => {
     "1 message",
     "2,000 messages",
     "0 entries",
+  ]);
+});
+
+test("what the service says, as a sentence", () => {
+  expect(["", "no model", "is it there?", "what stays (newest-user 9)"].map(sentence)).toEqual([
+    "",
+    "No model.",
+    "Is it there?",
+    "What stays (newest-user 9)",
   ]);
 });
 

@@ -69,6 +69,13 @@ export function lineCount(text: string): number {
   return lines;
 }
 
+/** The text with a capital letter and a full stop; empty where it is. */
+export function sentence(text: string): string {
+  if (text === "") return "";
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?)]$/.test(whole) ? whole : `${whole}.`;
+}
+
 /** `context-window` → `context window`. */
 export function words(name: string): string {
   return name.replaceAll(/[-_]/g, " ");

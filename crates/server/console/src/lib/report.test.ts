@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Kept, Quality } from "../api/types";
-import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence } from "./report";
+import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence, whyUnchanged } from "./report";
 
 const kept = (kept: number, held: number): Kept => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [] });
 const QUALITY: Quality = {
@@ -36,6 +36,12 @@ test("a hollow result is a compaction, and says what is wrong with it", () => {
   const statuses = ["no-change", "compacted", "hollow", "infeasible", "rolled-back"] as const;
   expect(statuses.filter(isCompaction)).toEqual(["compacted", "hollow"]);
   expect(statuses.filter((status) => statusSentence(status) === "")).toEqual(["compacted"]);
+});
+
+test("why nothing changed", () => {
+  expect(whyUnchanged("no-change", null)).toBe("The session fits as it is.");
+  expect(whyUnchanged("no-change", "not made: of 9 tokens 9 would stay")).toBe("Not made: of 9 tokens 9 would stay.");
+  expect(whyUnchanged("rolled-back", null)).toMatch(/keeps enough .* nothing changes\.$/);
 });
 
 test("phases that were not timed count for nothing", () => {

@@ -1,13 +1,13 @@
 import type { Quality, QualityPart, Report } from "../api/types";
-import { count, share } from "./format";
+import { count, sentence, share } from "./format";
 
 /** What a status means where it is not simply a compaction; empty where it is. */
 const MEANING: Record<Report["status"], string> = {
-  "no-change": "The session fits, or nothing in it may leave: nothing would change.",
+  "no-change": "The session fits, or nothing in it may leave: nothing changes.",
   compacted: "",
   hollow: "It fits, but nothing is left of what was asked for and worked on. A larger budget keeps some of it.",
   infeasible: "What must stay is larger than the limit.",
-  "rolled-back": "No way was found that keeps enough of what the session holds: nothing would change.",
+  "rolled-back": "No way was found that keeps enough of what the session holds: nothing changes.",
 };
 
 const PARTS: [QualityPart, string][] = [
@@ -22,6 +22,12 @@ const PARTS: [QualityPart, string][] = [
 /** A sentence on the status; empty where there is nothing to say. */
 export function statusSentence(status: Report["status"]): string {
   return MEANING[status];
+}
+
+/** Why a compaction left the session as it was. */
+export function whyUnchanged(status: Report["status"], stopped: string | null): string {
+  if (status !== "no-change") return statusSentence(status);
+  return stopped === null ? "The session fits as it is." : sentence(stopped);
 }
 
 /** Whether the session is another one with it. */

@@ -50,6 +50,12 @@ export function AgentsScreen(): VNode {
 /** Who may write summaries, by the setting's values. */
 const WRITERS: Record<string, string> = { rules: "rules, without a model", llm: "the auxiliary model", off: "nobody" };
 
+/** The most of the newest messages that are offered to stay. */
+const KEEP_MOST = 20;
+
+/** What is said to 1: one message alone is an answer without its question. */
+const KEEPS_ONE = "At least 2 messages, or 0 to leave it to the strategies.";
+
 interface CardProperties {
   agent: Agent;
   channels: Channel[];
@@ -65,6 +71,8 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
   const effective = agent.effective ?? {};
   const threshold = settings.threshold_percent ?? effective.threshold_percent ?? 70;
   const keepRecent = settings.keep_recent ?? effective.keep_recent ?? 0;
+  // A larger number that the configuration or a client has set may stay.
+  const keepMost = Math.max(KEEP_MOST, agent.settings.keep_recent ?? effective.keep_recent ?? 0);
   const channel = settings.channel ?? "";
   const models = channels.find((known) => known.name === channel)?.models ?? channels.flatMap((known) => known.models);
   const list = useId();
@@ -116,8 +124,9 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
           <input
             type="number"
             min={0}
-            max={Math.max(20, keepRecent)}
+            max={keepMost}
             required
+            ref={(field) => field?.setCustomValidity(keepRecent === 1 ? KEEPS_ONE : "")}
             value={keepRecent}
             onInput={(event) => {
               const value = event.currentTarget.valueAsNumber;

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 
 import type { HistoryEntry } from "../api/types";
 import type { Compaction } from "../lib/compaction";
-import { count, plural, savedShare, share, words } from "../lib/format";
+import { count, plural, savedShare, sentence, share, words } from "../lib/format";
 import { hashOf } from "../lib/route";
 
 /** What the buttons of the bubbles do. */
@@ -35,10 +35,10 @@ export function LiveBubble({ compaction, actions }: { compaction: Compaction; ac
     case "failed":
       return (
         <Bubble state="failed" title={<strong>Compaction failed</strong>}>
-          <p>
-            {compaction.message}
-            {compaction.help !== "" && ` — ${compaction.help}`}
-          </p>
+          <div role="alert">
+            <p>{sentence(compaction.message)}</p>
+            {compaction.help !== "" && <p>{sentence(compaction.help)}</p>}
+          </div>
           <p class="quiet-text">The session is as it was.</p>
           <div class="buttons">
             {compaction.retryable && (
@@ -54,9 +54,9 @@ export function LiveBubble({ compaction, actions }: { compaction: Compaction; ac
       );
     case "unchanged":
       return (
-        <Bubble state="unchanged" title={<strong>Nothing to compact</strong>}>
+        <Bubble state="unchanged" title={<strong>Nothing was compacted</strong>}>
           <p>
-            The session fits, or nothing in it may leave.{" "}
+            {compaction.why}{" "}
             <button type="button" class="link" onClick={actions.dismiss}>
               Dismiss
             </button>

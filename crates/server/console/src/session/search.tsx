@@ -28,6 +28,12 @@ export function SearchBox({ session, onShow }: Properties): VNode {
   const [results, setResults] = useState<Results | null>(null);
   const search = useAction();
   useEffect(() => setResults(null), [session]);
+  // The browser keeps what was in sight where it was, which is below the hits.
+  const section = useRef<HTMLElement>(null);
+  const [searches, setSearches] = useState(0);
+  useEffect(() => {
+    if (searches > 0) section.current?.scrollIntoView({ block: "start" });
+  }, [searches]);
   // An answer may arrive when another session is shown.
   const shown = useRef(session);
   shown.current = session;
@@ -41,12 +47,14 @@ export function SearchBox({ session, onShow }: Properties): VNode {
         passages: page === 0 || !before ? found.passages : [...before.passages, ...found.passages],
         next: found.more ? page + 1 : null,
       }));
-      if (page === 0) announce(found.passages.length === 0 ? "Nothing found" : plural(found.passages.length, "passage"));
+      if (page > 0) return;
+      setSearches((before) => before + 1);
+      announce(found.passages.length === 0 ? "Nothing found" : plural(found.passages.length, "passage"));
     });
 
   const input = useRef<HTMLInputElement>(null);
   return (
-    <section class="search" aria-label="Search in everything that was said">
+    <section ref={section} class="history-search" aria-label="Search in everything that was said">
       <form
         role="search"
         onSubmit={(event) => {

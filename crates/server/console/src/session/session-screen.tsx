@@ -6,7 +6,7 @@ import type { Appended, ServerEvent } from "../api/types";
 import { watch } from "../api/watch";
 import { type Compaction, after, started } from "../lib/compaction";
 import { count, plural } from "../lib/format";
-import { isCompaction, statusSentence } from "../lib/report";
+import { isCompaction, statusSentence, whyUnchanged } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { asApiError, useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
 import { Heading } from "../ui/heading";
@@ -67,13 +67,13 @@ export function SessionScreen({ id }: { id: string }): VNode {
       case "compaction_done":
         announce(
           event.success
-            ? `Compaction done: ${count(event.tokensBefore)} to ${count(event.tokensAfter)} tokens`
-            : "There was nothing to compact",
+            ? `Compaction done: ${count(event.tokensBefore)} to ${count(event.tokensAfter)} tokens. ${statusSentence(event.status)}`.trim()
+            : "Nothing was compacted",
         );
         reload();
         return;
       case "compaction_error":
-        announce(`Compaction failed: ${event.message}`);
+        announce("Compaction failed"); // the bubble says why
         return;
       case "arrival_cut":
       case "results_cleared":
@@ -112,10 +112,10 @@ export function SessionScreen({ id }: { id: string }): VNode {
 
   // Where one has scrolled away from the end, what begins or fails there comes into sight.
   const bubble = useRef<HTMLDivElement>(null);
-  const liveState = live?.state;
+  const inSight = live?.state === "failed" ? `failed: ${live.message} ${live.help}` : live?.state;
   useEffect(() => {
-    if (liveState === "running" || liveState === "failed") bubble.current?.scrollIntoView({ block: "center" });
-  }, [liveState]);
+    if (inSight !== undefined && inSight !== "done") bubble.current?.scrollIntoView({ block: "center" });
+  }, [inSight]);
 
   const compact = async (options: CompactOptions) => {
     lastOptions.current = options;
@@ -124,9 +124,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
     isOurs.current = true;
     try {
       const { report, epoch } = await client.compact(id, options);
-      setLive(isCompaction(report.status) && epoch !== null ? null : { state: "unchanged" });
-      // The events do not tell this.
-      if (report.status === "hollow") announce(statusSentence(report.status));
+      setLive(isCompaction(report.status) && epoch !== null ? null : { state: "unchanged", why: whyUnchanged(report.status, report.stopped ?? null) });
       reload();
     } catch (error) {
       const { code, message, help, retryable } = asApiError(error);
@@ -136,7 +134,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
         return;
       }
       setLive({ state: "failed", message, help, retryable });
-      announce(`Compaction failed: ${message}`);
+      announce("Compaction failed");
     } finally {
       isOurs.current = false;
     }
@@ -193,7 +191,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
           <button
             type="button"
             class="primary"
-            disabled={!value || live?.state === "running"}
+            disabled={!value || value.messages === 0 || live?.state === "running"}
             onClick={() => setDialog("compact")}
           >
             Compact…

@@ -6,10 +6,11 @@ import type { HistoryEntry, StoredMessage } from "../api/types";
 import { count, plural } from "../lib/format";
 import { Markdown } from "../lib/markdown";
 import { pieces } from "../lib/marks";
+import { isTranscript } from "../lib/transcript";
 import { Dialog } from "../ui/dialog";
 import { useClient, useLoad } from "../ui/hooks";
 import { Problem } from "../ui/problem";
-import { useRecall } from "../ui/recall";
+import { MarkedText, useRecall } from "../ui/recall";
 import { MessageCard } from "./message-card";
 
 /** Messages behind a summary that are fetched at once. */
@@ -76,7 +77,7 @@ function plainText(message: StoredMessage["message"]): string {
   return message.blocks.map(({ content }) => (content.type === "text" ? content.text : "")).join("\n");
 }
 
-/** The engine's heading with its handle as a button, and the rest as Markdown. */
+/** The engine's heading with its handle as a button, and the rest as Markdown, or line by line where it is a transcript. */
 function SummaryText({ text }: { text: string }): VNode {
   const recall = useRecall();
   const [first] = pieces(text);
@@ -91,8 +92,18 @@ function SummaryText({ text }: { text: string }): VNode {
           </button>
         </p>
       )}
-      {rest.trim() === "" ? <p class="quiet-text">The summary is empty.</p> : <Markdown text={rest} />}
+      <SummaryBody text={rest} />
     </>
+  );
+}
+
+function SummaryBody({ text }: { text: string }): VNode {
+  if (text.trim() === "") return <p class="quiet-text">The summary is empty.</p>;
+  if (!isTranscript(text)) return <Markdown text={text} />;
+  return (
+    <div class="text">
+      <MarkedText text={text} />
+    </div>
   );
 }
 

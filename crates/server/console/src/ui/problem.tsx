@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 
 import type { ApiError } from "../api/client";
-import { count, words } from "../lib/format";
+import { count, sentence, words } from "../lib/format";
 
 /** What went wrong, and what can be done about it. */
 export function Problem({ error, children }: { error: ApiError; children?: ComponentChildren }): VNode {
@@ -20,11 +20,4 @@ export function Problem({ error, children }: { error: ApiError; children?: Compo
       {children}
     </div>
   );
-}
-
-/** The text with a capital letter and a full stop. */
-function sentence(text: string): string {
-  if (text === "") return "";
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?)]$/.test(whole) ? whole : `${whole}.`;
 }
