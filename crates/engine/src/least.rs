@@ -42,11 +42,11 @@ pub(crate) fn not_worthwhile(working: &Working, context: &Context<'_>, stays: To
     let mut parts = floor_of(working, context).parts;
     parts.retain(|part| part.part != FREE);
     let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();
+    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
     format!(
-        "not made: of {} tokens {} would stay ({}), and less than {} saved is not worth a compaction",
+        "not made: of {} tokens {} would stay{named}, and less than {} saved is not worth a compaction",
         number(working.total),
         number(stays),
-        named.join(", "),
         number(least)
     )
 }

@@ -11,7 +11,7 @@ use crate::digest;
 use crate::layout::{Layout, Place};
 use crate::records::records;
 use crate::sections;
-use crate::source::{Kind, Source};
+use crate::source::{Kind, Passage, Source};
 use crate::worth::Worth;
 
 /// The part of the room, one in so many, that the beginnings of answers take before anything else is chosen.
@@ -41,7 +41,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         match layout.place(passage.unit as usize) {
             Place::Folds => true,
             Place::Message => true,
-            Place::Newest => matches!(passage.kind, Kind::Output | Kind::Told),
+            Place::Newest => is_cut_in_newest(view, passage),
             Place::Stays | Place::Summary => false,
         }
     };
@@ -49,6 +49,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     let mut choice = Choice::new(source, worth, is_open, stays).with_bounds(bounds(source, layout));
     take_beginnings(source, layout, &mut choice);
     let least = choice.order.len();
+    take_newest_words(source, worth, layout, &mut choice);
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
     let mut room = layout.room;
@@ -108,14 +109,45 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
     Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
 }
 
-/// The first line of a typed message that is cut stays whatever the room: a mark in its place would say nothing.
+/// Whether a passage of the newest step may be cut where it stands: what tools printed and what the model said, but for a
+/// message that holds its call in its text, of which an agent answers the results.
+fn is_cut_in_newest(view: &View<'_>, passage: &Passage) -> bool {
+    let holds_call = |at: BlockRef| !view.message(at.message as usize).text_calls.is_empty();
+    match passage.kind {
+        Kind::Output | Kind::Told => true,
+        Kind::Said | Kind::Answer => passage.at.is_some_and(|at| !holds_call(at)),
+        Kind::Typed | Kind::Injected | Kind::Call | Kind::Argument => false,
+    }
+}
+
+fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
+    layout.place(passage.unit as usize) == Place::Newest && matches!(passage.kind, Kind::Said | Kind::Answer)
+}
+
+/// The first line of a typed message that is cut, and of what the model said last, stays whatever the room: a mark in its
+/// place would say nothing.
 fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     let mut newest = u32::MAX;
-    for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Typed) {
-        if layout.place(passage.unit as usize) == Place::Message && newest != passage.unit {
+    for passage in &source.passages {
+        let is_typed = passage.kind == Kind::Typed && layout.place(passage.unit as usize) == Place::Message;
+        if (is_typed || is_newest_words(layout, passage)) && newest != passage.unit {
             newest = passage.unit;
             choice.take(passage.lines.start);
         }
+    }
+}
+
+/// What the model said last stays whole where it takes no more than half of the room; of a longer text the end stays, which
+/// tells what comes next or asks for it, and its other lines are chosen like all.
+fn take_newest_words(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>) {
+    let words = || source.passages.iter().filter(|passage| is_newest_words(layout, passage));
+    let lines = || words().flat_map(|passage| passage.lines.clone());
+    let tokens = |lines: &mut dyn Iterator<Item = u32>| lines.map(|line| worth.tokens[line as usize]).sum::<Tokens>();
+    let half = layout.room / 2;
+    if tokens(&mut lines()) <= half {
+        lines().for_each(|line| choice.take(line));
+    } else if let Some(last) = lines().last().filter(|last| tokens(&mut std::iter::once(*last)) <= half / 2) {
+        choice.take(last);
     }
 }
 
@@ -241,23 +273,26 @@ fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[boo
     let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
     for (index, passage) in source.passages.iter().enumerate() {
         let Some(at) = passage.at else { continue };
-        if !matches!(layout.place(passage.unit as usize), Place::Message | Place::Newest) || passage.kind == Kind::Call
-        {
+        let is_cut = match layout.place(passage.unit as usize) {
+            Place::Message => passage.kind != Kind::Call,
+            Place::Newest => is_cut_in_newest(view, passage),
+            Place::Folds | Place::Stays | Place::Summary => continue,
+        };
+        if cut_units.insert(passage.unit) {
+            fitted.tokens += view.unit_tokens(passage.unit as usize);
+        }
+        if !is_cut {
             continue;
         }
         match blocks.last_mut() {
             Some((last, passages)) if *last == at => passages.push(index),
             _ => blocks.push((at, vec![index])),
         }
-        if cut_units.insert(passage.unit) {
-            fitted.tokens += view.unit_tokens(passage.unit as usize);
-        }
     }
     for (at, passages) in blocks {
         let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { continue };
         let lines: Vec<u32> = passages.iter().flat_map(|passage| source.passages[*passage].lines.clone()).collect();
-        let is_argument = passages.iter().any(|passage| source.passages[*passage].kind == Kind::Argument);
-        if is_argument || lines.iter().all(|line| kept[*line as usize]) {
+        if lines.iter().all(|line| kept[*line as usize]) {
             continue;
         }
         let mut keep: Vec<Range<u32>> = Vec::new();

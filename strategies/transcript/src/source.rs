@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::speech::Demand;
-use epitome_strategy::{BlockRef, Message, Origin, Role, UnitKind, Value, View, speech, tools};
+use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
 use crate::digest::{self, Record, Speaker};
@@ -113,6 +113,8 @@ pub(crate) struct Source {
     folder: String,
     /// Whether the message before was what a tool gave.
     is_behind_output: bool,
+    /// Whether the unit that is being read is the newest step.
+    is_newest: bool,
 }
 
 /// Where something that is read stands.
@@ -132,6 +134,7 @@ impl Source {
                 break;
             }
             let place = Place { unit: index as u32, at: None };
+            source.is_newest = view.protection(index) == Protection::NewestStep;
             source.waiting.clear();
             match behind.get(&index) {
                 Some(Behind::Messages(messages)) => messages.iter().for_each(|it| source.read_message(it, place, None)),
@@ -317,6 +320,8 @@ impl Source {
         let cut = match kind {
             Kind::Output => Cut::NumberedLines,
             Kind::Typed | Kind::Told => Cut::Sentences,
+            // It is read as it stands, and may have to be cut to very little.
+            Kind::Said | Kind::Answer if self.is_newest => Cut::Sentences,
             _ => Cut::Lines,
         };
         for piece in pieces(part, cut) {

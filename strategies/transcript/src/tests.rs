@@ -117,6 +117,35 @@ fn the_newest_step_is_cut_where_it_stands() {
 }
 
 #[test]
+fn what_the_model_said_last_is_cut_last() {
+    // The texts that are cut, by their message, with what stays of them.
+    let excerpts = |planned: &Planned| -> Vec<(u32, Vec<std::ops::Range<u32>>)> {
+        let excerpt = |edit: &Edit| match edit {
+            Edit::Excerpt { message, keep, .. } => Some((*message, keep.clone())),
+            _ => None,
+        };
+        planned.plan.edits.iter().filter_map(excerpt).collect()
+    };
+    let printed = "user: go\nassistant: I print it, for libfoo was missing.\ncall Bash b {\"command\":\"cat big.log\"}\n\
+        result b:\n  line {n} of the log … x400 lines\n  error: it broke\n";
+    let planned = case(printed, "").target(600).run();
+    let cut: Vec<u32> = excerpts(&planned).iter().map(|(message, _)| *message).collect();
+    assert_eq!(cut, [2], "the result is cut, what was said is not: {}", planned.text);
+    // Of a long answer the beginning and the end stay, and what else there is room for.
+    let answer = "user: review\nassistant:\n  Module {n} has a defect which breaks some input. … x60 lines\n  Shall I mend them?\n";
+    let planned = case(answer, "").target(300).run();
+    let found = excerpts(&planned);
+    let [(1, keep)] = &found[..] else { panic!("{}", planned.text) };
+    let lines: usize = (1..=60).map(|n| format!("Module {n} has a defect which breaks some input.\n").len()).sum();
+    let last = keep.last().map(|range| range.end as usize);
+    assert_eq!((keep[0].start, last), (0, Some(lines + "Shall I mend them?".len())), "{keep:?}");
+    assert!(keep[0].end > 500 && planned.after <= 300, "{} {keep:?}", planned.after);
+    // Of one line its first sentence stays, if nothing else fits.
+    let planned = case("user: what is it?\nassistant: It is a chain of several steps. Many more are there, of which each passes something on to the next one in some way or other, as long as the room that is there lasts, and no longer than that.", "").target(20).run();
+    assert!(matches!(&excerpts(&planned)[..], [(1, keep)] if keep[0].start == 0), "{}", planned.text);
+}
+
+#[test]
 fn an_earlier_transcript_is_read_back_and_another_summary_keeps_its_sections() {
     let earlier = "user: go\nuser(summary):\n  [Summary of 9 earlier messages]\n  » I ran the tests.\n  ▸ Bash: cargo test\n  → test result: FAILED\n  \
         » words of little use … x300\nuser: on\nassistant: yes\nuser: and?\nassistant: no";
