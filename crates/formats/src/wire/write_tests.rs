@@ -477,7 +477,7 @@ fn claude_code_resumes_from_what_is_appended() {
     let input = [
         record("user", "u1", r#"{"role":"user","content":"a"}"#),
         record("assistant", "a1", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"text","text":"x"}]}"#),
-        record("assistant", "a2", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{ "k": 1 }}]}"#),
+        record("assistant", "a2", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{ "k": 1 }}],"usage":{"input_tokens":180000,"output_tokens":9}}"#),
         record("user", "u2", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"out"},{"type":"text","text":"and"}]}"#),
         "{\"type\":\"last-prompt\",\"sessionId\":\"S\"}\n".to_owned(),
     ]
@@ -501,7 +501,15 @@ fn claude_code_resumes_from_what_is_appended() {
             (&"S".into(), &"/p".into(), &"2.1".into())
         );
     }
-    assert!(text[input.len()..].contains(r#""input":{ "k": 1 }"#), "untouched messages are the same bytes");
+    assert!(text[input.len()..].contains(r#""input":{ "k": 1 }"#), "untouched content is the same bytes");
+    let id = &lines[2]["message"]["id"];
+    assert!(
+        id.as_str().is_some_and(|id| id.starts_with("msg_")),
+        "records of one id are one message to the agent: {id}"
+    );
+    assert_eq!(&lines[3]["message"]["id"], id, "the copies of one message are one message");
+    let used: Vec<_> = lines[3]["message"]["usage"].as_object().unwrap().values().map(|it| it.as_u64()).collect();
+    assert_eq!(used, [Some(0); 4], "the agent takes the newest usage for the size of its context");
     assert_eq!(
         lines[4]["message"]["content"].as_array().unwrap().len(),
         2,
