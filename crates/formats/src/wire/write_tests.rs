@@ -518,3 +518,65 @@ fn claude_code_resumes_from_what_is_appended() {
     let again = load(text.as_bytes());
     assert_eq!(reader_tests::view(again.sessions[0].session.view())[0], "user/Summary: so far");
 }
+
+#[test]
+fn codex_resumes_from_what_is_appended() {
+    let used = |tokens: u32| {
+        format!(
+            r#"{{"input_tokens":{tokens},"cached_input_tokens":7,"output_tokens":10,"total_tokens":{}}}"#,
+            tokens + 10
+        )
+    };
+    let input = [
+        r#"{"timestamp":"2026-01-01T00:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"S","history_mode":"paginated"}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:01.000Z","ordinal":1,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:02.000Z","ordinal":2,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"b"}]}}"#.to_owned(),
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:03.000Z","ordinal":3,"type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{},"last_token_usage":{},"model_context_window":200000}},"rate_limits":null}}}}"#,
+            used(300_000), used(195_000)
+        ),
+        String::new(),
+    ]
+    .join("\n");
+    let records = |text: &str| -> Vec<serde_json::Value> {
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let loaded = load(input.as_bytes());
+    let mut session = loaded.sessions[0].session.clone();
+    compact(&mut session, "so far");
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+    let [compacted, counted] = &records(&text)[4..] else { panic!("{text}") };
+    let told = |record: &serde_json::Value| (record["type"].clone(), record["ordinal"].clone());
+    assert_eq!(told(compacted), ("compacted".into(), 4.into()));
+    assert_eq!(told(counted), ("event_msg".into(), 5.into()));
+    let expect: serde_json::Value = serde_json::from_str(&format!(
+        r#"{{"type":"token_count","info":{{"total_token_usage":{},"last_token_usage":{{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"total_tokens":400}},"model_context_window":200000}},"rate_limits":null}}"#,
+        used(300_000)
+    ))
+    .unwrap();
+    assert_eq!(counted["payload"], expect, "what was used in all stays, the context is what it is now");
+    let again = load(text.as_bytes());
+    assert_eq!(
+        again.sessions[0].session.view(),
+        session.view(),
+        "what is added for the agent says nothing to a reader"
+    );
+
+    let mut undone = again.sessions[0].session.clone();
+    undone.undo(undone.next_epoch() - 1).unwrap();
+    let text = String::from_utf8(write(&again, 0, &undone, Format::Codex).unwrap()).unwrap();
+    assert_eq!(
+        records(&text)[7]["payload"]["info"]["last_token_usage"]["total_tokens"],
+        9000,
+        "the context is whole again"
+    );
+
+    // Files of earlier versions number nothing and need not count.
+    let plain = input.replace("\"ordinal\":", "\"other\":").replace("token_count", "other");
+    let loaded = load(plain.as_bytes());
+    let mut session = loaded.sessions[0].session.clone();
+    compact(&mut session, "so far");
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+    let [compacted] = &records(&text)[4..] else { panic!("{text}") };
+    assert_eq!(told(compacted), ("compacted".into(), serde_json::Value::Null));
+}
