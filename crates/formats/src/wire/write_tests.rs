@@ -580,3 +580,36 @@ fn codex_resumes_from_what_is_appended() {
     let [compacted] = &records(&text)[4..] else { panic!("{text}") };
     assert_eq!(told(compacted), ("compacted".into(), serde_json::Value::Null));
 }
+
+/// Codex tells the model of itself and the machine once more unless its file says behind the compaction that it has.
+#[test]
+fn codex_has_not_to_tell_again_what_the_model_sees() {
+    let line = |kind: &str, payload: &str| format!("{{\"ordinal\":9,\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    let context = [
+        line("world_state", r#"{"full":true,"state":1}"#),
+        line("turn_context", r#"{"turn_id":"1"}"#),
+        line("world_state", r#"{"full":true,"state":2}"#),
+        line("world_state", r#"{"full":false,"state":3}"#),
+        line("turn_context", r#"{"turn_id":"2"}"#),
+    ]
+    .concat();
+    let item = |text: &str| {
+        let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
+        line("response_item", &format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
+    };
+    let check = |messages: &[&str], expect: &[&str]| {
+        let said: String = messages.iter().map(|text| item(text)).collect();
+        let loaded = load((context.clone() + &said).as_bytes());
+        let mut session = loaded.sessions[0].session.clone();
+        compact(&mut session, "so far");
+        let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+        let records: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let behind = records.iter().skip_while(|record| record["type"] != "compacted").skip(1);
+        let behind: Vec<String> = behind.map(|record| record["payload"].to_string()).collect();
+        assert_eq!(behind, expect, "{messages:?}");
+    };
+    let all = [r#"{"full":true,"state":2}"#, r#"{"full":false,"state":3}"#, r#"{"turn_id":"2"}"#];
+    check(&["c", "d", "<environment_context>"], &all);
+    check(&["<environment_context>", "c", "d", "e", "f"], &[]);
+    check(&["c", "d"], &[]);
+}

@@ -30,6 +30,11 @@ pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
             .raw(FIELD, &mark)
             .finish();
         rollout.push("compacted", &payload);
+        if shows_environment(target.session) {
+            for (kind, payload) in told_context(bytes) {
+                rollout.push(kind, &payload);
+            }
+        }
         if let Some(count) = tokens(target.session).and_then(|tokens| token_count(bytes, tokens)) {
             rollout.push("event_msg", &count);
         }
@@ -88,6 +93,39 @@ fn newest_records(bytes: &[u8]) -> impl Iterator<Item = Object<'_>> {
 fn next_ordinal(bytes: &[u8]) -> Option<i64> {
     let is_numbered = |record: &Object<'_>| record.has("ordinal");
     newest_records(bytes).find(is_numbered)?.number("ordinal")?.checked_add(1)
+}
+
+/// Whether a view holds what Codex tells of the machine.
+fn shows_environment(session: &Session) -> bool {
+    session.view().iter().any(|entry| entry.message.plain_text().contains("<environment_context>"))
+}
+
+/// What Codex knows to have told the model of itself and the machine, as the newest records say it: a whole `world_state`,
+/// those that changed it, and the `turn_context`. Behind a compaction without them Codex tells all of it once more, in
+/// messages that no compaction removes. Nothing where it was never told whole. Reads the file's end up to that.
+fn told_context(bytes: &[u8]) -> Vec<(&'static str, String)> {
+    let (mut states, mut turn, mut is_whole) = (Vec::new(), None, false);
+    for record in newest_records(bytes) {
+        match (record.text("type").as_deref(), record.get("payload")) {
+            (Some("world_state"), Some(payload)) if !is_whole => {
+                is_whole = Object::parse(payload).is_some_and(|payload| payload.is_true("full"));
+                states.push(("world_state", payload.to_owned()));
+            }
+            (Some("turn_context"), Some(payload)) if turn.is_none() => {
+                turn = Some(("turn_context", payload.to_owned()))
+            }
+            _ => {}
+        }
+        if is_whole && turn.is_some() {
+            break;
+        }
+    }
+    if !is_whole {
+        return Vec::new();
+    }
+    states.reverse();
+    states.extend(turn);
+    states
 }
 
 /// The tokens of a session's view: those behind its newest compaction, or in front of the first where all are undone.
