@@ -11,7 +11,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::tools::{CONTEXT_STATUS, Tool, tools};
+use crate::tools::{Tool, tools};
 
 /// What a client is told of the server as a whole.
 const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \
@@ -63,7 +63,7 @@ fn described(tool: Tool) -> rmcp::model::Tool {
     };
     let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
     let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(schema)).with_annotations(reads);
-    if tool.name == CONTEXT_STATUS { described } else { described.with_meta(MetaObject(at_hand())) }
+    described.with_meta(MetaObject(at_hand()))
 }
 
 impl<A: Answers> ServerHandler for Handler<A> {

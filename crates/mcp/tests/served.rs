@@ -63,7 +63,7 @@ async fn three_tools_and_what_they_answer() {
     assert_eq!(found.structured_content, None, "agents would give it to their models in place of the text");
     let is_at_hand =
         |tool: &rmcp::model::Tool| tool.meta.as_ref().is_some_and(|meta| meta.0["anthropic/alwaysLoad"] == true);
-    assert_eq!(tools.iter().map(is_at_hand).collect::<Vec<_>>(), [true, true, false], "Claude Code looks at this");
+    assert_eq!(tools.iter().map(is_at_hand).collect::<Vec<_>>(), [true; 3], "Claude Code looks at this");
     let (_, text) = call(&client, "recall", json!({"handle": "#1"})).await;
     assert_eq!(text, "assistant:\nUnderstood.");
     let (_, text) = call(&client, "context_status", json!({})).await;

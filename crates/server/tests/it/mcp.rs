@@ -55,7 +55,7 @@ async fn a_model_looks_up_its_own_past() {
     let recalled = call(&service, ALICE, Some("parser"), "recall", json!({"handle": handle})).await;
     assert!(text(&recalled).contains("src/part_3/file_7.rs"), "{recalled}");
     let status = call(&service, ALICE, Some("parser"), "context_status", json!({})).await;
-    assert!(text(&status).contains(" have left it, "), "{status}");
+    assert!(text(&status).contains("\nLeft it: "), "{status}");
     // The session named by the call.
     let mut named = queries.clone();
     named["session"] = "parser".into();
