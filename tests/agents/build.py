@@ -20,8 +20,8 @@ def steps(parts, answer, usage=None):
     return [{"shell": part} for part in parts] + [last]
 
 
-def compact(scene, file, *options):
-    """Compacts an agent's file in place to half of what may leave its context: the tokens before and after.
+def compact(scene, file, *options, share=0.5):
+    """Compacts an agent's file in place to a share of what may leave its context: the tokens before and after.
 
     The file is the one that was there, and what was there is still its beginning."""
     content, identity = file.read_bytes(), file.stat().st_ino
@@ -29,7 +29,7 @@ def compact(scene, file, *options):
     config.write_text(CONFIG)
     tokens = json.loads(scene.command("inspect", file, "--json"))["session"]["tokens"]
     fixed = scene.agent.instructions
-    scene.command("compact", file, "--budget", fixed + (tokens - fixed) // 2, "-o", file, "--config", config, "--report", report, *options)
+    scene.command("compact", file, "--budget", fixed + int((tokens - fixed) * share), "-o", file, "--config", config, "--report", report, *options)
     told = json.loads(report.read_text())
     assert told["status"] == "compacted", told["status"]
     assert file.stat().st_ino == identity and file.read_bytes().startswith(content), "the file was not gone on in"

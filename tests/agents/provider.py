@@ -5,7 +5,8 @@
 SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear) and `steps`, one for each answer; the last one is
 given for good. A step is an object:
 
-    shell      a command for the agent's shell; a number for one with much output that is told from others by it
+    shell      a command for the agent's shell; a number for one with much output that is told from others by it; a list
+               for several in one answer
     calls      [[tool, arguments], …] beside it, by the end of the tool's name; a tool that is not there is left out
     say        a text, as the answer or in front of the calls
     quote      a regular expression: what it finds last in the results of the request's tools is said behind the text
@@ -82,7 +83,8 @@ def answer(body, used):
         return (f"aside_{next(numbers)}", ASIDE, []), used
     number = min(step_of(body), len(SCRIPT["steps"]) - 1)
     step = SCRIPT["steps"][number]
-    asked = [(tool, arguments(tool[0], step["shell"]))] if "shell" in step else []
+    parts = step.get("shell", [])
+    asked = [(tool, arguments(tool[0], part)) for part in (parts if isinstance(parts, list) else [parts])]
     taken = last_found(step["take"], body) if "take" in step else ""
     for wanted, given in step.get("calls", []):
         given = {key: taken if value == "{taken}" else value for key, value in given.items()}
