@@ -545,16 +545,16 @@ fn codex_resumes_from_what_is_appended() {
     let mut session = loaded.sessions[0].session.clone();
     compact(&mut session, "so far");
     let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
-    let [compacted, counted] = &records(&text)[4..] else { panic!("{text}") };
+    let added = |text: &str| records(text).split_off(4);
     let told = |record: &serde_json::Value| (record["type"].clone(), record["ordinal"].clone());
-    assert_eq!(told(compacted), ("compacted".into(), 4.into()));
-    assert_eq!(told(counted), ("event_msg".into(), 5.into()));
+    let is_told: Vec<_> = added(&text).iter().map(told).collect();
+    assert_eq!(is_told, [("compacted".into(), 4.into()), ("event_msg".into(), 5.into())]);
     let expect: serde_json::Value = serde_json::from_str(&format!(
         r#"{{"type":"token_count","info":{{"total_token_usage":{},"last_token_usage":{{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"total_tokens":400}},"model_context_window":200000}},"rate_limits":null}}"#,
         used(300_000)
     ))
     .unwrap();
-    assert_eq!(counted["payload"], expect, "what was used in all stays, the context is what it is now");
+    assert_eq!(added(&text)[1]["payload"], expect, "what was used in all stays, the context is what it is now");
     let again = load(text.as_bytes());
     assert_eq!(
         again.sessions[0].session.view(),
@@ -577,8 +577,8 @@ fn codex_resumes_from_what_is_appended() {
     let mut session = loaded.sessions[0].session.clone();
     compact(&mut session, "so far");
     let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
-    let [compacted] = &records(&text)[4..] else { panic!("{text}") };
-    assert_eq!(told(compacted), ("compacted".into(), serde_json::Value::Null));
+    let is_told: Vec<_> = added(&text).iter().map(told).collect();
+    assert_eq!(is_told, [("compacted".into(), serde_json::Value::Null)]);
 }
 
 /// Codex tells the model of itself and the machine once more unless its file says behind the compaction that it has.
