@@ -597,11 +597,11 @@ fn codex_has_not_to_tell_again_what_the_model_sees() {
         let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
         line("response_item", &format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
     };
-    let check = |messages: &[&str], expect: &[&str]| {
+    let check = |messages: &[&str], summary: &str, expect: &[&str]| {
         let said: String = messages.iter().map(|text| item(text)).collect();
         let loaded = load((context.clone() + &said).as_bytes());
         let mut session = loaded.sessions[0].session.clone();
-        compact(&mut session, "so far");
+        compact(&mut session, summary);
         let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
         let records: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let behind = records.iter().skip_while(|record| record["type"] != "compacted").skip(1);
@@ -609,7 +609,8 @@ fn codex_has_not_to_tell_again_what_the_model_sees() {
         assert_eq!(behind, expect, "{messages:?}");
     };
     let all = [r#"{"full":true,"state":2}"#, r#"{"full":false,"state":3}"#, r#"{"turn_id":"2"}"#];
-    check(&["c", "d", "<environment_context>"], &all);
-    check(&["<environment_context>", "c", "d", "e", "f"], &[]);
-    check(&["c", "d"], &[]);
+    check(&["c", "d", "<environment_context>"], "so far", &all);
+    check(&["<environment_context>", "c", "d", "e", "f"], "so far", &[]);
+    check(&["<environment_context>", "c", "d", "e", "f"], "so far: <environment_context>", &[]);
+    check(&["c", "d"], "so far", &[]);
 }

@@ -1,6 +1,6 @@
 //! Codex's file: one `compacted` record whose replacement history is the view, and what that comes to in tokens.
 
-use epitome_session::{Message, Session};
+use epitome_session::{Entry, EntryKey, Message, Session};
 
 use super::agent::{Lines, first_time, newest};
 use super::{Target, on_users_side, split_summary};
@@ -95,9 +95,10 @@ fn next_ordinal(bytes: &[u8]) -> Option<i64> {
     newest_records(bytes).find(is_numbered)?.number("ordinal")?.checked_add(1)
 }
 
-/// Whether a view holds what Codex tells of the machine.
+/// Whether a view holds what Codex tells of the machine, as it was told: what a summary says of it is not enough.
 fn shows_environment(session: &Session) -> bool {
-    session.view().iter().any(|entry| entry.message.plain_text().contains("<environment_context>"))
+    let as_told = |entry: &&Entry| matches!(entry.key, EntryKey::Log(_)) && !entry.is_edited();
+    session.view().iter().filter(as_told).any(|entry| entry.message.plain_text().contains("<environment_context>"))
 }
 
 /// What Codex knows to have told the model of itself and the machine, as the newest records say it: a whole `world_state`,
