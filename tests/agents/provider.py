@@ -1,115 +1,100 @@
-"""A made-up provider for agents: asks for a command with much output, turn after turn, and is done at last.
+"""A made-up provider for agents: its model does what a script says, turn after turn.
 
-    provider.py FOLDER TURNS
+    provider.py FOLDER SCRIPT
 
-Speaks OpenAI chat, OpenAI Responses and Anthropic messages, streamed or not. Writes every request that it gets to
-FOLDER as NUMBER.json with its path, and prints the port that it listens on. A request for a model's answer that has no tool
-named like a shell is one on the side (a title, a summary) and gets a few words.
+SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear) and `steps`, one for each answer; the last one is
+given for good. A step is an object:
+
+    shell      a command for the agent's shell; a number for one with much output that is told from others by it; a list
+               for several in one answer
+    calls      [[tool, arguments], …] beside it, by the end of the tool's name; a tool that is not there is left out
+    say        a text, as the answer or in front of the calls
+    quote      a regular expression: what it finds last in the results of the request's tools is said behind the text
+    take       a regular expression: what its group finds last there stands for {taken} in the arguments of calls
+    usage      tokens that the request is said to have had, in place of a quarter of its bytes
+
+Speaks OpenAI chat, OpenAI Responses and Anthropic messages, streamed or not. Which step comes is told by the ids of calls
+that the agent brings back. Writes every request that it gets to FOLDER as NUMBER.json with its path, and prints the port
+that it listens on. A request for a model's answer that has no tool named like a shell is one on the side (a title, a
+summary) and gets a few words.
 """
 
 import itertools
 import json
 import os
+import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-FOLDER, TURNS = sys.argv[1], int(sys.argv[2])
+import received
+import wires
+
+FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
 SHELLS = ("bash", "Bash", "shell", "shell_command", "exec_command", "run_shell_command", "execute_command")
-DONE = "All parts of the build were looked at. That is all."
+ASIDE = "A few words."
 
 numbers = itertools.count()
 lock = threading.Lock()
+reached = 0
 
 
-def command(turn):
+def command(part):
+    if isinstance(part, str):
+        return part
     return ("i=0; while [ $i -lt 120 ]; do i=$((i+1)); echo "
-            f"\"src/part_{turn}/file_$i.rs: checked, $((i * 7)) warnings, nothing else to say of it\"; done")
+            f"\"src/part_{part}/file_$i.rs: checked, $((i * 7)) warnings, nothing else to say of it\"; done")
 
 
-def arguments(name, turn):
+def arguments(name, part):
     if name == "exec_command":
-        return {"cmd": command(turn)}
+        return {"cmd": command(part)}
     if name == "shell":
-        return {"command": ["bash", "-c", command(turn)]}
-    return {"command": command(turn), "description": f"Builds part {turn}"}
+        return {"command": ["bash", "-c", command(part)]}
+    return {"command": command(part), "description": "Builds"}
 
 
 def shell(body):
-    names = [tool.get("name") or tool.get("function", {}).get("name") for tool in body.get("tools") or []]
-    return next((name for name in SHELLS if name in names), None)
+    return next((tool for name in SHELLS for tool in wires.tools(body) if tool[0] == name), None)
 
 
-def turn_of(body):
-    """Calls that the agent has brought back, by the ids that they were given here. Some may have left by now."""
+def identity(step, call):
+    return f"call_{SCRIPT['tag']}_{step}_{call}"
+
+
+def step_of(body):
+    """The step that comes: the one behind the last whose calls the agent has brought back. They may have left since."""
+    global reached
     text = json.dumps(body)
-    return max((turn + 1 for turn in range(TURNS) if f"call_part_{turn}\"" in text), default=0)
+    steps = range(len(SCRIPT["steps"]))
+    reached = max((step + 1 for step in steps if f"\"{identity(step, 0)}\"" in text), default=reached)
+    return reached
 
 
-def events(path, body):
-    name, turn = shell(body), turn_of(body)
-    call = name is not None and turn < TURNS
-    identity = f"call_part_{turn}"
-    model = body.get("model", "m")
-    given = arguments(name, turn) if call else None
-    if path.endswith("/chat/completions"):
-        usage = {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010}
-        delta = {"role": "assistant", "content": None if call else DONE}
-        if call:
-            function = {"name": name, "arguments": json.dumps(given)}
-            delta["tool_calls"] = [{"index": 0, "id": identity, "type": "function", "function": function}]
-        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": model}
-        reason = "tool_calls" if call else "stop"
-        yield None, {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        yield None, {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
-        yield None, "[DONE]"
-    elif path.endswith("/responses"):
-        usage = {"input_tokens": 1000, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 10,
-                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 1010}
-        if call:
-            item = {"id": f"fc_{turn}", "type": "function_call", "status": "completed", "call_id": identity,
-                    "name": name, "arguments": json.dumps(given)}
-        else:
-            item = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "status": "completed",
-                    "content": [{"type": "output_text", "text": DONE, "annotations": []}]}
-        response = {"id": f"resp_{turn}", "object": "response", "created_at": 1, "model": model, "output": []}
-        yield "response.created", {"type": "response.created", "response": {**response, "status": "in_progress"}}
-        yield "response.output_item.added", {"type": "response.output_item.added", "output_index": 0, "item": item}
-        yield "response.output_item.done", {"type": "response.output_item.done", "output_index": 0, "item": item}
-        yield "response.completed", {"type": "response.completed",
-                                     "response": {**response, "status": "completed", "output": [item], "usage": usage}}
-    else:
-        usage = {"input_tokens": 1000, "output_tokens": 10}
-        message = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": model, "content": [],
-                   "stop_reason": None, "stop_sequence": None, "usage": usage}
-        yield "message_start", {"type": "message_start", "message": message}
-        if call:
-            block = {"type": "tool_use", "id": identity, "name": name, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
-        else:
-            block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": DONE}
-        yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
-        yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}
-        yield "content_block_stop", {"type": "content_block_stop", "index": 0}
-        reason = "tool_use" if call else "end_turn"
-        yield "message_delta", {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None},
-                                "usage": usage}
-        yield "message_stop", {"type": "message_stop"}
+def last_found(pattern, body):
+    found = [match for result in received.results_of(body, "") for match in re.findall(pattern, result)]
+    return found[-1] if found else "Nothing was found."
 
 
-def whole(path, body):
-    """The answer in one piece."""
-    pieces = list(events(path, body))
-    if path.endswith("/responses"):
-        return pieces[-1][1]["response"]
-    if path.endswith("/chat/completions"):
-        first, last = pieces[0][1], pieces[1][1]
-        choice = {"index": 0, "message": first["choices"][0]["delta"],
-                  "finish_reason": last["choices"][0]["finish_reason"]}
-        return {**first, "object": "chat.completion", "choices": [choice], "usage": last["usage"]}
-    start, delta = pieces[1][1]["content_block"], pieces[2][1]["delta"]
-    block = {**start, "input": json.loads(delta["partial_json"])} if "input" in start else {**start, "text": DONE}
-    return {**pieces[0][1]["message"], "content": [block], "stop_reason": pieces[-2][1]["delta"]["stop_reason"]}
+def answer(body, used):
+    """What the model says to a request, as its id, a text and calls; and the tokens that the request is said to have."""
+    tool = shell(body)
+    if tool is None:
+        return (f"aside_{next(numbers)}", ASIDE, []), used
+    number = min(step_of(body), len(SCRIPT["steps"]) - 1)
+    step = SCRIPT["steps"][number]
+    parts = step.get("shell", [])
+    asked = [(tool, arguments(tool[0], part)) for part in (parts if isinstance(parts, list) else [parts])]
+    taken = last_found(step["take"], body) if "take" in step else ""
+    for wanted, given in step.get("calls", []):
+        given = {key: taken if value == "{taken}" else value for key, value in given.items()}
+        named = next((tool for tool in wires.tools(body) if (tool[0] or "").endswith(wanted)), None)
+        asked += [(named, given)] if named else []
+    text = step.get("say", "")
+    if "quote" in step:
+        text += " " + last_found(step["quote"], body)
+    calls = [(identity(number, index), tool, given) for index, (tool, given) in enumerate(asked)]
+    return (f"{SCRIPT['tag']}_{number}", text, calls), step.get("usage", used)
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -135,18 +120,17 @@ class Provider(BaseHTTPRequestHandler):
             with open(name + ".part", "w") as file:
                 json.dump({"path": path, "bytes": len(data), "is_main": shell(body) is not None, "body": body}, file)
             os.rename(name + ".part", name)
+        used = len(data) // 4
         if path.endswith("/count_tokens"):
-            self.answer(200, json.dumps({"input_tokens": 1000}))
+            self.answer(200, json.dumps({"input_tokens": used}))
         elif not path.endswith(("/chat/completions", "/responses", "/messages")):
             self.answer(404, "{}")
-        elif body.get("stream"):
-            text = ""
-            for event, piece in events(path, body):
-                text += f"event: {event}\n" if event else ""
-                text += f"data: {piece if isinstance(piece, str) else json.dumps(piece)}\n\n"
-            self.answer(200, text, "text/event-stream")
         else:
-            self.answer(200, json.dumps(whole(path, body)))
+            pieces = wires.events(path, body.get("model", "m"), *answer(body, used))
+            if body.get("stream"):
+                self.answer(200, wires.stream(pieces), "text/event-stream")
+            else:
+                self.answer(200, json.dumps(wires.whole(path, pieces)))
 
     def log_message(self, *_):
         pass

@@ -1,4 +1,4 @@
-//! What a model reads in answer to a call, and the same for programs.
+//! What a model reads in answer to a call.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use epitome::recall::{Page, Passage, Query};
 use epitome::session::heading::grouped;
 use epitome::session::{Content, Message};
 use epitome::strategy::Archived;
-use serde_json::{Value, json};
 
 use crate::tools::LAST_PAGE;
 
@@ -15,25 +14,24 @@ use crate::tools::LAST_PAGE;
 pub struct Answer {
     /// It as text, for a model.
     pub text: String,
-    /// It as JSON, for programs; `None` where something was wrong with the call.
-    pub structured: Option<Value>,
+    /// Whether something was wrong with the call.
+    pub is_refusal: bool,
 }
 
 impl Answer {
-    /// The answer to a call that cannot be taken: what is wrong, as a sentence.
-    pub fn refusal(problem: impl Into<String>) -> Self {
-        Self { text: problem.into(), structured: None }
+    /// The answer to a call that was right.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_refusal: false }
     }
 
-    /// Whether something was wrong with the call.
-    pub fn is_refusal(&self) -> bool {
-        self.structured.is_none()
+    /// The answer to a call that cannot be taken: what is wrong, as a sentence.
+    pub fn refusal(problem: impl Into<String>) -> Self {
+        Self { text: problem.into(), is_refusal: true }
     }
 }
 
 /// A page of found passages. Linear in its texts.
 pub(crate) fn of_page(query: &Query, page: &Page) -> Answer {
-    let structured = serde_json::to_value(page).ok();
     let asked: Vec<String> = query.words.iter().map(|words| format!("`{words}`")).collect();
     let asked = if asked.is_empty() { "the newest".to_owned() } else { asked.join(", ") };
     let mut text = match (page.passages.len(), query.page) {
@@ -55,7 +53,7 @@ pub(crate) fn of_page(query: &Query, page: &Page) -> Answer {
         let how = if next > LAST_PAGE { "ask with other words".to_owned() } else { format!("page {next}") };
         text.push_str(&format!("\n\nThere are more: {how}."));
     }
-    Answer { text, structured }
+    Answer::new(text)
 }
 
 /// Where a passage stands: `--- #37 · tool · Bash · src/main.rs · left the context · recall 0a1b2c3d`.
@@ -92,18 +90,7 @@ pub(crate) fn of_recalled(handle: &str, item: &Archived, offset: usize, limit: u
         let next = if more { format!("; go on with offset {end}") } else { String::new() };
         text.push_str(&format!("\n[characters {from} to {to} of {all}{next}]"));
     }
-    let messages = match item {
-        Archived::Text(_) => None,
-        Archived::Messages(messages) => Some(messages.len()),
-    };
-    let shown: String = whole.chars().skip(offset).take(limit).collect();
-    let mut structured = json!({
-        "handle": handle, "text": shown, "offset": offset, "characters": characters, "more": more,
-    });
-    if let Some(messages) = messages {
-        structured["messages"] = messages.into();
-    }
-    Answer { text, structured: Some(structured) }
+    Answer::new(text)
 }
 
 /// What was archived as text: whole messages under their roles.
@@ -155,14 +142,13 @@ mod tests {
         let said = |text: &str| Arc::new(Message::text("", Role::User, Origin::Typed, text));
         let answer = of_recalled("0a1b", &Archived::Messages(vec![said("one"), said("two")]), 0, 100);
         assert_eq!(answer.text, "user:\none\n\nuser:\ntwo");
-        assert_eq!(answer.structured.unwrap()["messages"], 2);
     }
 
     #[test]
     fn nothing_found_says_what_to_do() {
         let answer = of_page(&Query::new("pears"), &Page::default());
         assert!(answer.text.starts_with("Nothing in the history matches `pears`. Try other words"), "{}", answer.text);
-        assert_eq!(answer.structured.unwrap()["passages"], json!([]));
+        assert!(!answer.is_refusal);
         assert!(!of_page(&Query { page: 1, ..Query::new("pears") }, &Page::default()).text.contains("Try"));
     }
 }

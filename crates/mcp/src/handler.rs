@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Extensions, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -50,13 +50,20 @@ impl<A: Answers> Handler<A> {
     }
 }
 
+/// Tells Claude Code that a tool belongs into its requests from the beginning. It holds the tools of servers back until its
+/// model has searched for them, and a model that has forgotten something does not know that there is a tool for it.
+fn at_hand() -> Map<String, Value> {
+    Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))])
+}
+
 fn described(tool: Tool) -> rmcp::model::Tool {
     let schema = match tool.schema {
         Value::Object(schema) => schema,
         _ => Map::new(), // schemas are objects
     };
     let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
-    rmcp::model::Tool::new(tool.name, tool.description, Arc::new(schema)).with_annotations(reads)
+    let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(schema)).with_annotations(reads);
+    described.with_meta(MetaObject(at_hand()))
 }
 
 impl<A: Answers> ServerHandler for Handler<A> {
@@ -82,11 +89,11 @@ impl<A: Answers> ServerHandler for Handler<A> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let answer = self.answers.answer(&request.name, arguments, &context.extensions).await;
-        // What is wrong with a call is for the model to read and mend: a result, and no error of the protocol.
-        let is_refusal = answer.is_refusal();
+        // What is wrong with a call is for the model to read and mend: a result, and not an error of the protocol. There is
+        // no structured content beside the text: Claude Code and Codex hand that to the model in place of it.
         let content = vec![ContentBlock::text(answer.text)];
-        let mut result = if is_refusal { CallToolResult::error(content) } else { CallToolResult::success(content) };
-        result.structured_content = answer.structured;
+        let is_refusal = answer.is_refusal;
+        let result = if is_refusal { CallToolResult::error(content) } else { CallToolResult::success(content) };
         Ok(result.into())
     }
 }

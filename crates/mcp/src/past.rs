@@ -93,10 +93,7 @@ impl Past<'_> {
                 )),
                 Err(problem) => Answer::refusal(problem),
             },
-            Call::Status => {
-                let status = (self.status)();
-                Answer { text: status.text(), structured: serde_json::to_value(&status).ok() }
-            }
+            Call::Status => Answer::new((self.status)().text()),
         }
     }
 

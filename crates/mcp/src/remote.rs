@@ -81,8 +81,7 @@ impl RemoteService {
             return Err(format!("{status}: {told}"));
         }
         let is_error = result["isError"].as_bool().unwrap_or(false);
-        let structured = result.get("structuredContent").filter(|_| !is_error).cloned();
-        Ok(Answer { text: text.join("\n"), structured: structured.or_else(|| (!is_error).then_some(Value::Null)) })
+        Ok(Answer { text: text.join("\n"), is_refusal: is_error })
     }
 }
 

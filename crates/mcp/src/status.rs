@@ -123,18 +123,24 @@ impl ContextStatus {
             tokens(self.soft_tokens),
         );
         for part in &self.parts {
-            let messages = if part.messages == 1 { "message" } else { "messages" };
-            text.push_str(&format!("\n  {:<13} {:>9}  {} {messages}", part.part, tokens(part.tokens), part.messages));
+            let messages = counted(part.messages, "message");
+            text.push_str(&format!("\n  {:<13} {:>9}  {messages}", part.part, tokens(part.tokens)));
         }
         let Left { messages, shortened, compactions, .. } = self.left;
         text.push_str(&match (messages, shortened) {
             (0, 0) => "\nNothing has left it.".to_owned(),
             _ => format!(
-                "\n{messages} messages of {} tokens have left it, {shortened} are shortened, by {compactions} compactions. \
-                 search_history finds what they said.",
-                tokens(self.left.tokens)
+                "\nLeft it: {} of {} tokens; shortened: {shortened}; by {}. search_history finds what they said.",
+                counted(messages, "message"),
+                tokens(self.left.tokens),
+                counted(compactions, "compaction"),
             ),
         });
         text
     }
+}
+
+/// A number of things: `1 message`, `2 messages`.
+fn counted(number: u32, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

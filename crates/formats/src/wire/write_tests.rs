@@ -477,7 +477,7 @@ fn claude_code_resumes_from_what_is_appended() {
     let input = [
         record("user", "u1", r#"{"role":"user","content":"a"}"#),
         record("assistant", "a1", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"text","text":"x"}]}"#),
-        record("assistant", "a2", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{ "k": 1 }}]}"#),
+        record("assistant", "a2", r#"{"id":"m1","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{ "k": 1 }}],"usage":{"input_tokens":180000,"output_tokens":9}}"#),
         record("user", "u2", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"out"},{"type":"text","text":"and"}]}"#),
         "{\"type\":\"last-prompt\",\"sessionId\":\"S\"}\n".to_owned(),
     ]
@@ -501,7 +501,15 @@ fn claude_code_resumes_from_what_is_appended() {
             (&"S".into(), &"/p".into(), &"2.1".into())
         );
     }
-    assert!(text[input.len()..].contains(r#""input":{ "k": 1 }"#), "untouched messages are the same bytes");
+    assert!(text[input.len()..].contains(r#""input":{ "k": 1 }"#), "untouched content is the same bytes");
+    let id = &lines[2]["message"]["id"];
+    assert!(
+        id.as_str().is_some_and(|id| id.starts_with("msg_")),
+        "records of one id are one message to the agent: {id}"
+    );
+    assert_eq!(&lines[3]["message"]["id"], id, "the copies of one message are one message");
+    let used: Vec<_> = lines[3]["message"]["usage"].as_object().unwrap().values().map(|it| it.as_u64()).collect();
+    assert_eq!(used, [Some(0); 4], "the agent takes the newest usage for the size of its context");
     assert_eq!(
         lines[4]["message"]["content"].as_array().unwrap().len(),
         2,
@@ -509,4 +517,100 @@ fn claude_code_resumes_from_what_is_appended() {
     );
     let again = load(text.as_bytes());
     assert_eq!(reader_tests::view(again.sessions[0].session.view())[0], "user/Summary: so far");
+}
+
+#[test]
+fn codex_resumes_from_what_is_appended() {
+    let used = |tokens: u32| {
+        format!(
+            r#"{{"input_tokens":{tokens},"cached_input_tokens":7,"output_tokens":10,"total_tokens":{}}}"#,
+            tokens + 10
+        )
+    };
+    let input = [
+        r#"{"timestamp":"2026-01-01T00:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"S","history_mode":"paginated"}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:01.000Z","ordinal":1,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:02.000Z","ordinal":2,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"b"}]}}"#.to_owned(),
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:03.000Z","ordinal":3,"type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{},"last_token_usage":{},"model_context_window":200000}},"rate_limits":null}}}}"#,
+            used(300_000), used(195_000)
+        ),
+        String::new(),
+    ]
+    .join("\n");
+    let records = |text: &str| -> Vec<serde_json::Value> {
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let loaded = load(input.as_bytes());
+    let mut session = loaded.sessions[0].session.clone();
+    compact(&mut session, "so far");
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+    let added = |text: &str| records(text).split_off(4);
+    let told = |record: &serde_json::Value| (record["type"].clone(), record["ordinal"].clone());
+    let is_told: Vec<_> = added(&text).iter().map(told).collect();
+    assert_eq!(is_told, [("compacted".into(), 4.into()), ("event_msg".into(), 5.into())]);
+    let expect: serde_json::Value = serde_json::from_str(&format!(
+        r#"{{"type":"token_count","info":{{"total_token_usage":{},"last_token_usage":{{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"total_tokens":400}},"model_context_window":200000}},"rate_limits":null}}"#,
+        used(300_000)
+    ))
+    .unwrap();
+    assert_eq!(added(&text)[1]["payload"], expect, "what was used in all stays, the context is what it is now");
+    let again = load(text.as_bytes());
+    assert_eq!(
+        again.sessions[0].session.view(),
+        session.view(),
+        "what is added for the agent says nothing to a reader"
+    );
+
+    let mut undone = again.sessions[0].session.clone();
+    undone.undo(undone.next_epoch() - 1).unwrap();
+    let text = String::from_utf8(write(&again, 0, &undone, Format::Codex).unwrap()).unwrap();
+    assert_eq!(
+        records(&text)[7]["payload"]["info"]["last_token_usage"]["total_tokens"],
+        9000,
+        "the context is whole again"
+    );
+
+    // Files of earlier versions number nothing and need not count.
+    let plain = input.replace("\"ordinal\":", "\"other\":").replace("token_count", "other");
+    let loaded = load(plain.as_bytes());
+    let mut session = loaded.sessions[0].session.clone();
+    compact(&mut session, "so far");
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+    let is_told: Vec<_> = added(&text).iter().map(told).collect();
+    assert_eq!(is_told, [("compacted".into(), serde_json::Value::Null)]);
+}
+
+/// Codex tells the model of itself and the machine once more unless its file says behind the compaction that it has.
+#[test]
+fn codex_has_not_to_tell_again_what_the_model_sees() {
+    let line = |kind: &str, payload: &str| format!("{{\"ordinal\":9,\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    let context = [
+        line("world_state", r#"{"full":true,"state":1}"#),
+        line("turn_context", r#"{"turn_id":"1"}"#),
+        line("world_state", r#"{"full":true,"state":2}"#),
+        line("world_state", r#"{"full":false,"state":3}"#),
+        line("turn_context", r#"{"turn_id":"2"}"#),
+    ]
+    .concat();
+    let item = |text: &str| {
+        let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
+        line("response_item", &format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
+    };
+    let check = |messages: &[&str], summary: &str, expect: &[&str]| {
+        let said: String = messages.iter().map(|text| item(text)).collect();
+        let loaded = load((context.clone() + &said).as_bytes());
+        let mut session = loaded.sessions[0].session.clone();
+        compact(&mut session, summary);
+        let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+        let records: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let behind = records.iter().skip_while(|record| record["type"] != "compacted").skip(1);
+        let behind: Vec<String> = behind.map(|record| record["payload"].to_string()).collect();
+        assert_eq!(behind, expect, "{messages:?}");
+    };
+    let all = [r#"{"full":true,"state":2}"#, r#"{"full":false,"state":3}"#, r#"{"turn_id":"2"}"#];
+    check(&["c", "d", "<environment_context>"], "so far", &all);
+    check(&["<environment_context>", "c", "d", "e", "f"], "so far", &[]);
+    check(&["<environment_context>", "c", "d", "e", "f"], "so far: <environment_context>", &[]);
+    check(&["c", "d"], "so far", &[]);
 }

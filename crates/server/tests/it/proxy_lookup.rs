@@ -334,7 +334,7 @@ async fn the_client_sees_the_final_answer_only() {
         let body = response.text().await.unwrap();
         let got = seen(wire, &body, is_stream);
         assert_eq!((got.text.as_str(), got.calls.len()), ("It was part 3.", 0), "{wire:?} {body}");
-        assert_eq!(got.usage, (300, 30), "the figures of all answers: {body}");
+        assert_eq!(got.usage, (100, 30), "the newest answer's context, and what all of them took to write: {body}");
         let requests = upstream.requests();
         assert_eq!(requests.len(), 3);
         for seen in &requests {
@@ -450,7 +450,7 @@ async fn an_answer_that_turns_to_a_search_late_goes_on() {
         let body = service.post(wire.path(), &request).send().await.unwrap().text().await.unwrap();
         let got = seen(wire, &body, true);
         assert_eq!(got.text, format!("{long}It was part 3."), "{wire:?} {body}");
-        assert_eq!((got.calls.len(), got.usage), (0, (200, 20)), "{body}");
+        assert_eq!((got.calls.len(), got.usage), (0, (100, 20)), "{body}");
         // The client's history holds both parts, so nothing is told twice.
         let longer = wire.longer(&request, vec![wire.said(&got.text), asked("Sure?")]);
         service.post(wire.path(), &longer).send().await.unwrap().text().await.unwrap();

@@ -1,5 +1,7 @@
 //! Claude Code's file: a `compact_boundary`, the summary, and the messages that stay as new records behind it.
 
+use std::collections::HashMap;
+
 use epitome_session::{Entry, Message, Role};
 
 use super::agent::{Lines, first_time, is_manual, newest};
@@ -9,6 +11,10 @@ use crate::wire::json::{self, Object, ObjectWriter, quote};
 use crate::wire::render::{Source, anthropic_block};
 use crate::wire::time;
 
+/// What a message that was not sent anew has used.
+const NOTHING_USED: &str =
+    r#"{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}"#;
+
 /// The file with the compaction behind it.
 pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
     let tail = Tail::of(&target.loaded.bytes);
@@ -17,6 +23,7 @@ pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
         head: tail.head,
         parent: tail.uuid,
         source: Some(target.source),
+        message_ids: HashMap::new(),
     };
     for entry in target.new_messages() {
         writer.rebuilt(&entry, false);
@@ -41,7 +48,7 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
         text("version", "2.0.0"),
         text("gitBranch", ""),
     ];
-    let mut writer = Writer { lines, head, parent: None, source: None };
+    let mut writer = Writer { lines, head, parent: None, source: None, message_ids: HashMap::new() };
     let (summary, rest) = split_summary(target.session.view());
     if let Some(summary) = summary {
         writer.boundary(target, None);
@@ -92,6 +99,8 @@ struct Writer<'a> {
     head: Vec<(String, String)>,
     parent: Option<String>,
     source: Option<&'a Source<'a>>,
+    /// The ids of API messages that were recorded, each with that of its copy.
+    message_ids: HashMap<String, String>,
 }
 
 impl Writer<'_> {
@@ -147,7 +156,13 @@ impl Writer<'_> {
         let Some((recorded, message)) = recorded.and_then(|it| Some((it.clone(), it.get("message")?))) else { return };
         let kind = recorded.text("type").unwrap_or_default();
         let is_meta = recorded.is_true("isMeta");
-        self.record(&kind, message, is_meta, Some(entry));
+        match Object::parse(message).filter(|it| it.has("id") || it.has("usage")) {
+            Some(fields) => {
+                let message = self.copied(&fields, None);
+                self.record(&kind, &message, is_meta, Some(entry));
+            }
+            None => self.record(&kind, message, is_meta, Some(entry)),
+        }
     }
 
     /// An entry as a record of its own, its message rebuilt.
@@ -172,10 +187,7 @@ impl Writer<'_> {
         let record = original.records.first().and_then(|record| self.source?.record(*record));
         let recorded = record.and_then(Object::parse).and_then(|record| record.object("message"));
         if let Some(recorded) = recorded {
-            let writer = recorded.fields().fold(ObjectWriter::new(), |writer, (name, value)| {
-                writer.raw(name, if name == "content" { content } else { value })
-            });
-            return writer.finish();
+            return self.copied(&recorded, Some(content));
         }
         let id = format!("msg_{}", &self.lines.next_id()[..24]);
         ObjectWriter::new()
@@ -186,8 +198,35 @@ impl Writer<'_> {
             .raw("content", content)
             .raw("stop_reason", "null")
             .raw("stop_sequence", "null")
-            .raw("usage", r#"{"input_tokens":0,"output_tokens":0}"#)
+            .raw("usage", NOTHING_USED)
             .finish()
+    }
+
+    /// A recorded message once more, with `content` where that is another. Its id is new, the same for all records of one
+    /// API message: Claude Code takes records of one id for parts of one message, wherever they stand, so it would say
+    /// what is copied twice, and hang what comes next on the record in front of the compaction. What it used was used
+    /// then: it says nothing of the context behind the compaction.
+    fn copied(&mut self, recorded: &Object<'_>, content: Option<&str>) -> String {
+        let mut writer = ObjectWriter::new();
+        for (name, value) in recorded.fields() {
+            writer = match (name, content) {
+                ("id", _) => writer.text(name, &self.message_id(value)),
+                ("usage", _) => writer.raw(name, NOTHING_USED),
+                ("content", Some(content)) => writer.raw(name, content),
+                _ => writer.raw(name, value),
+            };
+        }
+        writer.finish()
+    }
+
+    /// The id of the copies of an API message.
+    fn message_id(&mut self, recorded: &str) -> String {
+        if let Some(known) = self.message_ids.get(recorded) {
+            return known.clone();
+        }
+        let id = format!("msg_{}", &self.lines.next_id()[..24]);
+        self.message_ids.insert(recorded.to_owned(), id.clone());
+        id
     }
 
     fn boundary(&mut self, target: &Target<'_>, mark: Option<&str>) {

@@ -1,8 +1,8 @@
-//! Codex's file: one `compacted` record whose replacement history is the view.
+//! Codex's file: one `compacted` record whose replacement history is the view, and what that comes to in tokens.
 
-use epitome_session::Message;
+use epitome_session::{Entry, EntryKey, Message, Session};
 
-use super::agent::{Lines, first_time};
+use super::agent::{Lines, first_time, newest};
 use super::{Target, on_users_side, split_summary};
 use crate::wire::agents::mark::{FIELD, Mark};
 use crate::wire::json::{self, Object, ObjectWriter};
@@ -11,10 +11,11 @@ use crate::wire::time;
 
 /// The file with the compaction behind it.
 pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
-    let mut lines = Lines::after(&target.loaded.bytes, last_time(&target.loaded.bytes));
+    let bytes = &*target.loaded.bytes;
+    let mut rollout = Rollout { lines: Lines::after(bytes, last_time(bytes)), ordinal: next_ordinal(bytes) };
     for entry in target.new_messages() {
         for item in render::response_items(&entry.message) {
-            push(&mut lines, "response_item", &item);
+            rollout.push("response_item", &item);
         }
     }
     if target.is_compacted() {
@@ -28,9 +29,17 @@ pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
             .raw("replacement_history", &json::join(&items))
             .raw(FIELD, &mark)
             .finish();
-        push(&mut lines, "compacted", &payload);
+        rollout.push("compacted", &payload);
+        if shows_environment(target.session) {
+            for (kind, payload) in told_context(bytes) {
+                rollout.push(kind, &payload);
+            }
+        }
+        if let Some(count) = tokens(target.session).and_then(|tokens| token_count(bytes, tokens)) {
+            rollout.push("event_msg", &count);
+        }
     }
-    lines.finish()
+    rollout.lines.finish()
 }
 
 /// A new file that holds the view.
@@ -49,22 +58,114 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
         .text("source", "cli")
         .maybe("base_instructions", instructions.as_deref())
         .finish();
-    push(&mut lines, "session_meta", &payload);
+    let mut rollout = Rollout { lines, ordinal: None };
+    rollout.push("session_meta", &payload);
     for part in parts.items {
-        push(&mut lines, "response_item", &part.json);
+        rollout.push("response_item", &part.json);
     }
-    lines.finish()
+    rollout.lines.finish()
 }
 
-fn push(lines: &mut Lines, kind: &str, payload: &str) {
-    let time = time::format(lines.next_time());
-    let record = ObjectWriter::new().text("timestamp", &time).text("type", kind).raw("payload", payload).finish();
-    lines.push(&record);
+/// Records behind a file.
+struct Rollout {
+    lines: Lines,
+    /// The number of the next record, where the file's are numbered: Codex opens no such file whose last record has none.
+    ordinal: Option<i64>,
+}
+
+impl Rollout {
+    fn push(&mut self, kind: &str, payload: &str) {
+        let time = time::format(self.lines.next_time());
+        let ordinal = self.ordinal.map(|ordinal| ordinal.to_string());
+        self.ordinal = self.ordinal.map(|ordinal| ordinal.saturating_add(1));
+        let writer = ObjectWriter::new().text("timestamp", &time).maybe("ordinal", ordinal.as_deref());
+        self.lines.push(&writer.text("type", kind).raw("payload", payload).finish());
+    }
+}
+
+/// The records of a file, the newest first.
+fn newest_records(bytes: &[u8]) -> impl Iterator<Item = Object<'_>> {
+    let lines = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    lines.filter_map(|line| Object::parse(line.trim()))
+}
+
+/// The number of the record that comes next, where the records have numbers. Reads the file's end up to one that has.
+fn next_ordinal(bytes: &[u8]) -> Option<i64> {
+    let is_numbered = |record: &Object<'_>| record.has("ordinal");
+    newest_records(bytes).find(is_numbered)?.number("ordinal")?.checked_add(1)
+}
+
+/// Whether a view holds what Codex tells of the machine, as it was told: what a summary says of it is not enough.
+fn shows_environment(session: &Session) -> bool {
+    let as_told = |entry: &&Entry| matches!(entry.key, EntryKey::Log(_)) && !entry.is_edited();
+    session.view().iter().filter(as_told).any(|entry| entry.message.plain_text().contains("<environment_context>"))
+}
+
+/// What Codex knows to have told the model of itself and the machine, as the newest records say it: a whole `world_state`,
+/// those that changed it, and the `turn_context`. Behind a compaction without them Codex tells all of it once more, in
+/// messages that no compaction removes. Nothing where it was never told whole. Reads the file's end up to that.
+fn told_context(bytes: &[u8]) -> Vec<(&'static str, String)> {
+    let (mut states, mut turn, mut is_whole) = (Vec::new(), None, false);
+    for record in newest_records(bytes) {
+        match (record.text("type").as_deref(), record.get("payload")) {
+            (Some("world_state"), Some(payload)) if !is_whole => {
+                is_whole = Object::parse(payload).is_some_and(|payload| payload.is_true("full"));
+                states.push(("world_state", payload.to_owned()));
+            }
+            (Some("turn_context"), Some(payload)) if turn.is_none() => {
+                turn = Some(("turn_context", payload.to_owned()))
+            }
+            _ => {}
+        }
+        if is_whole && turn.is_some() {
+            break;
+        }
+    }
+    if !is_whole {
+        return Vec::new();
+    }
+    states.reverse();
+    states.extend(turn);
+    states
+}
+
+/// The tokens of a session's view: those behind its newest compaction, or in front of the first where all are undone.
+fn tokens(session: &Session) -> Option<u32> {
+    match newest(session) {
+        Some(epoch) => epoch.tokens_after,
+        None => session.journal().first()?.tokens_before,
+    }
+}
+
+/// A `token_count` that says how large the context is now, in the form that Codex gives it behind its own compactions.
+/// Codex takes the newest of its file for the size of the context, and compacts at once where that is over its limit.
+/// `None` where the file has none: then Codex estimates. Reads the file's end up to the newest.
+fn token_count(bytes: &[u8], tokens: u32) -> Option<String> {
+    let count = |record: Object<'_>| {
+        let is_event = record.text("type").as_deref() == Some("event_msg");
+        let payload = record.object("payload").filter(|_| is_event)?;
+        let is_count = payload.text("type").as_deref() == Some("token_count");
+        let info = payload.object("info").filter(|_| is_count)?;
+        let used = info.object("last_token_usage")?;
+        let used = used.fields().fold(ObjectWriter::new(), |writer, (name, _)| {
+            writer.raw(name, &if name == "total_tokens" { tokens } else { 0 }.to_string())
+        });
+        let used = used.finish();
+        let info = with_field(&info, "last_token_usage", &used);
+        Some(with_field(&payload, "info", &info))
+    };
+    newest_records(bytes).find_map(count)
+}
+
+/// An object with another value in one of its fields.
+fn with_field(object: &Object<'_>, field: &str, json: &str) -> String {
+    let writer = object
+        .fields()
+        .fold(ObjectWriter::new(), |writer, (name, value)| writer.raw(name, if name == field { json } else { value }));
+    writer.finish()
 }
 
 /// The time of the newest record that has one.
 pub(super) fn last_time(bytes: &[u8]) -> i64 {
-    let lines = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
-    let time = |line: &str| time::parse(&Object::parse(line.trim())?.text("timestamp")?);
-    lines.into_iter().find_map(time).unwrap_or(0)
+    newest_records(bytes).find_map(|record| time::parse(&record.text("timestamp")?)).unwrap_or(0)
 }

@@ -31,7 +31,7 @@ use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::PastOf;
 use request::Asking;
-use said::{OurCall, Said, add_usage};
+use said::{OurCall, Said, add_output};
 use telling::add_known;
 
 use super::chain::Digest;
@@ -178,7 +178,7 @@ impl Lookup {
                 return Ok(with_parts(status, headers, Body::from(json.to_string())));
             }
             self.look_up(&said, &calls).await;
-            add_usage(&mut earlier, &json["usage"]);
+            add_output(&mut earlier, &json["usage"]);
             match self.next_answer().await {
                 Ok(answer) => {
                     read = read_whole(answer.bytes_stream()).await?;

@@ -188,13 +188,29 @@ fn our_call(format: Format, call: &Value) -> OurCall {
     OurCall { id: text(id), name: text(name), arguments }
 }
 
-/// Adds the figures of one answer's usage to those of others.
-pub(super) fn add_usage(total: &mut Value, usage: &Value) {
+/// Adds what one answer took to write to what others took. What it took to read is left out: each answer reads what those
+/// before it have read, and agents take the figure for the size of their context.
+pub(super) fn add_output(total: &mut Value, usage: &Value) {
+    for (output, details) in
+        [("output_tokens", "output_tokens_details"), ("completion_tokens", "completion_tokens_details")]
+    {
+        let Some(written) = usage.get(output) else { continue };
+        add_figures(&mut total[output], written);
+        if let Some(figures) = usage.get(details) {
+            add_figures(&mut total[details], figures);
+        }
+        if usage.get("total_tokens").is_some() {
+            add_figures(&mut total["total_tokens"], written);
+        }
+    }
+}
+
+fn add_figures(total: &mut Value, usage: &Value) {
     match (total, usage) {
         (Value::Object(total), Value::Object(usage)) => {
             for (name, figure) in usage {
                 match total.get_mut(name) {
-                    Some(known) => add_usage(known, figure),
+                    Some(known) => add_figures(known, figure),
                     None => {
                         total.insert(name.clone(), figure.clone());
                     }
@@ -216,11 +232,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usage_adds_up() {
-        let mut total = Value::Null;
-        add_usage(&mut total, &json!({"input": 10, "kind": "a", "details": {"cached": 3, "none": null}}));
-        add_usage(&mut total, &json!({"input": 5, "kind": "b", "details": {"cached": 1, "none": 2}, "more": 7}));
-        assert_eq!(total, json!({"input": 15, "kind": "a", "details": {"cached": 4, "none": 2}, "more": 7}));
+    fn what_was_written_adds_up() {
+        let check = |usages: [Value; 2], expect: Value| {
+            let mut total = Value::Null;
+            usages.iter().for_each(|usage| add_output(&mut total, usage));
+            assert_eq!(total, expect);
+        };
+        let anthropic = |output: u64| json!({"input_tokens": 900, "cache_read_input_tokens": 8, "output_tokens": output, "tier": "a"});
+        check([anthropic(10), anthropic(5)], json!({"output_tokens": 15}));
+        let chat = |output: u64, reasoning: Value| {
+            json!({"prompt_tokens": 900, "completion_tokens": output, "total_tokens": 900 + output,
+                "prompt_tokens_details": {"cached_tokens": 8}, "completion_tokens_details": {"reasoning_tokens": reasoning}})
+        };
+        let expect =
+            json!({"completion_tokens": 15, "completion_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 15});
+        check([chat(10, json!(null)), chat(5, json!(3))], expect);
+        check([Value::Null, json!({})], Value::Null);
     }
 
     #[test]

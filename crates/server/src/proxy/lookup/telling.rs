@@ -10,7 +10,7 @@ use epitome::formats::Format;
 use serde_json::{Value, json};
 
 use super::events::Event;
-use super::said::{Said, add_usage, is_a_clients, is_ours};
+use super::said::{Said, add_output, is_a_clients, is_ours};
 
 /// What an event means for whether the client may see it yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,7 +278,7 @@ pub(super) struct Told {
     sequence: Option<u64>,
     /// Items of Responses in answers before the one that goes on.
     items: Vec<Value>,
-    /// The usage of answers before this one.
+    /// What answers before this one took to write.
     pub(super) earlier: Value,
 }
 
@@ -306,16 +306,7 @@ impl Told {
 
     fn tell_anthropic(&mut self, round: &mut Round<'_>, json: &mut Value, continues: bool) -> bool {
         match json["type"].as_str().unwrap_or_default() {
-            "message_start" => {
-                let mut earlier = self.earlier.clone();
-                if let Some(figures) = earlier.as_object_mut() {
-                    figures.shift_remove("output_tokens");
-                }
-                if let Some(usage) = json.pointer_mut("/message/usage") {
-                    add_known(usage, &earlier);
-                }
-                !continues
-            }
+            "message_start" => !continues,
             "message_delta" => {
                 if continues {
                     json["usage"] = round.usage.clone();
@@ -395,7 +386,7 @@ impl Told {
 
     /// Takes note that the answer goes on in another of the provider's.
     pub(super) fn go_on(&mut self, round: &Round<'_>) {
-        add_usage(&mut self.earlier, &round.usage);
+        add_output(&mut self.earlier, &round.usage);
         if self.has_begun && round.format == Format::OpenaiResponses {
             let parts = round.parts.iter().filter(|item| !item.is_null() && !is_ours(round.format, item, round.names));
             self.items.extend(parts.cloned());

@@ -1,0 +1,128 @@
+"""How agents are set up, started and resumed, and where they keep their sessions.
+
+Their homes are folders of a run. Each has the settings of its own that keep it from calling anything but its provider.
+"""
+
+import json
+import shlex
+import subprocess
+
+import documented
+
+
+class Agent:
+    """An agent, `name` with its program.
+
+    `window` is one in which a compaction by the proxy is due on the way; `sessions` the folder of its sessions' files,
+    `size` the pattern of what it writes there of the size of its context.
+    """
+
+    #: tokens of a request that are over the agent's own limit for a compaction
+    too_many = 110_000
+    #: tokens of a session's file that never leave: instructions that the agent writes into it
+    instructions = 0
+    #: whether it resumes from a compaction that another program wrote into its file while it was at work
+    goes_on_behind = False
+
+    def __init__(self, home, base):
+        self.home = home
+        self.set_up(base)
+
+    def environment(self):
+        return {}
+
+    def file(self):
+        """The file of the session, the only one."""
+        files = [file for file in (self.home / self.sessions).rglob("*.jsonl") if "subagents" not in file.parts]
+        assert len(files) == 1, files
+        return files[0]
+
+
+class Codex(Agent):
+    name, window, sessions = "codex", 34_000, ".codex/sessions"
+    size = r'"last_token_usage":{"input_tokens":(\d+)'
+    instructions = 5_000
+    goes_on_behind = True
+
+    def set_up(self, base):
+        (self.home / ".codex").mkdir(exist_ok=True)
+        servers = getattr(self, "servers", "")
+        (self.home / ".codex/config.toml").write_text(
+            'model = "made-up"\nmodel_provider = "epitome"\napproval_policy = "never"\n'
+            'sandbox_mode = "danger-full-access"\nmodel_auto_compact_token_limit = 100_000\n'
+            '[analytics]\nenabled = false\n'
+            f'[model_providers.epitome]\nname = "epitome"\nbase_url = "{base}/v1"\nwire_api = "responses"\n'
+            f'env_key = "OPENAI_API_KEY"\n{servers}')
+
+    def environment(self):
+        return {"OPENAI_API_KEY": "made-up"}
+
+    def start(self, prompt):
+        return ["codex", "exec", "--skip-git-repo-check", prompt]
+
+    def resume(self, prompt):
+        identity = json.loads(self.file().read_text().splitlines()[0])["payload"]["id"]
+        return ["codex", "exec", "resume", identity, "--skip-git-repo-check", prompt]
+
+    def answers_for_session(self, **_):
+        """Sets up `epitome mcp` for the agent's own sessions, as it is documented."""
+        self.servers = documented.block("toml", "/sessions\"]").replace("/home/me", str(self.home))
+
+    def answers_for_service(self, how, url, session, **_):
+        block = documented.block("toml", "bearer_token_env_var" if how == "http" else "env_vars")
+        self.servers = block.replace("http://127.0.0.1:7777", url).replace("parser", session)
+
+
+class Claude(Agent):
+    name, window, sessions = "claude", 64_000, ".claude/projects"
+    size = r'"usage":{"input_tokens":(\d+)'
+
+    def set_up(self, base):
+        self.base = base
+
+    def environment(self):
+        return {"ANTHROPIC_API_KEY": "made-up", "ANTHROPIC_BASE_URL": self.base, "DISABLE_AUTOUPDATER": "1",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1",
+                "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+
+    def start(self, prompt):
+        return ["claude", "-p", prompt, "--dangerously-skip-permissions"]
+
+    def resume(self, prompt):
+        return self.start(prompt) + ["--resume", self.file().stem]
+
+    def answers_for_session(self, run):
+        run(documented.line("claude mcp add epitome -- epitome mcp ~"))
+
+    def answers_for_service(self, how, url, session, run):
+        line = documented.line("claude mcp add --transport http" if how == "http" else "claude mcp add epitome --env")
+        line = line.replace("http://127.0.0.1:7777", url).replace("parser", shlex.quote(session))
+        run(line)
+
+
+class Pi(Agent):
+    name, window, sessions = "pi", 22_000, ".pi/agent/sessions"
+    size = r'"usage":{"input":(\d+)'
+
+    def set_up(self, base):
+        (self.home / ".pi/agent").mkdir(parents=True, exist_ok=True)
+        model = {"id": "made-up", "name": "made-up", "contextWindow": 120000, "maxTokens": 2000}
+        provider = {"baseUrl": f"{base}/v1", "apiKey": "made-up", "api": "openai-completions", "models": [model]}
+        (self.home / ".pi/agent/models.json").write_text(json.dumps({"providers": {"epitome": provider}}))
+
+    def environment(self):
+        return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
+
+    def start(self, prompt):
+        return ["pi", "-p", "--provider", "epitome", "--model", "made-up", prompt]
+
+    def resume(self, prompt):
+        return self.start(prompt) + ["--session", str(self.file())]
+
+
+ALL = {kind.name: kind for kind in (Codex, Claude, Pi)}
+
+
+def version(name, bin_folder, environment):
+    told = subprocess.run([bin_folder / name, "--version"], capture_output=True, text=True, env=environment)
+    return (told.stdout.strip() or told.stderr.strip()).splitlines()[-1]
