@@ -280,7 +280,8 @@ pub struct Report {
     /// Facts that were put into the memory store before it was made; new ones only. The host fills it in.
     #[serde(default)]
     pub flushed_memories: u32,
-    /// The text of the newest summary, if one was written.
+    /// The text of the newest summary that was asked for; where none was, of the newest that a strategy brought, if there is
+    /// one. A hand-off tells more than the lines that are kept in front of it afterwards.
     pub summary: Option<String>,
     /// The strategy that brought that summary's text itself, where nobody was asked to write it. Not part of the written
     /// report.
