@@ -402,6 +402,7 @@ impl Engine {
             edits: working.edits.clone(),
             synthetics: working.synthetics.clone(),
             choice: Some(selected.choice),
+            summarizer: report.summarizer.record().map(Arc::new),
             undone: false,
         });
         let changed = |index: &usize| {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EditKind, MessageId, Role, Trigger};
-use epitome_strategy::{SummaryCheck, TaskKind, Tokens, Verdict};
+use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck, Trigger};
+use epitome_strategy::{TaskKind, Tokens, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::quality::Quality;
@@ -177,6 +177,20 @@ pub struct SummarizerReport {
     /// What was found when each summary that a model wrote was held against the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<SummaryCheck>,
+}
+
+impl SummarizerReport {
+    /// What an epoch remembers of it; `None` where no model was asked, or nothing is to be told of what it wrote.
+    pub(crate) fn record(&self) -> Option<SummarizerRecord> {
+        let Self { kind, fell_back, problem, checks, .. } = self;
+        let tells = *fell_back || problem.is_some() || !checks.is_empty();
+        tells.then(|| SummarizerRecord {
+            kind: Arc::from(kind.as_str()),
+            fell_back: *fell_back,
+            problem: problem.clone(),
+            checks: checks.clone(),
+        })
+    }
 }
 
 fn is_zero(count: &u64) -> bool {
