@@ -140,7 +140,7 @@ fn the_report_shows_the_summary_that_was_asked_for() {
     let check = |edits: Vec<Edit>, expect: &str, is_brought: bool| {
         let mut engine = engine();
         engine.summarizer = Some(Together::of(1));
-        let report = draft_with(&engine, &session(TALK), &request(100, chain(edits))).unwrap().report;
+        let report = draft_with(&engine, &session(TALK), &request(talk_tokens() - 10, chain(edits))).unwrap().report;
         assert_eq!((report.summary.as_deref(), report.summary_by.is_some()), (Some(expect), is_brought));
     };
     check(vec![summary_of(&[3]), brought.clone()], "about three word", false);
