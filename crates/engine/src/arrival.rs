@@ -95,6 +95,7 @@ impl Engine {
             edits: working.edits,
             synthetics: Vec::new(),
             choice: None,
+            summarizer: None,
             undone: false,
         };
         let epoch = session.commit(epoch);

@@ -74,6 +74,7 @@ impl Engine {
             edits: run.working.edits,
             synthetics: Vec::new(),
             choice: None,
+            summarizer: None,
             undone: false,
         });
         ledger.adopt(counts, after);

@@ -402,6 +402,7 @@ impl Engine {
             edits: working.edits.clone(),
             synthetics: working.synthetics.clone(),
             choice: Some(selected.choice),
+            summarizer: report.summarizer.record().map(Arc::new),
             undone: false,
         });
         let changed = |index: &usize| {
@@ -440,13 +441,15 @@ pub(crate) fn microseconds(since: Instant) -> u64 {
     since.elapsed().as_micros() as u64
 }
 
-/// The newest summary that is still shown.
+/// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.
 fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
     let is_shown = |index: u32| {
         let key = EntryKey::Synthetic { epoch, index };
         working.entries.iter().any(|entry| entry.key == key)
     };
-    summaries.iter().rev().find(|written| is_shown(written.number))
+    let mut shown = summaries.iter().rev().filter(|written| is_shown(written.number)).peekable();
+    let newest = shown.peek().copied();
+    shown.find(|written| written.by_strategy.is_none()).or(newest)
 }
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.

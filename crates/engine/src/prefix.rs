@@ -108,6 +108,7 @@ impl Engine {
             edits: working.edits,
             synthetics: working.synthetics,
             choice: None,
+            summarizer: None,
             undone: false,
         };
         session.commit(epoch);

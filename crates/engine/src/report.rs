@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EditKind, MessageId, Role, Trigger};
-use epitome_strategy::{SummaryCheck, TaskKind, Tokens, Verdict};
+use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck, Trigger};
+use epitome_strategy::{TaskKind, Tokens, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::quality::Quality;
@@ -179,6 +179,20 @@ pub struct SummarizerReport {
     pub checks: Vec<SummaryCheck>,
 }
 
+impl SummarizerReport {
+    /// What an epoch remembers of it; `None` where no model was asked, or nothing is to be told of what it wrote.
+    pub(crate) fn record(&self) -> Option<SummarizerRecord> {
+        let Self { kind, fell_back, problem, checks, .. } = self;
+        let tells = *fell_back || problem.is_some() || !checks.is_empty();
+        tells.then(|| SummarizerRecord {
+            kind: Arc::from(kind.as_str()),
+            fell_back: *fell_back,
+            problem: problem.clone(),
+            checks: checks.clone(),
+        })
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -280,7 +294,8 @@ pub struct Report {
     /// Facts that were put into the memory store before it was made; new ones only. The host fills it in.
     #[serde(default)]
     pub flushed_memories: u32,
-    /// The text of the newest summary, if one was written.
+    /// The text of the newest summary that was asked for; where none was, of the newest that a strategy brought, if there is
+    /// one. A hand-off tells more than the lines that are kept in front of it afterwards.
     pub summary: Option<String>,
     /// The strategy that brought that summary's text itself, where nobody was asked to write it. Not part of the written
     /// report.

@@ -153,7 +153,7 @@ impl ServiceMetrics {
     }
 }
 
-fn of_sessions(counters: &Counters) -> [(&'static str, &'static str, u64); 11] {
+fn of_sessions(counters: &Counters) -> [(&'static str, &'static str, u64); 16] {
     [
         ("epitome_session_messages_total", "Messages that sessions went on with.", counters.messages),
         ("epitome_session_compactions_total", "Compactions of sessions.", counters.compactions),
@@ -173,6 +173,31 @@ fn of_sessions(counters: &Counters) -> [(&'static str, &'static str, u64); 11] {
             counters.summary_output_tokens,
         ),
         ("epitome_summary_fallbacks_total", "Summaries that the rules wrote for a model.", counters.summary_fallbacks),
+        (
+            "epitome_summary_retries_total",
+            "Summaries that a model was asked for once more, because the first answer was wrong.",
+            counters.summary_retries,
+        ),
+        (
+            "epitome_summary_unverified_total",
+            "Strings of summaries that the session does not hold, and that were marked.",
+            counters.summary_unverified,
+        ),
+        (
+            "epitome_summary_added_demands_total",
+            "Demands that a summary left out and rules added.",
+            counters.summary_added_demands,
+        ),
+        (
+            "epitome_summary_added_files_total",
+            "Changed files that a summary left out and rules added.",
+            counters.summary_added_files,
+        ),
+        (
+            "epitome_summary_left_out_total",
+            "Demands and changed files for which a summary had no room.",
+            counters.summary_left_out,
+        ),
         ("epitome_session_memories_total", "Facts that went to a memory store.", counters.flushed_memories),
     ]
 }

@@ -166,6 +166,8 @@ impl Parts {
             edits,
             synthetics,
             choice,
+            // It is told and used nowhere.
+            summarizer: _,
             undone: _, // it changes after the commit, and is hashed with the session's state
         } = epoch;
         self.number(*id);

@@ -28,12 +28,47 @@ pub struct Heading<'t> {
     pub handle: Option<&'t str>,
 }
 
-/// What stands in front of the number and behind it.
-const FORMS: [(HeadingKind, Language, &str, &str); 4] = [
-    (HeadingKind::Summary, Language::English, "[Summary of ", " earlier messages"),
-    (HeadingKind::Summary, Language::Chinese, "[此前 ", " 条消息的摘要"),
-    (HeadingKind::Notice, Language::English, "[", " earlier messages left the context"),
-    (HeadingKind::Notice, Language::Chinese, "[此前 ", " 条消息已移出上下文"),
+/// How a heading is written.
+struct Form {
+    kind: HeadingKind,
+    language: Language,
+    /// What stands in front of the number.
+    before: &'static str,
+    /// What stands behind it.
+    behind: &'static str,
+    /// What stands behind the number one.
+    behind_one: &'static str,
+}
+
+const FORMS: [Form; 4] = [
+    Form {
+        kind: HeadingKind::Summary,
+        language: Language::English,
+        before: "[Summary of ",
+        behind: " earlier messages",
+        behind_one: " earlier message",
+    },
+    Form {
+        kind: HeadingKind::Summary,
+        language: Language::Chinese,
+        before: "[此前 ",
+        behind: " 条消息的摘要",
+        behind_one: " 条消息的摘要",
+    },
+    Form {
+        kind: HeadingKind::Notice,
+        language: Language::English,
+        before: "[",
+        behind: " earlier messages left the context",
+        behind_one: " earlier message left the context",
+    },
+    Form {
+        kind: HeadingKind::Notice,
+        language: Language::Chinese,
+        before: "[此前 ",
+        behind: " 条消息已移出上下文",
+        behind_one: " 条消息已移出上下文",
+    },
 ];
 
 /// What stands between a text that the engine writes and the handle of what it stands for.
@@ -57,20 +92,25 @@ impl<'t> Heading<'t> {
     /// Reads the first line of a text; `None` where it is no heading. Linear in the line.
     pub fn read(text: &'t str) -> Option<Self> {
         let line = text.lines().next()?.trim_end().strip_suffix(']')?;
-        FORMS.iter().find_map(|(kind, language, before, behind)| {
-            let (number, rest) = line.strip_prefix(before)?.split_once(behind)?;
+        FORMS.iter().find_map(|form| {
+            let numbered = line.strip_prefix(form.before)?;
+            // Headings of earlier versions have several messages behind the number one too.
+            let (number, rest) = numbered.split_once(form.behind).or_else(|| {
+                let (number, rest) = numbered.split_once(form.behind_one)?;
+                (number == "1").then_some((number, rest))
+            })?;
             let handle = match rest {
                 "" => None,
                 rest => {
                     // Headings of earlier versions name the handle alone.
-                    let rest = rest.strip_prefix(lookup_hint(*language)).unwrap_or(rest);
-                    Some(rest.strip_prefix(recall_word(*language))?).filter(|handle| is_handle(handle))
+                    let rest = rest.strip_prefix(lookup_hint(form.language)).unwrap_or(rest);
+                    Some(rest.strip_prefix(recall_word(form.language))?).filter(|handle| is_handle(handle))
                 }
             };
             if handle.is_none() && !rest.is_empty() {
                 return None;
             }
-            Some(Self { kind: *kind, language: *language, messages: ungrouped(number)?, handle })
+            Some(Self { kind: form.kind, language: form.language, messages: ungrouped(number)?, handle })
         })
     }
 
@@ -86,14 +126,41 @@ impl<'t> Heading<'t> {
 
 impl fmt::Display for Heading<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let form = FORMS.iter().find(|(kind, language, ..)| (*kind, *language) == (self.kind, self.language));
-        let (before, behind) = form.map_or(("[", ""), |(_, _, before, behind)| (*before, *behind));
+        let form = FORMS.iter().find(|form| (form.kind, form.language) == (self.kind, self.language));
+        let behind = |form: &Form| if self.messages == 1 { form.behind_one } else { form.behind };
+        let (before, behind) = form.map_or(("[", ""), |form| (form.before, behind(form)));
         write!(formatter, "{before}{}{behind}", grouped(self.messages))?;
         if let Some(handle) = self.handle {
             write!(formatter, "{}{}{handle}", lookup_hint(self.language), recall_word(self.language))?;
         }
         formatter.write_str("]")
     }
+}
+
+/// A text that a compaction wrote without the handles that `is_known` knows, and without the words that go with them: as it
+/// is written where nobody can use handles. Linear.
+pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
+    let mut text = text.to_owned();
+    for language in [Language::English, Language::Chinese] {
+        let (word, hint) = (recall_word(language), lookup_hint(language));
+        let (mut rest, mut bare) = (text.as_str(), String::new());
+        while let Some((before, behind)) = rest.split_once(word) {
+            match behind.split_once(']') {
+                Some((handle, _)) if is_known(handle) => {
+                    bare.push_str(before.strip_suffix(hint).unwrap_or(before));
+                    rest = &behind[handle.len()..];
+                }
+                _ => {
+                    bare.push_str(before);
+                    bare.push_str(word);
+                    rest = behind;
+                }
+            }
+        }
+        bare.push_str(rest);
+        text = bare;
+    }
+    text
 }
 
 /// Whether a text could be an archive's handle: a word without brackets.
@@ -165,6 +232,25 @@ mod tests {
     }
 
     #[test]
+    fn one_message_is_no_plural() {
+        let check = |kind, language, expect: &str, earlier: &str| {
+            let heading = Heading { kind, language, messages: 1, handle: None };
+            assert_eq!(heading.to_string(), expect);
+            assert_eq!(Heading::read(earlier), Some(heading), "headings of earlier versions are still read");
+        };
+        use HeadingKind::{Notice, Summary};
+        check(Summary, Language::English, "[Summary of 1 earlier message]", "[Summary of 1 earlier messages]");
+        check(
+            Notice,
+            Language::English,
+            "[1 earlier message left the context]",
+            "[1 earlier messages left the context]",
+        );
+        check(Summary, Language::Chinese, "[此前 1 条消息的摘要]", "[此前 1 条消息的摘要]");
+        assert_eq!(Heading::read("[Summary of 12 earlier message]"), None);
+    }
+
+    #[test]
     fn other_lines_are_no_headings() {
         for text in [
             "",
@@ -191,6 +277,28 @@ mod tests {
         check("[此前 12 条消息的摘要]\n## 目标", "## 目标");
         check("[Summary]\nof another tool", "[Summary]\nof another tool");
         check("[Summary of 2 earlier messages · recall 0a]", "");
+    }
+
+    #[test]
+    fn handles_are_taken_out() {
+        let check = |text: &str, expect: &str| {
+            assert_eq!(without_handles(text, |handle| ["0a1b", "9f"].contains(&handle)), expect);
+        };
+        for (kind, language) in [
+            (HeadingKind::Summary, Language::English),
+            (HeadingKind::Notice, Language::English),
+            (HeadingKind::Summary, Language::Chinese),
+            (HeadingKind::Notice, Language::Chinese),
+        ] {
+            let heading = Heading { kind, language, messages: 12, handle: Some("0a1b") };
+            let bare = Heading { handle: None, ..heading };
+            check(&format!("{heading}\n» done"), &format!("{bare}\n» done"));
+        }
+        check("a\n[… 2 lines, 9 tokens elided · recall 9f]\nb", "a\n[… 2 lines, 9 tokens elided]\nb");
+        check("{\"x\":\"[… 省略 9 字 · 可取回 9f]\"}", "{\"x\":\"[… 省略 9 字]\"}");
+        // What others wrote stays.
+        check("[it · recall ffff] · recall 0a1b", "[it · recall ffff] · recall 0a1b");
+        check("cars · recall 0a1b of them", "cars · recall 0a1b of them");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::excerpt::Excerpt;
 use crate::fold::{EntryKey, Position};
 use crate::message::Message;
+use crate::summarizer::SummarizerRecord;
 
 /// Why an edit was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -212,6 +213,9 @@ pub struct Epoch {
     /// What kind of task was detected and chosen; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// What became of summaries that a model was asked for; `None` where none was, or where nothing is to be told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summarizer: Option<Arc<SummarizerRecord>>,
     /// Whether it was undone: the fold leaves it out.
     #[serde(default)]
     pub undone: bool,
@@ -246,6 +250,7 @@ impl Epoch {
             edits: vec![edit],
             synthetics,
             choice: None,
+            summarizer: None,
             undone: false,
         }
     }

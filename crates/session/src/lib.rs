@@ -13,6 +13,7 @@ pub mod heading;
 mod journal;
 mod message;
 mod session;
+mod summarizer;
 mod unit;
 
 pub use block::{
@@ -24,4 +25,5 @@ pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};
+pub use summarizer::{SummarizerRecord, SummaryCheck};
 pub use unit::{Unit, UnitKind, units};

@@ -14,6 +14,7 @@ mod goal;
 mod lexicon;
 pub mod parts;
 mod plan;
+mod refusals;
 mod registry;
 mod services;
 mod settings;
@@ -27,8 +28,8 @@ mod view;
 
 pub use epitome_session as session;
 pub use epitome_session::{
-    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, ToolCall,
-    ToolResult, Unit, UnitKind,
+    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, SummaryCheck,
+    ToolCall, ToolResult, Unit, UnitKind,
 };
 #[doc(hidden)]
 pub use serde_json::Value;
@@ -38,10 +39,11 @@ pub use facts::{Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occur
 pub use goal::Goal;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
+pub use refusals::Refusals;
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
     Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer, Summary,
-    SummaryCheck, SummaryTask, TokenCounter, Tokens,
+    SummaryTask, TokenCounter, Tokens,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]

@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use epitome_session::{Language, Message, Session};
-use serde::{Deserialize, Serialize};
+use epitome_session::{Language, Message, Session, SummaryCheck};
 use thiserror::Error;
 
 use crate::plan::SummaryRequest;
+use crate::refusals::Refusals;
 
 /// A number of tokens.
 pub type Tokens = u32;
@@ -64,32 +64,6 @@ pub struct Summary {
     pub check: Option<SummaryCheck>,
 }
 
-/// What was found when a model's summary was held against the session's log.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SummaryCheck {
-    /// Paths, identifiers, numbers, commands and quotations of the summary that were looked up in the session.
-    pub strings: u32,
-    /// Those that the session does not hold. The summary marks each as unverified.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<String>,
-    /// Demands of the user in what the summary tells of.
-    pub demands: u32,
-    /// Those that the model had left out, and that rules added word for word.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub added_demands: Vec<String>,
-    /// Files that calls changed in what the summary tells of.
-    pub files: u32,
-    /// Those that the model had left out, and that rules added.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub added_files: Vec<String>,
-    /// Demands and files that neither the model nor the rules found room for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
-    /// What was wrong with the model's first answer, where it was asked again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked_again: Option<String>,
-}
-
 /// Why there is no summary, and what was paid all the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Error)]
 #[error("{message}")]
@@ -117,6 +91,12 @@ pub trait Summarizer: Send + Sync + Debug {
     fn kind(&self) -> &str;
     /// Writes one summary of at most `task.request.max_tokens` tokens.
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>>;
+    /// The same for one session, which remembers in `refusals` who gave no summary of it; `None` for one that has nothing to
+    /// remember.
+    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
+        let _ = refusals;
+        None
+    }
 }
 
 /// Vectors of texts, row by row.

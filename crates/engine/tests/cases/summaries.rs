@@ -134,6 +134,20 @@ fn without_a_summary_the_chain_goes_on_or_nothing_is_done() {
 }
 
 #[test]
+fn the_report_shows_the_summary_that_was_asked_for() {
+    let own = "» what was said, as it was said";
+    let brought = Edit::Summarize { units: vec![1], summary: SummaryText::Ready(own.to_owned()), reason: reason() };
+    let check = |edits: Vec<Edit>, expect: &str, is_brought: bool| {
+        let mut engine = engine();
+        engine.summarizer = Some(Together::of(1));
+        let report = draft_with(&engine, &session(TALK), &request(talk_tokens() - 10, chain(edits))).unwrap().report;
+        assert_eq!((report.summary.as_deref(), report.summary_by.is_some()), (Some(expect), is_brought));
+    };
+    check(vec![summary_of(&[3]), brought.clone()], "about three word", false);
+    check(vec![brought], own, true);
+}
+
+#[test]
 fn the_report_says_that_another_summarizer_stepped_in() {
     let mut engine = engine();
     engine.summarizer = Some(Together::of(1));

@@ -81,7 +81,14 @@ impl LiveSession {
         let mut request = self.request(compaction);
         request.memories = memories;
         request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
-        match self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await {
+        let refused = self.refusals.len();
+        let drafted = self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await;
+        if self.refusals.len() > refused {
+            tracing::warn!(
+                "a model gave no summary of the session: for a while others write it, and it is not asked again"
+            );
+        }
+        match drafted {
             Ok(draft) => {
                 self.watchers.metrics.summary(&draft.report);
                 Ok(draft)

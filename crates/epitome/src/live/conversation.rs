@@ -50,6 +50,9 @@ impl LiveSession {
         if let Some(answering) = &self.conversation {
             engine.summarizer = answering.summarizer(&self.session);
         }
+        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.refusals)) {
+            engine.summarizer = Some(own);
+        }
         engine
     }
 }

@@ -177,6 +177,11 @@ pub struct Metrics {
     summary_input_tokens: AtomicU64,
     summary_output_tokens: AtomicU64,
     summary_fallbacks: AtomicU64,
+    summary_retries: AtomicU64,
+    summary_unverified: AtomicU64,
+    summary_added_demands: AtomicU64,
+    summary_added_files: AtomicU64,
+    summary_left_out: AtomicU64,
     flushed_memories: AtomicU64,
 }
 
@@ -194,6 +199,11 @@ pub struct Counters {
     pub summary_input_tokens: u64,
     pub summary_output_tokens: u64,
     pub summary_fallbacks: u64,
+    pub summary_retries: u64,
+    pub summary_unverified: u64,
+    pub summary_added_demands: u64,
+    pub summary_added_files: u64,
+    pub summary_left_out: u64,
     pub flushed_memories: u64,
 }
 
@@ -212,6 +222,11 @@ impl Metrics {
             summary_input_tokens: of(&self.summary_input_tokens),
             summary_output_tokens: of(&self.summary_output_tokens),
             summary_fallbacks: of(&self.summary_fallbacks),
+            summary_retries: of(&self.summary_retries),
+            summary_unverified: of(&self.summary_unverified),
+            summary_added_demands: of(&self.summary_added_demands),
+            summary_added_files: of(&self.summary_added_files),
+            summary_left_out: of(&self.summary_left_out),
             flushed_memories: of(&self.flushed_memories),
         }
     }
@@ -224,12 +239,20 @@ impl Metrics {
         self.overflows.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What a summarizer was paid, also where its work came to nothing.
+    /// What a summarizer was paid, also where its work came to nothing, and what was found in what it wrote.
     pub(super) fn summary(&self, report: &Report) {
         let paid = &report.summarizer;
         self.summary_input_tokens.fetch_add(paid.input_tokens, Ordering::Relaxed);
         self.summary_output_tokens.fetch_add(paid.output_tokens, Ordering::Relaxed);
         self.summary_fallbacks.fetch_add(u64::from(paid.fell_back), Ordering::Relaxed);
+        let add = |figure: &AtomicU64, count: usize| figure.fetch_add(count as u64, Ordering::Relaxed);
+        for check in &paid.checks {
+            add(&self.summary_retries, usize::from(check.asked_again.is_some()));
+            add(&self.summary_unverified, check.unknown.len());
+            add(&self.summary_added_demands, check.added_demands.len());
+            add(&self.summary_added_files, check.added_files.len());
+            add(&self.summary_left_out, check.left_out.len());
+        }
     }
 
     fn event(&self, event: &Event) {

@@ -3,7 +3,7 @@
 use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
-use epitome_strategy::{Cancellation, Tokens, Verdict};
+use epitome_strategy::{Cancellation, Refusals, Tokens, Verdict};
 
 use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
@@ -35,6 +35,7 @@ impl LiveSession {
             cancellation: Cancellation::never(),
             conversation: self.conversation.clone(),
             ahead: None,
+            refusals: self.refusals.clone(),
         }
     }
 
@@ -65,12 +66,21 @@ impl LiveSession {
         if let Some(preparation) = self.preparation() {
             preparation.discard();
         }
+        self.refusals.clear();
         self.tell_tokens();
     }
 
-    /// Forgets that the last compaction failed or was refused: the next [`maintain`](Self::maintain) tries it again.
+    /// Forgets that the last compaction failed or was refused, and which models gave no summary: the next
+    /// [`maintain`](Self::maintain) tries it again.
     pub fn try_again(&mut self) {
         self.watch.try_again();
+        self.refusals.clear();
+    }
+
+    /// From here on `refusals` remembers which models gave no summary of the session: for a host that has the same session
+    /// read again and again.
+    pub fn remember_refusals_in(&mut self, refusals: Refusals) {
+        self.refusals = refusals;
     }
 
     /// What kind of task the session is. Linear in the view.

@@ -48,7 +48,7 @@ use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, Archived, Cancellation, Strategy, Tokens};
+use epitome_strategy::{Archive, Archived, Cancellation, Refusals, Strategy, Tokens};
 
 pub use ahead::{Background, Preparation, PreparationState};
 pub use command::{Command, CommandError, Ran};
@@ -101,6 +101,8 @@ pub struct LiveSession {
     conversation: Option<Answering>,
     /// Where compactions are prepared before they are due.
     ahead: Option<Ahead>,
+    /// The models that gave no summary of the session.
+    refusals: Refusals,
 }
 
 impl LiveSession {
@@ -142,6 +144,7 @@ impl LiveSession {
             cancellation: Cancellation::never(),
             conversation: None,
             ahead: None,
+            refusals: Refusals::default(),
         };
         live.count_tools();
         live.note_newest();

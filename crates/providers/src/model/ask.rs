@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use epitome_strategy::{SummaryTask, Tokens};
+use epitome_strategy::{Refusals, SummaryTask, Tokens};
 
 use super::Progress;
 use super::answer::Body;
@@ -28,6 +28,8 @@ pub(super) struct Desk<'s> {
     pub spent: Spent,
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
+    /// What the session remembers of models that gave no summary of it.
+    pub refusals: Option<&'s Refusals>,
 }
 
 /// Tokens that were paid for.
@@ -84,16 +86,21 @@ impl Desk<'_> {
         let Question { part, of, .. } = *question;
         let system = self.texts.get("system");
         let key = key(&[&self.model.identity(), system, &question.user], question.answer_tokens);
-        if let Some(body) = self.known(&key, question) {
+        if let Some(body) = self.cached_body(&key, question) {
             return Ok(body);
         }
         let _pass = self.gate.enter().await;
         // Somebody may have asked the same while this one waited.
-        if let Some(body) = self.known(&key, question) {
+        if let Some(body) = self.cached_body(&key, question) {
             return Ok(body);
         }
-        if let Some(failure) = self.service.down() {
+        if let Some(failure) = self.service.failure() {
             return Err(failure);
+        }
+        if self.refusals.is_some_and(|refusals| refusals.holds(&self.model.identity(), self.session_length())) {
+            let message =
+                format!("`{}` gave no summary of this session before, and is not asked again yet", self.model.name());
+            return Err(Failure::Failed { message, retryable: false });
         }
         self.tell(ModelStep::Started { part, of });
         let (body, text) = self.twice(question).await?;
@@ -102,8 +109,8 @@ impl Desk<'_> {
         Ok(body)
     }
 
-    fn known(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
-        let answer = ended(self.cache.get(key)?);
+    fn cached_body(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
+        let answer = whole_answer(self.cache.get(key)?);
         let (body, problems) = look(&answer, &question.expected, self.task);
         let is_good = problems.iter().all(Problem::is_soft);
         if is_good {
@@ -117,7 +124,7 @@ impl Desk<'_> {
         let first = self.once(question.user.clone(), question.answer_tokens).await?;
         let (body, problems) = look(&first, &question.expected, self.task);
         if problems.is_empty() {
-            return Ok(kept(first, body));
+            return Ok(usable_part(first, body));
         }
         let reason = self.reason(&problems, "; ");
         self.tell(ModelStep::Retry { part: question.part, reason: reason.clone() });
@@ -127,7 +134,7 @@ impl Desk<'_> {
         let second = match self.once(self.again(question, &first, &problems), question.answer_tokens).await {
             Ok(second) => second,
             // The first one has its faults, but it is a summary.
-            Err(_) if problems.iter().all(Problem::is_soft) => return Ok(kept(first, body)),
+            Err(_) if problems.iter().all(Problem::is_soft) => return Ok(usable_part(first, body)),
             // A window that holds the first request only just does not hold the second.
             Err(Failure::Failed { message, retryable }) => {
                 let message = format!("the model's summary cannot be used ({reason}), and asked again: {message}");
@@ -137,15 +144,16 @@ impl Desk<'_> {
         };
         let (new_body, new_problems) = look(&second, &question.expected, self.task);
         if new_problems.iter().all(Problem::is_soft) {
-            return Ok(kept(second, new_body));
+            return Ok(usable_part(second, new_body));
         }
         if problems.iter().all(Problem::is_soft) {
-            return Ok(kept(first, body));
+            return Ok(usable_part(first, body));
         }
         let again = self.reason(&new_problems, "; ");
         let message = format!("the summary by `{}` cannot be used: {reason}; asked again: {again}", self.model.name());
         // Who refuses twice will refuse again; any other answer may be better another time.
         let retryable = !new_problems.contains(&Problem::Refused);
+        self.note_refusal();
         Err(Failure::Failed { message, retryable })
     }
 
@@ -153,19 +161,34 @@ impl Desk<'_> {
         let request = ChatRequest { system: self.texts.get("system").to_owned(), user, max_tokens };
         match self.model.complete(&request).await {
             Ok(answer) => {
-                self.service.answered();
+                self.service.note_answer();
                 self.spent.add(&answer);
                 Ok(answer)
             }
             Err(error) => {
                 let fails_all = error.fails_all;
+                if error.kind == ChatErrorKind::Rejected && !fails_all {
+                    self.note_refusal();
+                }
                 let failure = Failure::from(error);
                 if fails_all {
-                    self.service.went_down(failure.clone());
+                    self.service.note_failure(failure.clone());
                 }
                 Err(failure)
             }
         }
+    }
+
+    /// Has the session remember that the model gives no summary of it.
+    fn note_refusal(&self) {
+        if let Some(refusals) = self.refusals {
+            refusals.note(&self.model.identity(), self.session_length());
+        }
+    }
+
+    /// Messages of the session, as far as it is known.
+    fn session_length(&self) -> usize {
+        self.task.session.map_or(self.task.messages.len(), |session| session.log().len())
     }
 
     /// The same question with what was wrong with the first answer.
@@ -194,12 +217,12 @@ impl Desk<'_> {
 }
 
 /// What of an answer is kept: its text, or of one that was cut off what could be used.
-fn kept(answer: ChatAnswer, body: Body) -> (Body, String) {
+fn usable_part(answer: ChatAnswer, body: Body) -> (Body, String) {
     let text = if answer.stop == Stop::Length { body.write() } else { answer.text };
     (body, text)
 }
 
-fn ended(text: String) -> ChatAnswer {
+fn whole_answer(text: String) -> ChatAnswer {
     ChatAnswer { text, stop: Stop::End, input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
 }
 

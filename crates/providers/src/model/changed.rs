@@ -16,6 +16,8 @@ pub(super) struct ChangedFile {
     pub is_there: bool,
     /// Whether a call ever deleted it or moved it away.
     pub was_deleted: bool,
+    /// Whether it was deleted and certainly written again since.
+    pub is_back: bool,
     /// Whether a later command may have taken the changes back.
     pub may_be_reverted: bool,
     writes: u32,
@@ -56,8 +58,15 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
     let mut change = |path: &str, call: u32, how: &dyn Fn(&mut ChangedFile)| {
         let entry = files.entry(path.to_owned()).or_insert_with(|| {
             let path = path.to_owned();
-            let file =
-                ChangedFile { path, is_there: true, was_deleted: false, may_be_reverted: false, writes: 0, edits: 0 };
+            let file = ChangedFile {
+                path,
+                is_there: true,
+                was_deleted: false,
+                is_back: false,
+                may_be_reverted: false,
+                writes: 0,
+                edits: 0,
+            };
             (call, file)
         });
         entry.0 = call;
@@ -71,9 +80,11 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
         while let Some(event) = events.next_if(|event| event.call <= number) {
             match event.access {
                 FileAccess::Edit => change(&event.path, number, &|file| {
+                    file.is_back |= !file.is_there;
                     (file.is_there, file.edits) = (true, file.edits + 1);
                 }),
                 FileAccess::Write => change(&event.path, number, &|file| {
+                    file.is_back |= !file.is_there;
                     (file.is_there, file.writes) = (true, file.writes + 1);
                 }),
                 FileAccess::ReadWhole | FileAccess::ReadPart => {}
@@ -94,8 +105,11 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
         let command = command.unwrap_or_else(|| call.arguments.to_owned());
         for step in steps(&command) {
             match step {
-                Step::Gone(path) => change(path, number, &|file| (file.is_there, file.was_deleted) = (false, true)),
+                Step::Gone(path) => change(path, number, &|file| {
+                    (file.is_there, file.was_deleted, file.is_back) = (false, true, false);
+                }),
                 Step::There(path) => change(&path, number, &|file| {
+                    file.is_back |= !file.is_there;
                     (file.is_there, file.writes) = (true, file.writes + 1);
                 }),
             }
@@ -106,10 +120,15 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
     }
     let mut files: Vec<(u32, ChangedFile)> = files.into_values().collect();
     // A deletion is often spelt from another folder than the edits before it.
-    let gone: Vec<String> =
-        files.iter().filter(|(_, file)| !file.is_there).map(|(_, file)| format!("/{}", file.path)).collect();
+    let gone: Vec<(u32, String)> = files
+        .iter()
+        .filter(|(_, file)| !file.is_there)
+        .map(|(call, file)| (*call, format!("/{}", file.path)))
+        .collect();
     for (call, file) in &mut files {
-        file.was_deleted |= gone.iter().any(|gone| file.path.ends_with(gone.as_str()));
+        let mut same = gone.iter().filter(|(_, gone)| file.path.ends_with(gone.as_str())).peekable();
+        file.was_deleted |= same.peek().is_some();
+        file.is_back &= same.all(|(deleted, _)| deleted < call);
         file.may_be_reverted = reverts.iter().any(|revert| revert > call);
     }
     // What was only deleted was never changed here, but it is gone.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::text::is_cjk;
 use epitome_strategy::{Language, SummaryTask, Tokens};
 
 use super::answer::{Body, unwrapped};
 use super::evidence::Evidence;
+use super::language::is_other_language;
 use super::source::Size;
 use super::wording::{JSON_HEADINGS, is_essential, pick};
 use crate::chat::{ChatAnswer, Stop};
@@ -15,6 +15,8 @@ use crate::chat::{ChatAnswer, Stop};
 const FEWEST_CHARS: usize = 200;
 /// A summary may be as short as this part of a short source.
 const SHORT_PART: usize = 5;
+/// Bytes of what was typed that its language is told by.
+const TYPED_BYTES: usize = 4_000;
 
 /// What form an answer is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +92,7 @@ pub(super) fn look(answer: &ChatAnswer, expected: &Expected, task: &SummaryTask<
     let written = body.write();
     let start = &written[..written.floor_char_boundary(64 * expected.max_tokens.max(64) as usize)];
     problems.extend(size(start, expected, task));
-    if is_other_language(start, expected.language) {
+    if is_other_language(start, expected.language, &typed_text(task)) {
         problems.push(Problem::Language);
     }
     let lost: Vec<String> = expected.strings.iter().filter(|it| !written.contains(it.as_str())).cloned().collect();
@@ -162,21 +164,19 @@ fn size(text: &str, expected: &Expected, task: &SummaryTask<'_>) -> Option<Probl
     (chars < FEWEST_CHARS && chars * SHORT_PART < source.chars && has_room).then_some(Problem::TooShort(chars))
 }
 
-/// Whether a text is written in the other language. Names and code are Latin in every language, so a Chinese summary may
-/// hold a lot of it, and an English one a Chinese quotation.
-fn is_other_language(text: &str, language: Language) -> bool {
-    let (mut latin_words, mut chinese) = (0usize, 0usize);
-    let mut in_word = false;
-    for char in text.chars() {
-        chinese += usize::from(is_cjk(char));
-        let is_latin = char.is_alphabetic() && !is_cjk(char);
-        latin_words += usize::from(is_latin && !in_word);
-        in_word = is_latin;
+/// What the user typed first, as far as it tells a language.
+fn typed_text(task: &SummaryTask<'_>) -> String {
+    let log = task.session.map_or(task.messages, |session| session.log());
+    let mut typed = String::new();
+    for message in log.iter().filter(|message| message.is_typed()) {
+        typed.push_str(&message.plain_text());
+        typed.push('\n');
+        if typed.len() > TYPED_BYTES {
+            typed.truncate(typed.floor_char_boundary(TYPED_BYTES));
+            break;
+        }
     }
-    match language {
-        Language::English => chinese > latin_words && chinese >= 20,
-        Language::Chinese => chinese * 8 < latin_words && latin_words >= 20,
-    }
+    typed
 }
 
 /// Whether a text is a call of a tool, as models write it that were trained to.

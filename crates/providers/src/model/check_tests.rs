@@ -108,16 +108,3 @@ fn cut_off_answers() {
     check("## Goal\n- The user wants a lot of things, one of wh", Err(Problem::CutOff));
     check("", Err(Problem::CutOff));
 }
-
-#[test]
-fn languages() {
-    let check =
-        |text: &str, language: Language, expect: bool| assert_eq!(is_other_language(text, language), expect, "{text}");
-    let chinese = "用户要求修改 src/lexer.rs 中的 next_token，使其支持嵌套括号，并在 README.md 中写明耗时。".repeat(2);
-    check(&chinese, Language::Chinese, false);
-    check(&chinese, Language::English, true);
-    check(GOOD, Language::Chinese, true);
-    check(GOOD, Language::English, false);
-    check("The user quoted 你好世界 and asked what it means.", Language::English, false);
-    check("## 目标\n- src/a.rs", Language::Chinese, false);
-}

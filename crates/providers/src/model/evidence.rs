@@ -11,12 +11,17 @@ use epitome_strategy::{Arguments, Content, Lexicon, Message, Origin, SummaryTask
 
 use super::answer::{Body, Section};
 use super::changed::{ChangedFile, changed_files};
-use super::claims::{claims, folded};
+use super::claims::{claims, exact_strings, folded};
 use super::gone::deletes;
+use super::revoked::is_taken_back;
+use super::runs::{FailedRun, failed_runs};
 use super::shorten::one_line;
 use super::source;
 use super::state::{Task, task_list};
-use super::wording::{is_plan, proposes, says_done, says_untouched, unverified_marks};
+use super::wording::{
+    Tells, deletion_problem, failed_run_problem, open_task_problem, proposes, says_back, says_done, says_untouched,
+    untouched_problem, unverified_marks,
+};
 
 /// Between two texts of the corpus: in no text, so that no string is found across them.
 const PARTED: char = '\u{1}';
@@ -38,21 +43,24 @@ pub(super) struct Evidence {
     newest: Vec<ChangedFile>,
     /// The newest task list.
     tasks: Vec<Task>,
+    /// Commands whose newest run failed.
+    failed: Vec<FailedRun>,
 }
 
 impl Evidence {
     /// Reads the session. Linear in it.
-    pub(super) fn of(task: &SummaryTask<'_>) -> Self {
+    pub(super) fn read(task: &SummaryTask<'_>) -> Self {
         let log = match task.session {
             Some(session) => session.log(),
             None => task.messages,
         };
-        let told = told(task);
+        let messages = summarized_messages(task);
         let mut evidence = Self { corpus: corpus(task, log), ..Self::default() };
-        evidence.demands = typed_demands(&told);
-        evidence.files = source::with_messages(told.iter().copied(), task, changed_files);
-        (evidence.newest, evidence.tasks) =
-            source::with_messages(log.iter(), task, |view| (changed_files(view), task_list(view, task.language)));
+        evidence.demands = typed_demands(&messages, log);
+        evidence.files = source::with_messages(messages.iter().copied(), task, changed_files);
+        (evidence.newest, evidence.tasks, evidence.failed) = source::with_messages(log.iter(), task, |view| {
+            (changed_files(view), task_list(view, task.language), failed_runs(view))
+        });
         evidence
     }
 
@@ -92,40 +100,58 @@ impl Evidence {
     pub(super) fn contradictions(&self, body: &Body, task: &SummaryTask<'_>) -> Vec<String> {
         // What is far beyond the budget is cut off before anybody reads it.
         let mut left = 64 * task.request.max_tokens.max(64) as usize;
-        let mut lines: Vec<(&str, bool)> = Vec::new();
+        let mut lines: Vec<(&str, Tells)> = Vec::new();
         for section in &body.sections {
-            let is_plan = section.heading.as_deref().is_some_and(is_plan);
+            let tells = Tells::under(section.heading.as_deref());
             for line in &section.lines {
                 if let Some(rest) = left.checked_sub(line.len()) {
                     left = rest;
-                    lines.push((line, is_plan));
+                    lines.push((line, tells));
                 }
             }
         }
-        let told = lines.iter().filter(|(_, is_plan)| !is_plan);
-        let clauses: Vec<&str> = told.flat_map(|(line, _)| clauses(line)).collect();
         let mut found = Vec::new();
-        for file in &self.newest {
-            let name = file.path.rsplit('/').next().unwrap_or_default();
-            let about = clauses.iter().filter(|clause| names(clause, &file.path, name, &self.newest));
-            for clause in about {
-                if file.is_there && !file.was_deleted && deletes(clause, &file.path, name) {
-                    found.push(super::wording::deletion_problem(task.language, &file.path));
-                } else if !file.may_be_reverted && says_untouched(clause) {
-                    found.push(super::wording::untouched_problem(task.language, &file.path));
+        for (line, tells) in lines.iter().filter(|(_, tells)| *tells != Tells::Plan) {
+            for clause in clauses(line) {
+                for file in &self.newest {
+                    found.extend(self.file_problem(file, clause, line, *tells, task));
                 }
+                let is_newest = matches!(tells, Tells::State | Tells::Done);
+                let denied = self.failed.iter().filter(|run| is_newest && run.is_denied_by(clause));
+                found.extend(denied.map(|run| failed_run_problem(task.language, &run.command)));
             }
         }
         for open in self.tasks.iter().filter(|item| !item.is_done) {
             let item = folded(&open.text);
-            let mut lines = lines.iter().map(|(line, _)| folded(line));
-            if item.chars().count() >= 6 && lines.any(|line| line.contains(&item) && says_done(&line)) {
-                found.push(super::wording::open_task_problem(task.language, &open.text));
+            if item.chars().count() >= 6 && lines.iter().any(|(line, tells)| is_called_done(line, *tells, &item)) {
+                found.push(open_task_problem(task.language, &open.text));
             }
         }
         found.sort();
         found.dedup();
         found
+    }
+
+    /// What a clause of a line says against the newest state of a file.
+    fn file_problem(
+        &self,
+        file: &ChangedFile,
+        clause: &str,
+        line: &str,
+        tells: Tells,
+        task: &SummaryTask<'_>,
+    ) -> Option<String> {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        if !names(clause, &file.path, name, &self.newest) {
+            return None;
+        }
+        // What was deleted and is back may be told as what happened, where it is not said how it is now.
+        let is_told_so = !file.was_deleted || tells == Tells::State && file.is_back && !says_back(line);
+        if file.is_there && is_told_so && deletes(clause, &file.path, name) {
+            return Some(deletion_problem(task.language, &file.path));
+        }
+        let is_denied = !file.may_be_reverted && says_untouched(clause);
+        is_denied.then(|| untouched_problem(task.language, &file.path))
     }
 
     /// How many demands there are, and those that a text does not tell.
@@ -148,6 +174,20 @@ impl Evidence {
         let text = folded(text);
         self.files.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
+}
+
+/// Whether a line says that the task `item`, folded, is done: in the clause that names it, or because it is all that a line
+/// of what is done says.
+fn is_called_done(line: &str, tells: Tells, item: &str) -> bool {
+    let whole = folded(line);
+    let bare = whole.trim_start_matches(['-', '*', ' ']).trim_end_matches(['.', '。']);
+    if tells == Tells::Done && bare == item {
+        return true;
+    }
+    let said: Vec<String> = clauses(line).into_iter().map(folded).filter(|clause| clause.contains(item)).collect();
+    // A task that has several clauses stands in none of them.
+    let said = if said.is_empty() && whole.contains(item) { vec![whole] } else { said };
+    said.iter().any(|clause| says_done(&clause.replace(item, " … ")))
 }
 
 /// Whether a folded text names a file: by its path, or by the end of it.
@@ -194,7 +234,7 @@ fn clauses(line: &str) -> Vec<&str> {
 
 /// The words of a text that say something, each by its beginning, so that forms of a word are one; of Chinese each pair of
 /// signs.
-fn words(text: &str) -> HashSet<String> {
+pub(super) fn words(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
     for word in text.to_lowercase().split(|char: char| !(char.is_alphanumeric() || char == '_')) {
         let cjk: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();
@@ -211,7 +251,7 @@ fn words(text: &str) -> HashSet<String> {
 
 /// The messages that the summary tells of. A hand-off tells of the whole session but for what stays as it is beside it:
 /// also of what stands behind earlier summaries.
-fn told<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
+fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
     let Some(session) = task.session.filter(|_| task.request.is_handoff()) else {
         return task.messages.iter().collect();
     };
@@ -293,17 +333,27 @@ const LONGEST_TYPED: usize = 2_000;
 /// The least probability that a sentence binds, of those that a model's text has to hold: it may leave out what only may.
 const SURE: f32 = 0.8;
 
-/// What a person demanded, word for word, each once.
-fn typed_demands(messages: &[&Arc<Message>]) -> Vec<String> {
+/// What a person demanded, word for word, each once; not what was taken back later, anywhere in the log.
+fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String> {
     let lexicon = Lexicon::standard();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
+    let typed: Vec<(*const Message, String)> = log
+        .iter()
+        .filter(|message| message.is_typed())
+        .map(|message| (Arc::as_ptr(message), message.plain_text()))
+        .collect();
     for message in messages {
+        let place = typed.iter().position(|(typed, _)| *typed == Arc::as_ptr(message));
+        let later: Vec<&str> =
+            place.map_or(&[][..], |place| &typed[place + 1..]).iter().map(|(_, text)| text.as_str()).collect();
         for (_, text, ranges) in typed_texts(message) {
             for typed in ranges.into_iter().map(|range| &text[range]).filter(|typed| typed.len() <= LONGEST_TYPED) {
                 for demand in demands(&lexicon, typed).into_iter().filter(|demand| demand.binding >= SURE) {
                     let demand = one_line(&typed[demand.range], LONGEST_DEMAND);
-                    if !demand.is_empty() && seen.insert(folded(&demand)) {
+                    let strings = exact_strings(&demand);
+                    let strings: Vec<&str> = strings.iter().map(String::as_str).collect();
+                    if !demand.is_empty() && !is_taken_back(&demand, &strings, &later) && seen.insert(folded(&demand)) {
                         found.push(demand);
                     }
                 }

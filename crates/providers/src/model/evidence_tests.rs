@@ -39,7 +39,7 @@ fn with_task<R>(session: &Session, read: impl FnOnce(&SummaryTask<'_>) -> R) -> 
 #[test]
 fn strings_that_nobody_said() {
     let session = session(SESSION);
-    let evidence = with_task(&session, Evidence::of);
+    let evidence = with_task(&session, Evidence::read);
     let check = |text: &str, expect: &[&str]| assert_eq!(evidence.unknown(text).0, expect, "{text}");
     check("- src/lexer.rs was edited, `next_token` is new, port 48213", &[]);
     check("- /repo/src/lexer.rs:41 and `cargo test --test deep_nesting`", &[]);
@@ -59,7 +59,7 @@ fn strings_that_nobody_said() {
 #[test]
 fn what_contradicts_the_newest_state() {
     let session = session(SESSION);
-    let evidence = with_task(&session, Evidence::of);
+    let evidence = with_task(&session, Evidence::read);
     let check = |text: &str, expect: &[&str]| {
         let headings = ["State", "Open", "Constraints"].map(str::to_owned);
         let body = Body::read(text, &headings);
@@ -82,12 +82,63 @@ fn what_contradicts_the_newest_state() {
     check("## State\n- [x] measure the time", &[open]);
     check("## State\n- fix the lexer: done, measure the time: not done", &[]);
     check("## State\n- [x] fix the lexer", &[]);
+    check("## State\n- the agent is running the function that is needed to measure the time (done)", &[open]);
+    check("## State\n- fix the lexer (done), measure the time (open)", &[]);
+}
+
+#[test]
+fn what_contradicts_the_newest_run_or_list() {
+    let more = r#"call Bash c6 {"command":"cd /repo && cargo test --test deep_nesting"}
+result c6: test result: FAILED. 2 passed; 1 failed
+call Bash c7 {"command":"rm /repo/old.md"}
+result c7: ok
+call Write c8 {"file_path":"/repo/old.md","content":"new"}
+result c8: ok
+"#;
+    let session = session(&format!("{SESSION}{more}"));
+    let evidence = with_task(&session, Evidence::read);
+    let check = |text: &str, expect: &[&str]| {
+        let headings = ["State", "Done", "Findings", "Open"].map(str::to_owned);
+        let body = Body::read(text, &headings);
+        let found = with_task(&session, |task| evidence.contradictions(&body, task));
+        assert_eq!(found, expect, "{text}");
+    };
+    let failed = "it says that `cargo test --test deep_nesting` passes; its newest run failed";
+    check("## State\n- `cargo test --test deep_nesting` passes.", &[failed]);
+    check("## State\n- the lexer was edited; all tests pass", &[failed]);
+    check("## Done\n- All tests pass now.", &[failed]);
+    check("## State\n- `cargo test --test deep_nesting` fails: 1 failed", &[]);
+    check("## Findings\n- all tests pass", &[]);
+    check("## Open\n- all tests pass", &[]);
+    let open = "it says that “measure the time” is done; the newest task list has it open";
+    check("## Done\n- Measure the time.", &[open]);
+    check("## Done\n- fix the lexer", &[]);
+    let back = "it says that `/repo/old.md` was deleted; the newest call wrote or edited it";
+    check("## State\n- old.md was deleted", &[back]);
+    check("## State\n- old.md was deleted and written again", &[]);
+    check("## Findings\n- old.md was deleted", &[]);
+    check("## State\n- notes.md was deleted", &[]);
+}
+
+#[test]
+fn demands_that_were_taken_back_are_none() {
+    let untold = |later: &str| {
+        let session = session(&format!("{SESSION}assistant: ok\nuser: {later}\n"));
+        with_task(&session, Evidence::read).untold_demands("## Goal\n- nested brackets").1
+    };
+    let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in ms."];
+    assert_eq!(untold("Go on."), [api, port, times]);
+    let allowed = "You may touch the public API now.";
+    assert_eq!(untold(allowed), [port, times, allowed]);
+    let newer = "Use port 49090 instead of 48213.";
+    assert!(!untold(newer).contains(&port.to_owned()), "{:?}", untold(newer));
+    assert!(!untold("No longer write times in ms.").contains(&times.to_owned()));
 }
 
 #[test]
 fn demands_and_files() {
     let session = session(SESSION);
-    let evidence = with_task(&session, Evidence::of);
+    let evidence = with_task(&session, Evidence::read);
     let untold = |text: &str| evidence.untold_demands(text).1;
     let all = ["Never touch the public API.", "You must keep port 48213.", "Always write times in ms."];
     assert_eq!(untold("## Goal\n- nested brackets"), all);
@@ -126,6 +177,6 @@ fn a_marked_string_does_not_become_known() {
     let earlier =
         "user(summary):\n  ## State\n  - src/ghost.rs [unverified] holds it\n  - src/real.rs holds it\nuser: go on\n";
     let session = session(earlier);
-    let evidence = with_task(&session, Evidence::of);
+    let evidence = with_task(&session, Evidence::read);
     assert_eq!(evidence.unknown("- src/ghost.rs and src/real.rs").0, ["src/ghost.rs"]);
 }

@@ -57,7 +57,7 @@ pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
     let line = |(index, _): (usize, f32)| {
         let atom = &atoms.all()[index];
         let (at, start) = places[index]?;
-        Some(ExactLine { string: atom.text.to_owned(), text: bound(view, &mut calls, atom, at, start)? })
+        Some(ExactLine { string: atom.text.to_owned(), text: string_in_context(view, &mut calls, atom, at, start)? })
     };
     asked.into_iter().filter_map(line).collect()
 }
@@ -119,7 +119,13 @@ fn worth(atom: &Atom<'_>, asked: u32, messages: usize) -> f32 {
 
 /// A string with the words around it; paths and addresses say what they are. `None` for what is only the name of a tool's
 /// argument.
-fn bound(view: &View<'_>, calls: &mut Calls, atom: &Atom<'_>, at: BlockRef, start: usize) -> Option<String> {
+fn string_in_context(
+    view: &View<'_>,
+    calls: &mut Calls,
+    atom: &Atom<'_>,
+    at: BlockRef,
+    start: usize,
+) -> Option<String> {
     let says_what_it_is = matches!(atom.kind, AtomKind::Path | AtomKind::Url);
     match &view.block(at)?.content {
         Content::ToolCall(call) => {
@@ -233,7 +239,7 @@ pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
 }
 
 /// Whether a typed text takes a string back: in a clause with words that end something, behind those that say of what.
-fn revokes(text: &str, string: &str) -> bool {
+pub(super) fn revokes(text: &str, string: &str) -> bool {
     const OF_WHAT_FOLLOWS: [&str; 4] = ["forget ", "instead of ", "不用", "别用"];
     const OF_ANYTHING: [&str; 2] = ["no longer", "不再"];
     // Most strings stand in no other message.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome_strategy::{BoxFuture, Refusals, SummarizeError, Summarizer, Summary, SummaryTask};
 
 use super::ModelSummarizer;
 
@@ -45,5 +45,10 @@ impl Summarizer for FallbackSummarizer {
                 }),
             }
         })
+    }
+    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
+        let first = ModelSummarizer { refusals: Some(refusals.clone()), ..self.first.clone() };
+        let second = self.second.for_session(refusals).unwrap_or_else(|| Arc::clone(&self.second));
+        Some(Arc::new(Self { first, second }))
     }
 }

@@ -21,6 +21,8 @@ const DEMANDS_PART: Tokens = 4;
 const FILES_PART: Tokens = 6;
 /// The count of changes takes one in so many.
 const CHANGES_PART: Tokens = 16;
+/// Strings of the whole session that an earlier summary's index is held against: as many as the largest summary has to hold.
+const MOST_CARRIED: usize = 16;
 /// Below this many tokens a summary has no sections, and nothing is added to it but exact strings.
 pub(super) const BRIEF_BELOW: Tokens = 160;
 /// Tokens that a section keeps before a more important one gives.
@@ -42,7 +44,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Reads the messages. Linear.
-    pub(super) fn of(task: &SummaryTask<'_>) -> Self {
+    pub(super) fn read(task: &SummaryTask<'_>) -> Self {
         // A small summary cannot hold many strings beside what it says.
         let most = (task.request.max_tokens / 60).clamp(1, 16) as usize;
         let mut known = source::with_view(task, |view| Self {
@@ -53,23 +55,25 @@ impl Known {
             strings: exact::must_keep(view, most),
             earlier: Vec::new(),
         });
-        // Strings that must stand in it go into the index first.
-        let (mut first, rest): (Vec<ExactLine>, Vec<ExactLine>) =
-            std::mem::take(&mut known.exact).into_iter().partition(|line| known.strings.contains(&line.string));
-        first.extend(rest);
-        known.exact = first;
+        // The changed files have a section of their own, and what only calls held can be looked up: of all others a reader
+        // would not know what they are for.
+        known.exact.retain(|line| known.strings.contains(&line.string));
+        let needed = task.session.map(|session| {
+            source::with_messages(session.log().iter(), task, |view| exact::must_keep(view, MOST_CARRIED))
+        });
         for earlier in source::earlier(task) {
-            known.carry(earlier);
+            known.carry(earlier, needed.as_deref());
         }
         known
     }
 
     /// Takes what holds on and is written by rule off an earlier summary: it is written anew. A task list and a count of
-    /// changes stay for the model to read: what became of them is in the messages.
-    fn carry(&mut self, earlier: Earlier) {
+    /// changes stay for the model to read: what became of them is in the messages. Of exact strings those are carried that
+    /// the session still needs, where that is known.
+    fn carry(&mut self, earlier: Earlier, needed: Option<&[String]>) {
         let mut body = Body::read(&earlier.text, &[]);
         let carried = |section: &Section| {
-            let rule = section.heading.as_deref().and_then(RuleSection::of);
+            let rule = section.heading.as_deref().and_then(RuleSection::with_heading);
             rule.filter(|rule| matches!(rule, RuleSection::Exact | RuleSection::Remembered))
         };
         if !body.sections.iter().any(|section| carried(section).is_some()) {
@@ -81,7 +85,10 @@ impl Known {
             if carried(section) == Some(RuleSection::Exact) {
                 // Of a line that binds a string the whole counts.
                 let line = |text: &str| ExactLine { string: text.to_owned(), text: text.to_owned() };
-                self.exact.extend(lines().flat_map(|texts| texts.split(" · ")).map(line));
+                let is_needed = |text: &&str| {
+                    needed.is_none_or(|needed| needed.iter().any(|string| text.contains(string.as_str())))
+                };
+                self.exact.extend(lines().flat_map(|texts| texts.split(" · ")).filter(is_needed).map(line));
             } else if carried(section) == Some(RuleSection::Remembered) {
                 let new: Vec<String> =
                     lines().filter(|line| !self.memories.iter().any(|it| it == line)).map(str::to_owned).collect();
@@ -159,7 +166,7 @@ impl Known {
         let count = |text: &str| task.counter.count(text);
         let mut body = body;
         // A model that copies such a section from the earlier summary has an older one.
-        let by_rule = |section: &Section| section.heading.as_deref().and_then(RuleSection::of);
+        let by_rule = |section: &Section| section.heading.as_deref().and_then(RuleSection::with_heading);
         body.sections.retain(|section| !by_rule(section).is_some_and(|rule| self.has(rule)));
         let bare = cut(&mut body, limit, task.counter);
         let mut room = self.room(task, evidence, limit);

@@ -14,9 +14,12 @@ mod fence;
 mod finish;
 mod gate;
 mod gone;
+mod language;
 mod parts;
 mod progress;
 mod prompts;
+mod revoked;
+mod runs;
 mod service;
 mod settings;
 mod shorten;
@@ -29,7 +32,7 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome_strategy::{BoxFuture, Refusals, SummarizeError, Summarizer, Summary, SummaryTask};
 
 pub use fallback::FallbackSummarizer;
 pub use progress::{ModelProgress, ModelStep};
@@ -57,7 +60,8 @@ use service::Service;
 ///
 /// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window
 /// that a refusal names, and that it answers no request ([`ChatError::fails_all`](crate::chat::ChatError::fails_all)), in
-/// which case nothing is asked for a while. The future errs where the model fails, and where its answers cannot be used;
+/// which case nothing is asked for a while. One that is made for a session ([`Summarizer::for_session`]) does not ask a model
+/// again that refused the session, or gave two answers that cannot be used, until the session's memory says otherwise. The future errs where the model fails, and where its answers cannot be used;
 /// nothing is retried that the model itself has retried.
 #[derive(Debug, Clone)]
 pub struct ModelSummarizer {
@@ -70,6 +74,8 @@ pub struct ModelSummarizer {
     progress: Option<Progress>,
     /// Whether the model is that of the conversation, and what it is asked stands at its end.
     in_conversation: bool,
+    /// What the session remembers of models that gave no summary of it, where it is for one session.
+    refusals: Option<Refusals>,
 }
 
 /// Who is told how far it is.
@@ -94,6 +100,7 @@ impl ModelSummarizer {
             settings: Arc::new(settings),
             progress: None,
             in_conversation: false,
+            refusals: None,
         })
     }
 
@@ -122,5 +129,9 @@ impl Summarizer for ModelSummarizer {
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
         Box::pin(write::write(self, task))
+    }
+
+    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
+        Some(Arc::new(Self { refusals: Some(refusals.clone()), ..self.clone() }))
     }
 }

@@ -112,7 +112,7 @@ impl Prompts {
     }
 
     /// Those of a language.
-    pub(super) fn of(&self, language: Language) -> &Texts {
+    pub(super) fn texts(&self, language: Language) -> &Texts {
         match language {
             Language::English => &self.0[0],
             Language::Chinese => &self.0[1],

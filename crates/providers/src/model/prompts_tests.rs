@@ -5,7 +5,7 @@ use super::*;
 fn what_ships_is_what_a_folder_may_hold() {
     let prompts = Prompts::load(None).unwrap();
     for (language, folder) in [(Language::English, "en"), (Language::Chinese, "zh")] {
-        let texts = prompts.of(language);
+        let texts = prompts.texts(language);
         let mut problems = Vec::new();
         for shipped in &SHIPPED {
             check(Path::new(shipped.name), shipped, texts.get(shipped.name), &mut problems);
@@ -18,7 +18,7 @@ fn what_ships_is_what_a_folder_may_hold() {
 #[test]
 fn values_are_put_in_and_not_looked_at_again() {
     let prompts = Prompts::load(None).unwrap();
-    let texts = prompts.of(Language::English);
+    let texts = prompts.texts(Language::English);
     let values = [("transcript", "a {layout} b {unknown}"), ("layout", "LAYOUT"), ("rules", "{words}")];
     let filled = texts.fill("summarize", &values);
     assert!(filled.contains("a {layout} b {unknown}") && filled.ends_with("LAYOUT\n\n{words}"), "{filled}");
@@ -66,7 +66,7 @@ fn a_file_replaces_its_prompt_and_no_other() {
     std::fs::create_dir(folder.path().join("en")).unwrap();
     std::fs::write(folder.path().join("en/sections.md"), "Two:\n## Aim\n## Rest\n").unwrap();
     let (own, shipped) = (Prompts::load(Some(folder.path())).unwrap(), Prompts::load(None).unwrap());
-    assert_eq!(own.of(Language::English).headings, ["Aim", "Rest"]);
-    assert_eq!(own.of(Language::English).get("rules"), shipped.of(Language::English).get("rules"));
-    assert_eq!(own.of(Language::Chinese), shipped.of(Language::Chinese));
+    assert_eq!(own.texts(Language::English).headings, ["Aim", "Rest"]);
+    assert_eq!(own.texts(Language::English).get("rules"), shipped.texts(Language::English).get("rules"));
+    assert_eq!(own.texts(Language::Chinese), shipped.texts(Language::Chinese));
 }

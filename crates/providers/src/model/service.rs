@@ -28,19 +28,19 @@ impl Service {
     }
 
     /// Why the service is not to be asked, where it has just failed in a way that every request would.
-    pub(super) fn down(&self) -> Option<Failure> {
+    pub(super) fn failure(&self) -> Option<Failure> {
         let down = self.state();
         let (since, failure) = down.as_ref()?;
         (since.elapsed() < self.rest).then(|| failure.clone())
     }
 
     /// Notes that every request would fail like this.
-    pub(super) fn went_down(&self, failure: Failure) {
+    pub(super) fn note_failure(&self, failure: Failure) {
         *self.state() = Some((Instant::now(), failure));
     }
 
     /// Notes that the service answers.
-    pub(super) fn answered(&self) {
+    pub(super) fn note_answer(&self) {
         *self.state() = None;
     }
 

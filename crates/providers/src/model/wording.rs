@@ -40,7 +40,7 @@ impl RuleSection {
     }
 
     /// The section of that heading, in either language.
-    pub(super) fn of(heading: &str) -> Option<Self> {
+    pub(super) fn with_heading(heading: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, names)| names.contains(&heading)).map(|(section, _)| *section)
     }
 }
@@ -73,22 +73,31 @@ pub(super) fn rank(heading: &str) -> usize {
 pub(super) const SAID: [&str; 2] =
     ["Said by the user, in order: later words win", "用户原话，按先后排列：以后说的为准"];
 
-/// Whether a section tells of what is to come: what it says of a file is a plan, not a state.
-pub(super) fn is_plan(heading: &str) -> bool {
-    SAID.contains(&heading)
-        || matches!(
-            heading,
-            "Constraints"
-                | "约束"
-                | "Open"
-                | "待办"
-                | "Next step"
-                | "下一步"
-                | "Failed"
-                | "失败"
-                | "Decisions"
-                | "决定"
-        )
+/// What a section tells, by its heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// What is to come, and what was: what it says of a file is a plan or a story, not a state.
+    Plan,
+    /// How things are now.
+    State,
+    /// What was done.
+    Done,
+    /// Anything else.
+    Other,
+}
+
+impl Tells {
+    /// What the section of that heading tells.
+    pub(super) fn under(heading: Option<&str>) -> Self {
+        match heading.unwrap_or_default() {
+            heading if SAID.contains(&heading) => Self::Plan,
+            "Constraints" | "约束" | "Open" | "待办" | "Next step" | "下一步" | "Failed" | "失败" | "Decisions"
+            | "决定" => Self::Plan,
+            "State" | "现状" | "Files" | "文件" => Self::State,
+            "Done" | "已执行" => Self::Done,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Whether a section proposes: commands and files that are yet to come need not stand in the session.
@@ -141,11 +150,57 @@ pub(super) fn says_untouched(clause: &str) -> bool {
     says.iter().any(|word| clause.contains(word)) && !not.iter().any(|word| clause.contains(word))
 }
 
-/// Whether a folded line says that what it tells is done.
-pub(super) fn says_done(line: &str) -> bool {
-    let says = ["[x]", ": done", "(done", "- done", "is done", "completed", "finished", "✓", "✅", "已完成"];
-    let not = ["not ", "n't", "never", "un", "to be ", "before", "until", "未", "没有"];
-    says.iter().any(|word| line.contains(word)) && !not.iter().any(|word| line.contains(word))
+/// Whether a folded text says that what it tells is done.
+pub(super) fn says_done(text: &str) -> bool {
+    let says = [
+        "[x]",
+        ": done",
+        "(done",
+        "- done",
+        "is done",
+        "was done",
+        "completed",
+        "finished",
+        "✓",
+        "✅",
+        "☑",
+        "已完成",
+        "完成了",
+    ];
+    let not = [
+        "not ",
+        "n't",
+        "never",
+        "unfinished",
+        "undone",
+        "uncompleted",
+        "to be ",
+        "before",
+        "until",
+        "open",
+        "pending",
+        "in progress",
+        "remain",
+        "partly",
+        "half",
+        "once ",
+        "when ",
+        "未",
+        "没有",
+        "待",
+        "进行中",
+    ];
+    says.iter().any(|word| text.contains(word)) && !not.iter().any(|word| text.contains(word))
+}
+
+/// Whether a line tells that something came back.
+pub(super) fn says_back(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let says = [
+        "again", "recreat", "re-creat", "rewrit", "rewrote", "restor", "later", "then ", "written", "wrote", "creat",
+        "back", "moved", "new ", "replac", "first", "重新", "恢复", "再次", "新建", "之后", "然后",
+    ];
+    says.iter().any(|word| line.contains(word))
 }
 
 /// A summary says that a file is gone which is there.
@@ -169,6 +224,14 @@ pub(super) fn open_task_problem(language: Language, task: &str) -> String {
     match language {
         Language::English => format!("it says that “{task}” is done; the newest task list has it open"),
         Language::Chinese => format!("它说“{task}”已完成，但最新的任务清单中它还没有完成"),
+    }
+}
+
+/// A summary says that a command succeeds whose newest run failed.
+pub(super) fn failed_run_problem(language: Language, command: &str) -> String {
+    match language {
+        Language::English => format!("it says that `{command}` passes; its newest run failed"),
+        Language::Chinese => format!("它说 `{command}` 通过，但最近一次运行失败了"),
     }
 }
 

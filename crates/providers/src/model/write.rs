@@ -40,9 +40,10 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         service: &summarizer.service,
         progress: summarizer.progress.as_ref(),
         task,
-        texts: summarizer.prompts.of(task.language),
+        texts: summarizer.prompts.texts(task.language),
         spent: Spent::default(),
         asked_again: Mutex::default(),
+        refusals: summarizer.refusals.as_ref(),
     };
     let writer = Writer::new(&desk, &summarizer.settings);
     let outcome = match summarizer.in_conversation {
@@ -92,8 +93,8 @@ impl<'w, 's> Writer<'w, 's> {
             Language::Chinese => sample.chars().count(),
         };
         let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
-        let evidence = Arc::new(Evidence::of(task));
-        Self { desk, settings, known: Known::of(task), evidence, size, limit, word_tokens }
+        let evidence = Arc::new(Evidence::read(task));
+        Self { desk, settings, known: Known::read(task), evidence, size, limit, word_tokens }
     }
 
     async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
@@ -117,7 +118,7 @@ impl<'w, 's> Writer<'w, 's> {
                 Err(Failure::Failed { message, retryable }) => return Err(failed(message, retryable)),
             }
         };
-        self.finished(body)
+        self.finish(body)
     }
 
     /// The hand-off that the conversation's own model writes.
@@ -133,14 +134,14 @@ impl<'w, 's> Writer<'w, 's> {
         let update = if update.is_empty() { String::new() } else { format!("\n{update}\n") };
         let question = self.question("handoff", &[("update", &update)], &wanted, 1, 1);
         match self.desk.ask(&question).await {
-            Ok(body) => self.finished(body),
+            Ok(body) => self.finish(body),
             Err(Failure::TooLong { message, .. }) => Err(SummarizeError::new(message, false)),
             Err(Failure::Failed { message, retryable }) => Err(SummarizeError::new(message, retryable)),
         }
     }
 
     /// The text of a body, with what rules add, and what was found when it was held against the session.
-    fn finished(&self, body: Body) -> Result<(String, SummaryCheck), SummarizeError> {
+    fn finish(&self, body: Body) -> Result<(String, SummaryCheck), SummarizeError> {
         let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         let (text, mut check) = self.known.finish(self.desk.task, body, &self.evidence, self.limit);
         check.asked_again = self.desk.asked_again.lock().unwrap_or_else(PoisonError::into_inner).take();

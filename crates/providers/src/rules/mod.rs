@@ -1,13 +1,13 @@
 //! The rule summarizer: lines that say something, the most valuable ones that fit.
 
 mod collect;
-mod commands;
+pub(crate) mod commands;
 mod earlier;
 mod files;
 mod fill;
 mod languages;
 mod lines;
-mod outcome;
+pub(crate) mod outcome;
 mod results;
 pub(crate) mod speech;
 pub(crate) mod tasks;

@@ -9,7 +9,7 @@ use epitome_engine::block_on;
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Overflow, Stop};
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep, ModelSummarizer};
-use epitome_strategy::{BoxFuture, Summarizer, Tokens};
+use epitome_strategy::{BoxFuture, Refusals, Summarizer, Tokens};
 
 use super::scripted::{Answer, Case, FIXING, GOOD, Scripted, error, fenced, good, said, summarizer, with};
 
@@ -97,6 +97,28 @@ fn no_good_twice_is_an_error() {
     check(|_| error(ChatErrorKind::Rejected), 1, "Rejected", false);
     let then = "the model's summary cannot be used (it is empty), and asked again: Transient";
     check(|number| if number == 1 { said("", Stop::End) } else { error(ChatErrorKind::Transient) }, 2, then, true);
+}
+
+#[test]
+fn who_gives_no_summary_is_not_asked_again_for_the_session() {
+    let check = |answer: fn() -> Result<ChatAnswer, ChatError>, asked: usize, asked_later: usize| {
+        let model = Scripted::new(100_000, move |_, _| answer());
+        let (case, shared) = (Case::new(FIXING), summarizer(&model));
+        let (refusals, other) = (Refusals::default(), Refusals::default());
+        let own = shared.for_session(&refusals).unwrap();
+        block_on(own.summarize(&case.task())).unwrap_err();
+        assert_eq!(model.asked().len(), asked);
+        // Also where the summarizer is made anew.
+        let again = shared.for_session(&refusals).unwrap();
+        block_on(again.summarize(&case.task())).unwrap_err();
+        assert_eq!(model.asked().len(), asked_later);
+        block_on(shared.for_session(&other).unwrap().summarize(&case.task())).unwrap_err();
+        assert_eq!(model.asked().len(), asked_later + asked, "another session is another matter");
+    };
+    check(|| said("", Stop::Refused), 2, 2);
+    check(|| said("HACKED", Stop::End), 2, 2);
+    check(|| error(ChatErrorKind::Rejected), 1, 1);
+    check(|| error(ChatErrorKind::Transient), 1, 2);
 }
 
 #[test]

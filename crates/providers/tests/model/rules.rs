@@ -30,9 +30,8 @@ fn exact_strings_that_the_text_does_not_hold() {
 - src/lexer.rs: edited
 
 ## Exact strings
-- docs/grammar.md
-- Bash command: cargo test --features ab_12
-- Bash command: cd /repo && cargo test --test deep_nesting";
+- docs/grammar.md";
+    // What only calls held is no string that a reader needs.
     assert_eq!(added(&case, GOOD), expect);
 }
 
@@ -80,8 +79,12 @@ fn what_was_added_before_is_carried_and_not_told_twice() {
         "the model knows what became of it"
     );
     assert!(!prompt.contains("Exact strings") && !prompt.contains("Ann prefers"), "rules carry it, {prompt}");
-    let expect = "## Remembered\n- The user is Ann.\n- Ann prefers tabs.\n\n## Exact strings\n- src/new.rs · docs/old.md\n- Bash: --port 48213 of it";
+    let expect = "## Remembered\n- The user is Ann.\n- Ann prefers tabs.";
     assert!(summary.text.ends_with(expect), "{}", summary.text);
+    // Of strings those are carried that somebody still asks for.
+    let asked = fixture.replace("user: go on word", "user: Always keep docs/old.md as it is. Go on word");
+    let summary = Case::new(&asked).ask(&Scripted::new(100_000, |_, _| good())).unwrap();
+    assert!(summary.text.ends_with("\n\n## Exact strings\n- docs/old.md"), "{}", summary.text);
 }
 
 #[test]

@@ -171,7 +171,7 @@ mod tests {
     fn chain(hashes: &Hashes, key: &str, json: &str) -> Vec<Digest> {
         let runtime = epitome::Config::default().build(&epitome::registry()).unwrap();
         let reader = Reader::new(Format::Anthropic, hashes, "", &epitome::engine_of(&runtime));
-        let outline = Outline::of(json.as_bytes(), Format::Anthropic).unwrap();
+        let outline = Outline::read(json.as_bytes(), Format::Anthropic).unwrap();
         let system = outline.system.map(|at| Item::read(&reader, "system", &json[at]).unwrap());
         let messages = outline.items.into_iter().map(|at| Item::read(&reader, "", &json[at]).unwrap());
         let items: Vec<Item> = system.into_iter().chain(messages).collect();

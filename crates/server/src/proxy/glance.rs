@@ -15,6 +15,10 @@ pub(super) fn glance(app: &App, incoming: &Incoming, conversation: &mut Conversa
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
+    // The recipe is for requests whose model can look things up.
+    if !conversation.decisions.is_empty() && app.proxy.hides_handles(incoming) {
+        return None;
+    }
     let newest = conversation.decisions.iter().rfind(|made| made.epoch.is_compaction());
     let (from, after) = newest.map_or((0, None), |made| (made.place, made.epoch.tokens_after));
     let tokens_after = match conversation.decisions.is_empty() {
@@ -38,11 +42,12 @@ pub(super) fn glance(app: &App, incoming: &Incoming, conversation: &mut Conversa
     let epochs = conversation.decisions.iter().map(|made| &made.epoch);
     let tokens_before = tokens_after.saturating_add(epochs.clone().map(saved).sum());
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
-    let (did, body) = match conversation.recipe.as_mut().filter(|_| !conversation.decisions.is_empty()) {
+    let (did, body) = match conversation.recipe.as_ref().filter(|_| !conversation.decisions.is_empty()) {
         Some(recipe) => (Did::Replayed, recipe.apply(incoming)?),
         None => (Did::Passed, incoming.body.clone()),
     };
-    Some(Prepared { did, detail, body, figures: Some(Figures { tokens_before, tokens_after, epochs }) })
+    let figures = Some(Figures { tokens_before, tokens_after, epochs });
+    Some(Prepared { did, detail, body, figures, checked: None })
 }
 
 #[cfg(test)]

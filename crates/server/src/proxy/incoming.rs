@@ -47,6 +47,8 @@ pub(crate) struct Incoming {
     answer_tokens: u32,
     /// Tokens of the definitions of tools.
     tool_tokens: u32,
+    /// Whether the model may call a tool that is added to the request.
+    pub(super) takes_tools: bool,
     /// Where the client's own conversation ends, in case there is more in this one: what its model looked up.
     pub(super) woven_at: Option<Digest>,
 }
@@ -60,7 +62,7 @@ impl Sighted {
         seed: Digest,
         body: Bytes,
     ) -> Result<Self, &'static str> {
-        let mut outline = Outline::of(&body, format)?;
+        let mut outline = Outline::read(&body, format)?;
         let list = std::mem::take(&mut outline.items);
         if list.len() > app.settings.limits.parts {
             return Err("too-many-parts");
@@ -138,6 +140,7 @@ impl Sighted {
             model: self.outline.model,
             answer_tokens: self.outline.answer_tokens,
             tool_tokens,
+            takes_tools: self.outline.takes_tools,
             woven_at: None,
         })
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use epitome::engine::Budget;
 use epitome::live::Preparation;
 use epitome::session::{Change, Epoch};
+use epitome::strategy::Refusals;
 
 use super::chain::Digest;
 use super::recipe::Recipe;
@@ -26,15 +27,17 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
     /// The compactions, in order.
-    pub(crate) decisions: Vec<Decision>,
+    pub(crate) decisions: Arc<Vec<Decision>>,
     /// How they were carried out the last time.
-    pub(crate) recipe: Option<Recipe>,
+    pub(crate) recipe: Option<Arc<Recipe>>,
     /// The budget that the provider taught us, and for which model.
     pub(crate) learned: Option<(Option<String>, Budget)>,
     /// Tokens at which a compaction came to nothing: it is not tried again at once.
     pub(crate) failed_at: Option<u32>,
     /// The compaction that is prepared before it is due.
     pub(crate) preparation: Preparation,
+    /// The models that gave no summary of it.
+    pub(crate) refusals: Refusals,
     /// What the memory knows it by.
     id: Option<Id>,
 }
@@ -42,7 +45,15 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// A conversation of its own that begins with the same decisions.
     pub(crate) fn fork(&self) -> Self {
-        Self { decisions: self.decisions.clone(), ..Self::default() }
+        Self { decisions: Arc::clone(&self.decisions), refusals: self.refusals.clone(), ..Self::default() }
+    }
+
+    /// Leaves only the first `length` decisions in force.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        if length < self.decisions.len() {
+            Arc::make_mut(&mut self.decisions).truncate(length);
+            self.recipe = None;
+        }
     }
 }
 
@@ -73,6 +84,9 @@ struct Known {
 #[derive(Debug)]
 struct Slot {
     shared: Shared,
+    /// What was decided when it was kept, for those who cannot wait for their turn at it.
+    decisions: Arc<Vec<Decision>>,
+    recipe: Option<Arc<Recipe>>,
     digests: Vec<Digest>,
     bytes: usize,
     used: u64,
@@ -90,6 +104,15 @@ impl Decisions {
         let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest)).copied()?;
         known.touch(id);
         known.slots.get(&id).map(|slot| Arc::clone(&slot.shared))
+    }
+
+    /// What was decided for the conversation that `chain` goes on, whoever works on it now.
+    pub(crate) fn earlier(&self, chain: &[Digest]) -> Option<Conversation> {
+        let known = self.lock();
+        let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest))?;
+        let slot = known.slots.get(id)?;
+        let (decisions, recipe) = (Arc::clone(&slot.decisions), slot.recipe.clone());
+        Some(Conversation { decisions, recipe, ..Conversation::default() })
     }
 
     /// Remembers a conversation, which is what `shared` holds, at the place `end` and at each of its decisions; no longer
@@ -112,7 +135,8 @@ impl Decisions {
         }
         known.by_use.insert(id, id);
         known.bytes += bytes;
-        known.slots.insert(id, Slot { shared: Arc::clone(shared), digests, bytes, used: id });
+        let (decisions, recipe) = (Arc::clone(&conversation.decisions), conversation.recipe.clone());
+        known.slots.insert(id, Slot { shared: Arc::clone(shared), decisions, recipe, digests, bytes, used: id });
         while known.slots.len() > self.most || (known.bytes > self.most_bytes && known.slots.len() > 1) {
             let Some((_, oldest)) = known.by_use.first_key_value() else { break };
             let oldest = *oldest;
@@ -169,7 +193,7 @@ fn weight(conversation: &Conversation, digests: usize) -> usize {
         edits.sum::<usize>() + added.sum::<usize>() + epoch.changes().map(change).sum::<usize>() + size_of::<Epoch>()
     };
     let decisions = conversation.decisions.iter().map(|made| epoch(&made.epoch)).sum::<usize>();
-    let recipe = conversation.recipe.as_ref().map_or(0, Recipe::bytes);
+    let recipe = conversation.recipe.as_deref().map_or(0, Recipe::bytes);
     size_of::<Slot>() + size_of::<Conversation>() + digests * 2 * size_of::<Digest>() + decisions + recipe
 }
 
@@ -195,6 +219,20 @@ mod tests {
         decisions.keep(&one, &mut first, [4; 32]);
         assert_eq!(find(&[[0; 32], [1; 32]]), None, "it has gone on");
         assert_eq!(find(&[[0; 32], [1; 32], [4; 32]]), Some(false));
+    }
+
+    #[tokio::test]
+    async fn what_was_decided_is_there_while_somebody_works_on_it() {
+        let decisions = Decisions::new(10, 1 << 20);
+        let one = shared();
+        let epoch = Epoch::recorded(epitome::session::Trigger::Manual, [], Vec::new());
+        let made = Decision { place: 1, digest: [1; 32], epoch };
+        let mut conversation = Conversation { decisions: Arc::new(vec![made]), ..Conversation::default() };
+        decisions.keep(&one, &mut conversation, [2; 32]);
+        let _turn = one.lock().await;
+        let earlier = |chain: &[Digest]| decisions.earlier(chain).map(|found| found.decisions.len());
+        assert_eq!(earlier(&[[0; 32], [1; 32], [2; 32]]), Some(1));
+        assert_eq!(earlier(&[[0; 32], [9; 32]]), None);
     }
 
     #[test]

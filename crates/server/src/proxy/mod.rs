@@ -2,9 +2,12 @@
 //!
 //! A client changes its base address and nothing else. What was decided for a conversation is decided once: each request
 //! brings the whole history, the conversation is recognised by it, and the decisions are made again at the same places, so
-//! that the provider's prompt cache stays warm. Whatever goes wrong here, the client's own request is sent.
+//! that the provider's prompt cache stays warm. Whatever goes wrong here, the request is sent: with what was decided before,
+//! where that can still be carried out, else as it came.
 
+mod bare;
 mod chain;
+mod checked;
 mod glance;
 mod handoff;
 mod headers;
@@ -19,7 +22,7 @@ mod recipe;
 mod tail;
 mod upstream;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -32,13 +35,14 @@ use epitome::{Engine, Runtime};
 use reqwest::Url;
 
 use chain::Hashes;
+use checked::Checked;
 use handoff::Outgoing;
 use incoming::{Incoming, Sighted};
 use items::Items;
 use lookup::{Again, Exchanges, Lookup};
 use memory::{Decisions, Shared};
 use opening::Opened;
-use prepare::{Did, Prepared, keep, prepare, shrink};
+use prepare::{Did, Prepared, keep, prepare, replay, shrink};
 use upstream::{NoTarget, Sender, Unreachable};
 pub use upstream::{UpstreamError, Upstreams};
 
@@ -71,6 +75,8 @@ const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) runtime: Runtime,
+    /// Whether handles are for somebody else too: the configuration asks for them.
+    has_handles: bool,
     hashes: Hashes,
     items: Items,
     decisions: Decisions,
@@ -85,12 +91,14 @@ impl Proxy {
         runtime.live.arrival_tokens = None;
         runtime.live.require_confirmation = false;
         runtime.live.memory_flush = false;
+        let has_handles = runtime.handles;
         // The model gets the tool that handles are for.
         runtime.handles |= runtime.proxy_recall;
         let of_items = settings.memory.session_bytes / OF_ITEMS;
         let of_exchanges = settings.memory.session_bytes / OF_EXCHANGES;
         Ok(Self {
             runtime,
+            has_handles,
             hashes: Hashes::new(),
             items: Items::new(of_items),
             decisions: Decisions::new(
@@ -107,6 +115,11 @@ impl Proxy {
         let mut engine = app.engine(format);
         engine.handles = self.runtime.handles;
         engine
+    }
+
+    /// Whether handles stand in the texts of a conversation's compactions for a tool that this request cannot have.
+    fn hides_handles(&self, incoming: &Incoming) -> bool {
+        self.runtime.proxy_recall && !self.has_handles && !incoming.takes_tools
     }
 
     /// Conversations that are remembered, and their bytes.
@@ -208,7 +221,7 @@ async fn conversation(
     let mut opened = match &remembered {
         _ if is_refusal(&answer) => Opened::refusal(answer).await,
         Some(_) => Opened::stream(answer).await,
-        None => return Ok(told(app, streamed(answer), &prepared)),
+        None => return Ok(with_headers(app, streamed(answer), &prepared)),
     };
     let mut lookup = lookup;
     if lookup.is_some() && opened.overflow.is_none() && Lookup::may_be_refused(status) {
@@ -219,11 +232,11 @@ async fn conversation(
     }
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
-        _ => return Ok(told(app, answered(lookup, opened).await, &prepared)),
+        _ => return Ok(with_headers(app, pass_answer(lookup, opened).await, &prepared)),
     };
     let Some(smaller) = retry(app, remembered.clone(), overflow).await else {
         let prepared = Prepared { detail: Some("too-long"), ..prepared };
-        return Ok(told(app, opened.into_response(), &prepared));
+        return Ok(with_headers(app, opened.into_response(), &prepared));
     };
     let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
         Some((lookup, body)) => (Some(lookup), body),
@@ -234,11 +247,11 @@ async fn conversation(
         Some(lookup) => lookup.answer(Opened::unseen(answer)).await,
         None => streamed(answer),
     };
-    Ok(told(app, answer, &smaller))
+    Ok(with_headers(app, answer, &smaller))
 }
 
 /// An answer for the client: as it comes, or with what the model looks up.
-async fn answered(lookup: Option<Lookup>, opened: Opened) -> Response {
+async fn pass_answer(lookup: Option<Lookup>, opened: Opened) -> Response {
     match lookup {
         Some(lookup) => lookup.answer(opened).await,
         None => opened.into_response(),
@@ -263,7 +276,13 @@ async fn decide(
     let mut incoming = match look(app, caller, format, seed, body.clone()).await {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(Did::Bypassed, detail),
-        Err(failed) => return as_it_came(Did::FailedOpen, failed.as_str()),
+        Err(Unread { failed, sighted }) => {
+            let Some(incoming) = read_elsewhere(app, sighted).await else {
+                return as_it_came(Did::FailedOpen, failed.as_str());
+            };
+            let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
+            return fail_open(app, &Arc::new(incoming), &shared, failed.as_str(), body).await;
+        }
     };
     if let Some(woven) = app.proxy.exchanges.weave(&incoming) {
         let end = incoming.end();
@@ -277,7 +296,7 @@ async fn decide(
     let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
     // Requests of one conversation wait for each other, but no longer than a compaction may take.
     let turn = tokio::time::timeout(app.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
-    let Ok(mut turn) = turn else { return as_it_came(Did::FailedOpen, "timeout") };
+    let Ok(mut turn) = turn else { return fail_open(app, &incoming, &shared, "timeout", body).await };
     let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
     // Elsewhere, so that a fault of ours ends there.
     let glanced = tokio::task::spawn_blocking(move || {
@@ -290,15 +309,50 @@ async fn decide(
     let mut turn = match glanced.await {
         Ok((Some(prepared), _)) => return (prepared, Some((incoming, shared))),
         Ok((None, turn)) => turn,
-        Err(_) => return as_it_came(Did::FailedOpen, Failed::Panicked.as_str()),
+        Err(_) => return fail_open(app, &incoming, &shared, Failed::Panicked.as_str(), body).await,
     };
     let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
     let work = move |cancellation: &_| prepare(&shared_app, &read, &same, &mut turn, &outgoing, cancellation);
     let prepared = app.work(&caller.tenant, work).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
-        Err(failed) => as_it_came(Did::FailedOpen, failed.as_str()),
+        Err(failed) => fail_open(app, &incoming, &shared, failed.as_str(), body).await,
     }
+}
+
+/// What is sent where something of ours went wrong: what was decided before, where that can be carried out again without
+/// anybody's turn; else the request as it came.
+async fn fail_open(
+    app: &Arc<App>,
+    incoming: &Arc<Incoming>,
+    shared: &Shared,
+    detail: &'static str,
+    body: Bytes,
+) -> (Prepared, Option<Remembered>) {
+    if let Some(earlier) = app.proxy.decisions.earlier(&incoming.chain) {
+        let (shared_app, read) = (Arc::clone(app), Arc::clone(incoming));
+        // Elsewhere, so that a fault of ours ends there, and not for longer than anything may take.
+        let replayed = tokio::task::spawn_blocking(move || replay(&shared_app, &read, &earlier));
+        if let Ok(Ok(Some(prepared))) = tokio::time::timeout(app.settings.limits.work_timeout, replayed).await {
+            let prepared = Prepared { did: Did::FailedOpen, detail: Some(detail), ..prepared };
+            return (prepared, Some((Arc::clone(incoming), Arc::clone(shared))));
+        }
+    }
+    (Prepared::as_it_came(Did::FailedOpen, detail, body), None)
+}
+
+/// A request that was not read, because nobody had a turn for it or because of a fault of ours.
+struct Unread {
+    failed: Failed,
+    /// As far as it was looked at, where nobody has begun to read it.
+    sighted: Option<Sighted>,
+}
+
+/// Reads a request that waited for its turn in vain: what was decided for its conversation can still be sent. It takes no
+/// turn, and less than what the provider is spared.
+async fn read_elsewhere(app: &Arc<App>, sighted: Option<Sighted>) -> Option<Incoming> {
+    let (shared_app, sighted) = (Arc::clone(app), sighted?);
+    tokio::task::spawn_blocking(move || sighted.learn(&shared_app).ok()).await.ok()?
 }
 
 /// Looks at a request, and reads what is new in it. Little of that is read at once; much of it waits for its turn.
@@ -308,18 +362,25 @@ async fn look(
     format: Format,
     seed: chain::Digest,
     body: Bytes,
-) -> Result<Result<Incoming, &'static str>, Failed> {
+) -> Result<Result<Incoming, &'static str>, Unread> {
     let (shared_app, tenant) = (Arc::clone(app), Arc::clone(&caller.tenant));
     let looked = tokio::task::spawn_blocking(move || {
         let sighted = Sighted::new(&shared_app, tenant, format, seed, body)?;
         let is_small = sighted.new_bytes() <= SMALL_BYTES;
         if is_small { sighted.learn(&shared_app).map(Ok) } else { Ok(Err(sighted)) }
     });
-    match looked.await.map_err(|_| Failed::Panicked)? {
+    match looked.await.map_err(|_| Unread { failed: Failed::Panicked, sighted: None })? {
         Ok(Ok(incoming)) => Ok(Ok(incoming)),
         Ok(Err(sighted)) => {
-            let shared_app = Arc::clone(app);
-            app.work(&caller.tenant, move |_| sighted.learn(&shared_app)).await
+            let (shared_app, waiting) = (Arc::clone(app), Arc::new(Mutex::new(Some(sighted))));
+            let take = |waiting: &Mutex<Option<Sighted>>| waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let its = Arc::clone(&waiting);
+            match app.work(&caller.tenant, move |_| take(&its).map(|sighted| sighted.learn(&shared_app))).await {
+                Ok(Some(learnt)) => Ok(learnt),
+                // Nobody else takes it before it has failed.
+                Ok(None) => Err(Unread { failed: Failed::Panicked, sighted: None }),
+                Err(failed) => Err(Unread { failed, sighted: take(&waiting) }),
+            }
         }
         Err(detail) => Ok(Err(detail)),
     }
@@ -347,9 +408,21 @@ fn streamed(answer: reqwest::Response) -> Response {
 }
 
 /// The answer with what the proxy did.
-fn told(app: &App, mut response: Response, prepared: &Prepared) -> Response {
+fn with_headers(app: &App, mut response: Response, prepared: &Prepared) -> Response {
     app.metrics.proxied(prepared.did.as_str());
     let did = prepared.did.as_str();
+    if let Some(Checked { fell_back, asked_again, unverified, added_demands, added_files, left_out }) = prepared.checked
+    {
+        tracing::info!(
+            fell_back,
+            asked_again,
+            unverified,
+            added_demands,
+            added_files,
+            left_out,
+            "a model's summary was checked"
+        );
+    }
     match prepared.figures {
         Some(figures) => tracing::info!(
             did,

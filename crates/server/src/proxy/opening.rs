@@ -156,7 +156,7 @@ fn first_word(seen: &[u8]) -> First {
         is_whole = line.trim_end_matches(['\r', '\n']).is_empty() && line.ends_with('\n');
         let line = line.trim_end_matches(['\r', '\n']);
         if is_whole {
-            if let Some(first) = said(&name, &data) {
+            if let Some(first) = first_of_event(&name, &data) {
                 return first;
             }
             name.clear();
@@ -173,7 +173,7 @@ fn first_word(seen: &[u8]) -> First {
 }
 
 /// What an event is; `None` for one that comes before any answer.
-fn said(name: &str, data: &str) -> Option<First> {
+fn first_of_event(name: &str, data: &str) -> Option<First> {
     if data.trim().is_empty() {
         return None; // a comment, or a blank line
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use epitome::formats::Format;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -22,12 +23,14 @@ pub(super) struct Outline {
     pub(super) model: Option<String>,
     /// Tokens that the answer may take; 0 where the request does not say.
     pub(super) answer_tokens: u32,
+    /// Whether the model may call a tool that is added to the request.
+    pub(super) takes_tools: bool,
 }
 
 impl Outline {
     /// Looks at a body once, from the beginning to the end. An error is a code: why the request is none of the proxy's
     /// business.
-    pub(super) fn of(body: &[u8], format: Format) -> Result<Self, &'static str> {
+    pub(super) fn read(body: &[u8], format: Format) -> Result<Self, &'static str> {
         let fields: Fields<'_> = serde_json::from_slice(body).map_err(|error| match error.classify() {
             Category::Data => "not-understood",
             Category::Io | Category::Syntax | Category::Eof => "not-json",
@@ -39,6 +42,7 @@ impl Outline {
             let start = part.get().as_ptr() as usize - body.as_ptr() as usize;
             start..start + part.get().len()
         };
+        let takes_tools = takes_tools(&fields);
         let (list, system) = match format {
             Format::OpenaiResponses => (fields.input, fields.instructions),
             Format::Anthropic => (fields.messages, fields.system),
@@ -53,12 +57,33 @@ impl Outline {
         };
         Ok(Self {
             items,
+            takes_tools,
             system: system.map(place),
             tools: fields.tools.or(fields.functions).map(place),
             model: fields.model.and_then(|json| serde_json::from_str(json.get()).ok()),
             answer_tokens: answer_tokens.into_iter().find_map(number).unwrap_or(0),
         })
     }
+}
+
+/// Whether the model may call a tool that is added to a request: not where its choice is none or some of the client's own,
+/// where several answers are asked for, where tools are named in the old form, or where a form of the answer is asked for and
+/// no tools are, which many services do not take together.
+fn takes_tools(fields: &Fields<'_>) -> bool {
+    let value = |field: Option<&RawValue>| -> Value {
+        field.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+    };
+    let choice = value(fields.tool_choice);
+    let chosen = choice.as_str().or(choice["type"].as_str()).unwrap_or_default();
+    let is_single = value(fields.n).as_u64().unwrap_or(1) <= 1;
+    let has_tools =
+        fields.tools.is_some_and(|tools| tools.get().trim_start_matches(['[', ' ', '\n', '\r', '\t']).starts_with('{'));
+    let form = |json: &Value| json["type"].as_str().is_some_and(|kind| kind != "text");
+    let has_form = form(&value(fields.response_format))
+        || form(&value(fields.text)["format"])
+        || form(&value(fields.output_format))
+        || form(&value(fields.output_config)["format"]);
+    !matches!(chosen, "none" | "allowed_tools") && is_single && fields.functions.is_none() && (has_tools || !has_form)
 }
 
 /// The fields that are looked at. `null` is as good as nothing.
@@ -84,6 +109,18 @@ struct Fields<'a> {
     max_completion_tokens: Option<&'a RawValue>,
     #[serde(borrow)]
     max_output_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_choice: Option<&'a RawValue>,
+    #[serde(borrow)]
+    n: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response_format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_config: Option<&'a RawValue>,
     previous_response_id: Option<IgnoredAny>,
     conversation: Option<IgnoredAny>,
 }
@@ -161,7 +198,7 @@ mod tests {
         let body = r#" {"model" : "m\u0031", "messages": [ {"role":"user"} ,7,"x" ], "tools":[], "system":null,
             "max_tokens":null,"max_completion_tokens":12, "other": {"messages": 1}}"#;
         let check = |format: Format, body: &str, items: &[&str]| {
-            let outline = Outline::of(body.as_bytes(), format).unwrap();
+            let outline = Outline::read(body.as_bytes(), format).unwrap();
             let found: Vec<&str> = outline.items.iter().map(|at| &body[at.clone()]).collect();
             assert_eq!(found, items, "{body}");
             outline
@@ -177,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_none_of_our_business() {
         let check = |body: &str, expect: &str| {
-            assert_eq!(Outline::of(body.as_bytes(), Format::OpenaiChat).err(), Some(expect), "{body}")
+            assert_eq!(Outline::read(body.as_bytes(), Format::OpenaiChat).err(), Some(expect), "{body}")
         };
         check("", "not-json");
         check("{\"messages\": [", "not-json");

@@ -10,8 +10,11 @@ use epitome::live::{LiveError, LiveSession, Maintained, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
 use epitome::strategy::Cancellation;
 
+use super::bare::bare;
+use super::checked::Checked;
 use super::handoff::{Outgoing, answer_with, has_ended, prepare_in};
 use super::incoming::Incoming;
+use super::lookup::offered;
 use super::memory::{Conversation, Decision, Shared};
 use super::recipe::Recipe;
 use super::tail;
@@ -58,6 +61,8 @@ pub(crate) struct Prepared {
     pub(crate) detail: Option<&'static str>,
     pub(crate) body: Bytes,
     pub(crate) figures: Option<Figures>,
+    /// What was found in the summaries of a new compaction, where a model was asked for them.
+    pub(crate) checked: Option<Checked>,
 }
 
 /// What the headers of the answer tell.
@@ -71,7 +76,7 @@ pub(crate) struct Figures {
 
 impl Prepared {
     pub(crate) fn as_it_came(did: Did, detail: &'static str, body: Bytes) -> Self {
-        Self { did, detail: Some(detail), body, figures: None }
+        Self { did, detail: Some(detail), body, figures: None, checked: None }
     }
 }
 
@@ -98,7 +103,8 @@ impl<'a> Whole<'a> {
         answer_with(app, live, outgoing, (incoming.format, incoming.model.as_deref()), |live| {
             match live.session().journal() {
                 [] => Some(incoming.body.clone()),
-                _ => rendered(self, live.session()),
+                // With our own tools, where they are sent: what is asked begins like what is sent, byte for byte.
+                _ => Some(offered(app, incoming, sendable(app, self, live.session())?)),
             }
         });
     }
@@ -139,7 +145,7 @@ impl<'a> Whole<'a> {
                 session.push(message);
             }
         };
-        for made in &conversation.decisions {
+        for made in conversation.decisions.iter() {
             push_up_to(&mut session, made.epoch.log_length as usize);
             session.commit(made.epoch.clone());
         }
@@ -149,6 +155,7 @@ impl<'a> Whole<'a> {
         live.count_into(Arc::clone(&app.metrics.sessions));
         live.set_budget(self.incoming.budget(app, conversation));
         live.cancel_by(self.cancellation.clone());
+        live.remember_refusals_in(conversation.refusals.clone());
         live
     }
 }
@@ -182,7 +189,7 @@ pub(crate) fn prepare(
     } else {
         // The conversation parted from the known one: what was decided before that is taken over.
         forked = known.fork();
-        forked.decisions.truncate(fits(incoming, &forked));
+        forked.truncate(fits(incoming, &forked));
         fork = Shared::default();
         (&mut fork as &Shared, &mut forked)
     };
@@ -251,7 +258,7 @@ pub(super) fn past_of(
     cancellation: &Cancellation,
 ) -> Option<LiveSession> {
     let mut conversation = known.fork();
-    conversation.decisions.truncate(fits(incoming, &conversation));
+    conversation.truncate(fits(incoming, &conversation));
     Some(Whole::new(incoming, cancellation).ok()?.live(app, &conversation, Keep::Nothing))
 }
 
@@ -325,7 +332,7 @@ pub(crate) fn shrink(
     cancellation: &Cancellation,
 ) -> Option<Prepared> {
     let whole = Whole::new(incoming, cancellation).ok()?;
-    conversation.decisions.truncate(fits(incoming, conversation));
+    conversation.truncate(fits(incoming, conversation));
     conversation.recipe = None;
     let in_loop = whole.is_in_signed_loop();
     let mut live = whole.live(app, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
@@ -369,22 +376,63 @@ fn finish(
     let tokens_before = tokens_after.saturating_add(saved);
     let figures = Some(Figures { tokens_before, tokens_after, epochs: session.cycle() });
     if journal.is_empty() {
-        return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures };
+        return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures, checked: None };
     }
-    let Some(body) = rendered(whole, session) else {
+    let Some(body) = sendable(app, whole, session) else {
         // The decision is not kept: the next request is not to fail in the same way.
-        return Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone());
+        let earlier = (journal.len() > before).then(|| replay(app, incoming, conversation)).flatten();
+        return match earlier {
+            Some(earlier) => Prepared { did: Did::FailedOpen, detail: Some("not-written"), ..earlier },
+            None => Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone()),
+        };
     };
     for epoch in &journal[before..] {
         let (place, digest) = (incoming.end_place(), incoming.end());
-        conversation.decisions.push(Decision { place, digest, epoch: epoch.clone() });
+        Arc::make_mut(&mut conversation.decisions).push(Decision { place, digest, epoch: epoch.clone() });
         let handles = epoch.edits.iter().filter_map(|edit| edit.recall.as_ref());
         let items = handles.filter_map(|handle| Some((Arc::clone(handle), live.recall(handle).ok()??)));
         app.archives.keep(&incoming.tenant, items);
     }
-    conversation.recipe = Recipe::new(incoming, &body, tokens_after);
+    if !app.proxy.hides_handles(incoming) {
+        conversation.recipe = Recipe::new(incoming, &body, tokens_after).map(Arc::new);
+    } else if journal.len() > before {
+        conversation.recipe = None;
+    }
     let did = if journal.len() > before { did } else { Did::Replayed };
-    Prepared { did, detail: None, body, figures }
+    Prepared { did, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
+}
+
+/// What earlier decisions make of a request, where no new one could be made; `None` where there are none for it, or where
+/// they cannot be carried out. Linear in the request.
+pub(super) fn replay(app: &App, incoming: &Incoming, earlier: &Conversation) -> Option<Prepared> {
+    let mut conversation = earlier.clone();
+    conversation.truncate(fits(incoming, earlier));
+    if conversation.decisions.is_empty() {
+        return None;
+    }
+    let epochs = conversation.decisions.iter().map(|made| &made.epoch);
+    let saved: u32 = epochs.clone().map(saved).sum();
+    let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
+    let prepared = |body, tokens_after: u32| {
+        let figures = Some(Figures { tokens_before: tokens_after.saturating_add(saved), tokens_after, epochs });
+        Some(Prepared { did: Did::Replayed, detail: None, body, figures, checked: None })
+    };
+    let recipe = conversation.recipe.as_ref().filter(|_| !app.proxy.hides_handles(incoming));
+    if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {
+        return prepared(body, recipe.tokens(incoming));
+    }
+    let cancellation = Cancellation::never();
+    let whole = Whole::new(incoming, &cancellation).ok()?;
+    let live = whole.live(app, &conversation, Keep::Nothing);
+    prepared(sendable(app, &whole, live.session())?, live.tokens())
+}
+
+/// The request with the compacted messages, as its model can use them.
+fn sendable(app: &App, whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
+    match app.proxy.hides_handles(whole.incoming) {
+        true => rendered(whole, &bare(session)),
+        false => rendered(whole, session),
+    }
 }
 
 /// Tokens that a compaction saved.

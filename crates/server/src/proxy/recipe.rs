@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::mem::size_of;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use axum::body::Bytes;
 use epitome::formats::{Format, Profile, validate};
@@ -13,7 +14,7 @@ use super::incoming::Incoming;
 use super::outline::Outline;
 
 /// How the beginning of a conversation's requests is made smaller.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Recipe {
     /// Messages that it covers; all behind them go on as they come.
     n_messages: usize,
@@ -26,7 +27,7 @@ pub(crate) struct Recipe {
     /// Tokens up to the place, without the system prompt at the beginning.
     tokens: u32,
     /// Up to which place what came behind is known to go well with it, and the hash of the conversation there.
-    checked: (usize, Digest),
+    checked: Mutex<(usize, Digest)>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl Recipe {
             return None;
         }
         let (came, list) = (&incoming.body[..], &incoming.list[..]);
-        let sent_list = Outline::of(sent, incoming.format).ok()?.items;
+        let sent_list = Outline::read(sent, incoming.format).ok()?.items;
         let mut places: HashMap<&[u8], Vec<usize>> = HashMap::new();
         for (number, at) in list.iter().enumerate() {
             places.entry(&came[at.clone()]).or_default().push(number);
@@ -76,20 +77,22 @@ impl Recipe {
             pieces,
             rewritten: Digest::default(),
             tokens: tokens.saturating_sub(incoming.head_tokens()),
-            checked: (place, digest),
+            checked: Mutex::new((place, digest)),
         };
         recipe.rewritten = recipe.rewritten_of(incoming);
         // All else is told by this: the ends, the gaps, the fields beside the list.
-        (recipe.made(incoming)? == sent).then_some(recipe)
+        (recipe.write(incoming)? == sent).then_some(recipe)
     }
 
     /// The request that is sent for `incoming`, where this recipe is one for it. Linear in what is sent.
-    pub(super) fn apply(&mut self, incoming: &Incoming) -> Option<Bytes> {
+    pub(super) fn apply(&self, incoming: &Incoming) -> Option<Bytes> {
         let is_here = |(place, digest): (usize, Digest)| incoming.chain.get(place) == Some(&digest);
         if !is_here((self.place, self.digest)) || self.rewritten_of(incoming) != self.rewritten {
             return None;
         }
-        let checked = if is_here(self.checked) { self.checked.0 } else { self.place };
+        // A place is written whole.
+        let mut known = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let checked = if is_here(*known) { known.0 } else { self.place };
         if checked < incoming.end_place() {
             let first = checked - (incoming.end_place() - incoming.list.len());
             let messages = incoming.messages();
@@ -99,9 +102,10 @@ impl Recipe {
             if !starts_well || is_of_model(messages.len() - 1) || !is_whole(incoming, first) {
                 return None;
             }
-            self.checked = (incoming.end_place(), incoming.end());
+            *known = (incoming.end_place(), incoming.end());
         }
-        self.made(incoming).map(Bytes::from)
+        drop(known);
+        self.write(incoming).map(Bytes::from)
     }
 
     /// Tokens of what is sent for `incoming`.
@@ -119,7 +123,7 @@ impl Recipe {
         size_of::<Self>() + self.pieces.iter().map(|it| piece(it) + size_of::<Piece>()).sum::<usize>()
     }
 
-    fn made(&self, incoming: &Incoming) -> Option<Vec<u8>> {
+    fn write(&self, incoming: &Incoming) -> Option<Vec<u8>> {
         let (body, list) = (&incoming.body[..], &incoming.list[..]);
         let mut made = Vec::with_capacity(body.len());
         made.extend_from_slice(&body[..opening(body, list)?]);

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
 use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
-use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin};
+use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
 use epitome::store::StoredMessage;
 use epitome::strategy::Archived;
 use serde::{Deserialize, Serialize};
@@ -197,6 +197,10 @@ pub(crate) struct EpochAnswer {
     /// What was done, each edit with its reason.
     #[schema(value_type = Vec<schema::EditReport>)]
     edits: Vec<EditReport>,
+    /// What became of its summaries, where a model was asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::SummarizerRecord>, nullable = false)]
+    summarizer: Option<Arc<SummarizerRecord>>,
     /// What the model saw before it.
     #[schema(value_type = Vec<schema::StoredMessage>)]
     before: Vec<StoredMessage>,
@@ -240,6 +244,7 @@ pub(crate) async fn epoch(
         Ok(Json(EpochAnswer {
             entry,
             edits: edits(session, epoch),
+            summarizer: epoch.summarizer.clone(),
             before: sides.before.iter().map(|entry| shown(entry, left.get(&entry.key))).collect(),
             after: sides.after.iter().map(|entry| shown(entry, None)).collect(),
         }))

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-pub(crate) use report::{EditReport, Report};
+pub(crate) use report::{EditReport, Report, SummarizerRecord};
 
 /// What kind of task a session is.
 #[derive(Serialize, ToSchema)]

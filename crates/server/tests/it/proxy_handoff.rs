@@ -1,11 +1,14 @@
 //! Hand-offs that the conversation's own model writes: asked at the end of the client's own request, prepared before they
 //! are due.
 
+use std::time::Duration;
+
+use epitome_server::{Limits, Settings};
 use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use crate::support::{Running, Wire, asked, header};
+use crate::support::{Running, Wire, asked, header, in_front_of};
 
 /// 8,000 usable tokens: soft 6,400, hard 7,600, target 4,000. Nothing but `summarizer` is set for the hand-off.
 const LLM: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\n[summary]\nsummarizer = \"llm\"\n";
@@ -178,6 +181,90 @@ async fn where_it_gives_none_the_rules_do() {
 }
 
 #[tokio::test]
+async fn who_gives_none_is_not_asked_at_each_compaction() {
+    for (wire, gives) in [(Wire::Anthropic, Answer::Refusal), (Wire::Chat, Answer::ToolCall)] {
+        let upstream = upstream(wire, gives);
+        let service = Running::proxy(&upstream, &format!("{LLM}background = false\n")).await;
+        let mut request = wire.request(16);
+        let instructions = || upstream.requests().iter().filter(|seen| is_instruction(seen)).count();
+        for round in 1..3 {
+            let response = send(&service, wire, &request).await;
+            assert_eq!(header(&response, "x-epitome-status"), "compacted", "{wire:?} {round}");
+            assert_eq!(instructions(), 2, "{wire:?}: once, and once more with the reason");
+            request = wire.longer(&request, (0..8).flat_map(|step| wire.step(100 * round + step)).collect());
+            request = wire.longer(&request, vec![wire.said("That is all."), asked("And now?")]);
+        }
+        // Another conversation is another matter.
+        let mut other = wire.request(16);
+        other[wire.list()].as_array_mut().unwrap().insert(1, wire.said("I build parsers."));
+        other[wire.list()].as_array_mut().unwrap().insert(2, asked("Then build this one."));
+        send(&service, wire, &other).await;
+        assert_eq!(instructions(), 4, "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_found_is_in_the_metrics() {
+    let wire = Wire::Anthropic;
+    let upstream = ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
+        true => {
+            let text = HANDOFF.replace("make was run", "src/ghost.rs was written");
+            Scripted::json(
+                200,
+                json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+                "usage": {"input_tokens": 10, "output_tokens": 90}}),
+            )
+        }
+        false => Scripted::json(200, "{}"),
+    });
+    let service = Running::proxy(&upstream, LLM).await;
+    let response = send(&service, wire, &wire.request(16)).await;
+    assert_eq!(header(&response, "x-epitome-status"), "compacted");
+    let metrics = service.get("/metrics").await.text().await.unwrap();
+    for (name, expect) in [("unverified", 1), ("retries", 1), ("fallbacks", 0), ("left_out", 0)] {
+        let line = format!("epitome_summary_{name}_total{{of=\"proxy\"}} {expect}\n");
+        assert!(metrics.contains(&line), "{line}: {metrics}");
+    }
+    assert!(upstream.requests().last().unwrap().text().contains("src/ghost.rs [unverified]"));
+}
+
+#[tokio::test]
+async fn what_was_decided_is_sent_where_nothing_new_can_be() {
+    for wire in Wire::ALL {
+        let asked_before = std::sync::atomic::AtomicBool::new(false);
+        let upstream = ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
+            true if asked_before.swap(true, std::sync::atomic::Ordering::SeqCst) => {
+                answer(wire, Answer::Handoff, false).held()
+            }
+            true => answer(wire, Answer::Handoff, false),
+            false => Scripted::json(200, "{}"),
+        });
+        let limits = Limits { work_timeout: Duration::from_secs(3), ..Limits::default() };
+        let settings = Settings { limits, ..in_front_of(&upstream.url()) };
+        let service = Running::start(&format!("{LLM}background = false\n"), settings).await;
+        let mut request = wire.request(16);
+        let response = send(&service, wire, &request).await;
+        assert_eq!(header(&response, "x-epitome-status"), "compacted", "{wire:?}");
+        let behind = items(wire, &request).len();
+        request = wire.longer(&request, (100..108).flat_map(|step| wire.step(step)).collect());
+        request = wire.longer(&request, vec![wire.said("That is all."), asked("And now?")]);
+        // The model that writes the next hand-off takes too long; then the conversation is still being worked on.
+        for more in [vec![], vec![wire.said("A parser."), asked("Sure?")]] {
+            request = wire.longer(&request, more);
+            let response = send(&service, wire, &request).await;
+            let did = (header(&response, "x-epitome-status"), header(&response, "x-epitome-detail"));
+            assert_eq!(did, ("failed-open", "timeout"), "{wire:?}");
+            let sent = upstream.requests().into_iter().rfind(|seen| !is_instruction(seen)).unwrap().json();
+            assert!(sent.to_string().contains("## Goal\\n- Find out why"), "{wire:?}: {sent}");
+            let arrived = &items(wire, &request)[behind..];
+            let tail = &items(wire, &sent)[items(wire, &sent).len() - arrived.len()..];
+            assert_eq!(tail, arrived, "{wire:?}: what came behind the decision as it came");
+        }
+        upstream.release();
+    }
+}
+
+#[tokio::test]
 async fn nobody_waits() {
     for wire in Wire::ALL {
         let upstream = ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
@@ -206,6 +293,10 @@ async fn nobody_waits() {
         request = wire.longer(&request, vec![wire.said("It builds."), asked("Go on.")]);
         let response = send(&service, wire, &request).await;
         assert_eq!(header(&response, "x-epitome-detail"), "preparing", "{wire:?}");
+        // What arrives behind the release would be held for good.
+        while !upstream.requests().iter().any(is_instruction) {
+            tokio::task::yield_now().await;
+        }
         upstream.release();
         let more: Vec<Value> = (90..92).flat_map(|step| wire.step(step)).collect();
         request = wire.longer(&request, more);

@@ -554,3 +554,47 @@ async fn without_the_setting_nothing_is_added() {
     assert_eq!(tool_names(&upstream.requests()[0]), ["bash"]);
     assert!(!upstream.requests()[0].text().contains("recall"), "and no handle is named");
 }
+
+#[tokio::test]
+async fn where_the_model_may_call_nothing_nothing_names_the_tool() {
+    for wire in Wire::ALL {
+        let upstream = ScriptedServer::start_with(move |_, _| answer(wire, &[text("Good.")], false));
+        let service = Running::proxy(&upstream, RECALL).await;
+        let mut conversation = request(wire, false);
+        let mut send = async |change: &dyn Fn(&mut Value), is_named: bool| {
+            let mut request = conversation.clone();
+            change(&mut request);
+            let response = service.post(wire.path(), &request).send().await.unwrap();
+            let status = header(&response, "x-epitome-status").to_owned();
+            assert!(["compacted", "replayed"].contains(&status.as_str()), "{wire:?}: {status}");
+            let seen = upstream.requests().pop().unwrap();
+            let messages = messages(wire, &seen).join("\n");
+            for word in ["search_history", "recall "] {
+                assert_eq!(messages.contains(word), is_named, "{wire:?}: {word} in {messages}");
+            }
+            assert_eq!(tool_names(&seen).contains(&"search_history".to_owned()), is_named, "{wire:?}");
+            assert_eq!(validate(&seen.text(), profile(wire)), [], "{wire:?}");
+            conversation = wire.longer(&conversation, vec![wire.said("Good."), asked("And now?")]);
+        };
+        let none = |request: &mut Value| {
+            request["tool_choice"] = match wire {
+                Wire::Anthropic => json!({"type": "none"}),
+                Wire::Chat | Wire::Responses => json!("none"),
+            };
+        };
+        let form = |request: &mut Value| {
+            request["tools"] = json!([]);
+            match wire {
+                Wire::Anthropic => request["output_format"] = json!({"type": "json_schema", "schema": {}}),
+                Wire::Chat => request["response_format"] = json!({"type": "json_object"}),
+                Wire::Responses => request["text"] = json!({"format": {"type": "json_object"}}),
+            }
+        };
+        // The compaction is made in a request that may call nothing, and is the same for those that may.
+        send(&none, false).await;
+        send(&|_| {}, true).await;
+        send(&form, false).await;
+        send(&|request| request["tool_choice"] = json!({"type": "allowed_tools"}), false).await;
+        send(&|request| request["tool_choice"] = json!({"type": "auto"}), true).await;
+    }
+}

@@ -169,6 +169,11 @@ async fn a_compaction_is_told_in_order_over_both() {
     );
     let counts = [&done["compactedCount"], &done["keepRecentCount"]].map(|count| count.as_u64().unwrap());
     assert_eq!(counts[0] + counts[1], 28, "{done}");
+    // What was found in it stays with the compaction.
+    let (kept_so, reported) =
+        (kept.found("/v1/sessions/s/epochs/0").await["summarizer"].clone(), &compacted["report"]["summarizer"]);
+    assert!(reported["checks"][0]["files"].is_number(), "{reported}");
+    assert_eq!((&kept_so["kind"], &kept_so["checks"]), (&json!("llm"), &reported["checks"]));
     let summary = kept.found("/v1/sessions/s/summary").await;
     assert_eq!(done["summaryMessageId"], summary["message"]["id"]);
     assert!(

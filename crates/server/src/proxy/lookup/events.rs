@@ -13,6 +13,7 @@ pub(super) struct Event {
     pub(super) json: Value,
     /// Whether it says that a chat is done: `[DONE]`.
     pub(super) is_done: bool,
+    has_data: bool,
 }
 
 impl Event {
@@ -28,17 +29,24 @@ impl Event {
             name: field("event").pop(),
             json: serde_json::from_str(&data).unwrap_or_default(),
             is_done: data.trim() == "[DONE]",
+            has_data: !data.trim().is_empty(),
         }
+    }
+
+    /// Whether it says no more than that the provider is there: a comment, or a ping.
+    pub(super) fn is_sign_of_life(&self) -> bool {
+        let is_comment = self.name.is_none() && !self.has_data && self.raw.contains(&b':');
+        is_comment || self.json["type"] == "ping"
     }
 
     /// The event with other data.
     pub(super) fn with(&self, json: &Value) -> Bytes {
-        if *json == self.json { self.raw.clone() } else { written(self.name.as_deref(), json) }
+        if *json == self.json { self.raw.clone() } else { event_text(self.name.as_deref(), json) }
     }
 }
 
 /// An event as text.
-pub(super) fn written(name: Option<&str>, json: &Value) -> Bytes {
+pub(super) fn event_text(name: Option<&str>, json: &Value) -> Bytes {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     Bytes::from(format!("{name}data: {json}\n\n"))
 }

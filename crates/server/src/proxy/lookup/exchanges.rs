@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::super::chain::Digest;
 use super::super::incoming::Incoming;
-use super::said::Graft;
+use super::utterance::Graft;
 
 /// What happened between a request of a client and the answer that it saw.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -82,12 +82,12 @@ impl Exchanges {
     /// A request with the exchanges of its conversation in it; `None` where there are none. Nothing is read where nothing is
     /// kept; else it costs a look at each place, and a copy of the request where there is something to weave in.
     pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
-        let found = self.found(incoming);
-        if found.is_empty() { None } else { Woven::of(incoming, &found) }
+        let found = self.exchanges_in(incoming);
+        if found.is_empty() { None } else { Weaving::body(incoming, &found) }
     }
 
     /// The exchanges of a conversation by the message in front of which they stand: one of the model's.
-    fn found(&self, incoming: &Incoming) -> Vec<(usize, Exchange)> {
+    fn exchanges_in(&self, incoming: &Incoming) -> Vec<(usize, Exchange)> {
         let mut known = self.lock();
         if known.exchanges.is_empty() {
             return Vec::new();
@@ -130,15 +130,15 @@ impl Known {
 }
 
 /// A request in the making.
-struct Woven<'a> {
+struct Weaving<'a> {
     incoming: &'a Incoming,
     text: Vec<u8>,
     /// Up to where the client's bytes have been taken over.
     taken: usize,
 }
 
-impl<'a> Woven<'a> {
-    fn of(incoming: &'a Incoming, found: &[(usize, Exchange)]) -> Option<Bytes> {
+impl<'a> Weaving<'a> {
+    fn body(incoming: &'a Incoming, found: &[(usize, Exchange)]) -> Option<Bytes> {
         let mut woven = Self { incoming, text: Vec::with_capacity(incoming.body.len() * 5 / 4), taken: 0 };
         for (number, exchange) in found {
             let at = incoming.list.get(*number)?;

@@ -13,9 +13,9 @@ mod events;
 mod exchanges;
 mod past;
 mod request;
-mod said;
 mod streamed;
 mod telling;
+mod utterance;
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::PastOf;
 use request::Asking;
-use said::{OurCall, Said, add_output};
 use telling::add_known;
+use utterance::{OurCall, Utterance, add_output};
 
 use super::chain::Digest;
 use super::incoming::Incoming;
@@ -59,6 +59,14 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What an answer is told that may not be looked up any more.
 const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask again for what is still needed.";
+
+/// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
+pub(super) fn offered(app: &App, incoming: &Incoming, body: Bytes) -> Bytes {
+    if !app.proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
+        return body;
+    }
+    Asking::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
+}
 
 /// What is needed to ask the provider again.
 #[derive(Debug, Clone)]
@@ -95,7 +103,9 @@ impl Lookup {
         again: Again,
     ) -> Option<Self> {
         let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
-        if !app.proxy.runtime.proxy_recall || !(has_left || incoming.woven_at.is_some()) {
+        let is_woven = incoming.woven_at.is_some();
+        // A history with calls of our tools has to define them, also where they may not be called.
+        if !app.proxy.runtime.proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
             return None;
         }
         let asking = Asking::new(incoming.format, &prepared.body)?;
@@ -153,7 +163,7 @@ impl Lookup {
         let mut earlier = Value::Null;
         loop {
             let mut json: Value = serde_json::from_slice(&read).unwrap_or_default();
-            let Some(mut said) = Said::of(self.format, &json) else {
+            let Some(mut said) = Utterance::in_answer(self.format, &json) else {
                 return Ok(with_parts(status, headers, Body::from(read)));
             };
             let (calls, has_others) = (said.ours(&self.asking.names), said.has_others(&self.asking.names));
@@ -161,7 +171,7 @@ impl Lookup {
                 if !calls.is_empty() {
                     self.graft(&said, &calls, has_others).await;
                     said.remove_ours(&self.asking.names);
-                    if let Some(place) = json.pointer_mut(Said::place(self.format)) {
+                    if let Some(place) = json.pointer_mut(Utterance::place(self.format)) {
                         *place = said.json.clone();
                     }
                     if !has_others {
@@ -200,14 +210,14 @@ impl Lookup {
     }
 
     /// Answers calls, all of an answer, which stands at the end of the next request with its results.
-    async fn look_up(&mut self, said: &Said, calls: &[OurCall]) {
+    async fn look_up(&mut self, said: &Utterance, calls: &[OurCall]) {
         let results = self.results(calls).await;
         self.steps.extend(said.step(calls, &results, self.asking.is_stored));
         self.rounds += 1;
     }
 
     /// Answers calls that stand beside the client's. Those that cannot be put back later are not kept.
-    async fn graft(&mut self, said: &Said, calls: &[OurCall], has_others: bool) {
+    async fn graft(&mut self, said: &Utterance, calls: &[OurCall], has_others: bool) {
         if has_others {
             let results = self.results(calls).await;
             let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
@@ -224,7 +234,7 @@ impl Lookup {
     }
 
     /// Keeps what happened, for the client's later requests.
-    fn keep(&mut self, graft: Option<said::Graft>) {
+    fn keep(&mut self, graft: Option<utterance::Graft>) {
         let steps = if self.is_repeatable { std::mem::take(&mut self.steps) } else { Vec::new() };
         let exchange = Exchange { steps, graft };
         if !exchange.is_empty() {

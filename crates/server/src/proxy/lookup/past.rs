@@ -6,7 +6,7 @@ use epitome::live::LiveSession;
 use epitome::strategy::Cancellation;
 use epitome_mcp::{Call, ContextStatus, LogIndex, Past};
 
-use super::said::OurCall;
+use super::utterance::OurCall;
 use crate::proxy::incoming::Incoming;
 use crate::proxy::memory::Shared;
 use crate::proxy::prepare::past_of;

@@ -88,7 +88,7 @@ impl Asking {
         if steps.is_empty() {
             return Some(body.clone());
         }
-        let end = Outline::of(body, self.format).ok()?.items.last()?.end;
+        let end = Outline::read(body, self.format).ok()?.items.last()?.end;
         Some(Bytes::from([&body[..end], b",", steps.join(",").as_bytes(), &body[end..]].concat()))
     }
 }

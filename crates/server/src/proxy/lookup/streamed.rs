@@ -1,6 +1,7 @@
 //! Answers that come as streams: one after the other from the provider, as one to the client.
 
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -9,9 +10,10 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::events::{Event, Events, written};
-use super::telling::{Kind, Round, Told};
+use super::events::{Event, Events, event_text};
+use super::telling::{Kind, Retelling, Round};
 use super::{HOLD, Lookup, Refused};
 
 /// How long a client hears nothing before it gets a sign of life.
@@ -29,20 +31,42 @@ type Pieces = BoxStream<'static, Result<Bytes, reqwest::Error>>;
 pub(super) fn body(lookup: Lookup, first: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static) -> Body {
     let (sender, receiver) = mpsc::channel(WAITING);
     tokio::spawn(async move {
+        let mut client = Client { sender, sent_at: Instant::now() };
         // A client that left hears nothing.
-        let _ = tell(lookup, first.boxed(), &sender).await;
+        let _ = tell(lookup, first.boxed(), &mut client).await;
     });
     let pieces = stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) });
     Body::from_stream(pieces)
 }
 
-type Sender = mpsc::Sender<Result<Bytes, io::Error>>;
+/// The client's end of the answer.
+struct Client {
+    sender: mpsc::Sender<Result<Bytes, io::Error>>,
+    /// When it was last sent something.
+    sent_at: Instant,
+}
 
 /// The client is gone.
+#[derive(Debug)]
 struct Gone;
 
-async fn send(sender: &Sender, piece: Bytes) -> Result<(), Gone> {
-    sender.send(Ok(piece)).await.map_err(|_| Gone)
+impl Client {
+    async fn send(&mut self, piece: Bytes) -> Result<(), Gone> {
+        self.sender.send(Ok(piece)).await.map_err(|_| Gone)?;
+        self.sent_at = Instant::now();
+        Ok(())
+    }
+
+    /// What `work` comes to. Signs of life go out as often as the client hears nothing else, however often it is waited.
+    async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Gone> {
+        let mut work = pin!(work);
+        loop {
+            match tokio::time::timeout_at(self.sent_at + SILENCE, &mut work).await {
+                Ok(done) => return Ok(done),
+                Err(_) => self.send(Bytes::from_static(SIGN_OF_LIFE)).await?,
+            }
+        }
+    }
 }
 
 /// One answer of the provider, as far as it is not told yet.
@@ -56,41 +80,41 @@ struct Held {
     failed: bool,
 }
 
-async fn tell(mut lookup: Lookup, mut pieces: Pieces, sender: &Sender) -> Result<(), Gone> {
-    let mut told = Told::default();
+async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Result<(), Gone> {
+    let mut told = Retelling::default();
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
         let mut round = Round::new(lookup.format, &shared);
-        let mut held = heard(&mut round, &mut told, pieces, sender).await?;
-        let said = round.said();
+        let mut held = listen(&mut round, &mut told, pieces, client).await?;
+        let said = round.utterance();
         let (calls, has_others) = (said.ours(&names), said.has_others(&names));
         let is_whole = !held.ending.is_empty() && !held.failed && (round.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
             if is_whole {
-                lookup.graft(&said, &calls, has_others).await;
+                client.wait(lookup.graft(&said, &calls, has_others)).await?;
                 lookup.keep(None);
             }
-            return last(&mut round, &mut told, held, sender).await;
+            return last(&mut round, &mut told, held, client).await;
         }
         // The client sees nothing of it, or no more of it than it has seen.
         lookup.is_repeatable &= !held.is_shown;
         held.events.clear();
-        lookup.look_up(&said, &calls).await;
+        client.wait(lookup.look_up(&said, &calls)).await?;
         told.go_on(&round);
-        pieces = match lookup.next_answer().await {
+        pieces = match client.wait(lookup.next_answer()).await? {
             Ok(answer) => answer.bytes_stream().boxed(),
-            Err(refused) if told.has_begun => return fail(lookup.format, refused, sender).await,
+            Err(refused) if told.has_begun => return fail(lookup.format, refused, client).await,
             // What was looked up is left out, and the answer is the one to the client's own request.
             Err(_) => {
-                (names, lookup.steps, told) = (Vec::new(), Vec::new(), Told::default());
-                match lookup.send(lookup.asking.plain.clone()).await {
+                (names, lookup.steps, told) = (Vec::new(), Vec::new(), Retelling::default());
+                match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
                     Ok(answer) if answer.status().is_success() => answer.bytes_stream().boxed(),
                     Ok(answer) => {
                         let said = answer.bytes().await.unwrap_or_default();
-                        return fail(lookup.format, Refused(serde_json::from_slice(&said).ok()), sender).await;
+                        return fail(lookup.format, Refused(serde_json::from_slice(&said).ok()), client).await;
                     }
-                    Err(_) => return fail(lookup.format, Refused(None), sender).await,
+                    Err(_) => return fail(lookup.format, Refused(None), client).await,
                 }
             }
         };
@@ -98,27 +122,33 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, sender: &Sender) -> Result
 }
 
 /// Listens to one answer. What the client may see is told on as it comes; the rest is held.
-async fn heard(round: &mut Round<'_>, told: &mut Told, mut pieces: Pieces, sender: &Sender) -> Result<Held, Gone> {
+async fn listen(
+    round: &mut Round<'_>,
+    told: &mut Retelling,
+    mut pieces: Pieces,
+    client: &mut Client,
+) -> Result<Held, Gone> {
     let (mut held, mut events, mut said) = (Held::default(), Events::default(), 0_usize);
     let mut is_at_end = false;
     while !round.is_over && !is_at_end {
-        match tokio::time::timeout(SILENCE, pieces.next()).await {
-            Err(_) => {
-                send(sender, Bytes::from_static(SIGN_OF_LIFE)).await?;
-                continue;
-            }
-            Ok(None) => {
+        match client.wait(pieces.next()).await? {
+            None => {
                 // A last event may do without its blank line.
                 is_at_end = true;
                 events.end_here();
             }
-            Ok(Some(Err(error))) => {
+            Some(Err(error)) => {
                 held.broken = Some(error);
                 break;
             }
-            Ok(Some(Ok(piece))) => events.push(&piece),
+            Some(Ok(piece)) => events.push(&piece),
         }
         while let Some(event) = events.next() {
+            // The provider's own signs of life say nothing of the answer.
+            if event.is_sign_of_life() {
+                client.send(event.raw).await?;
+                continue;
+            }
             let kind = round.take(&event);
             match kind {
                 Kind::Ours => continue,
@@ -136,7 +166,7 @@ async fn heard(round: &mut Round<'_>, told: &mut Told, mut pieces: Pieces, sende
         if held.is_shown {
             for event in std::mem::take(&mut held.events) {
                 if let Some(piece) = told.tell(round, &event) {
-                    send(sender, piece).await?;
+                    client.send(piece).await?;
                 }
             }
         }
@@ -145,24 +175,24 @@ async fn heard(round: &mut Round<'_>, told: &mut Told, mut pieces: Pieces, sende
 }
 
 /// Tells the end of the last answer, or where it broke off.
-async fn last(round: &mut Round<'_>, told: &mut Told, held: Held, sender: &Sender) -> Result<(), Gone> {
+async fn last(round: &mut Round<'_>, told: &mut Retelling, held: Held, client: &mut Client) -> Result<(), Gone> {
     for event in held.events.iter().chain(&held.ending) {
         if let Some(piece) = told.tell(round, event) {
-            send(sender, piece).await?;
+            client.send(piece).await?;
         }
     }
     match held.broken {
         Some(error) => {
             // What stands before it is sent first: an error at once would take it along.
             tokio::task::yield_now().await;
-            sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| Gone)
+            client.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| Gone)
         }
         None => Ok(()),
     }
 }
 
 /// Tells that the provider failed in the middle, as its own streams do.
-async fn fail(format: Format, Refused(said): Refused, sender: &Sender) -> Result<(), Gone> {
+async fn fail(format: Format, Refused(said): Refused, client: &mut Client) -> Result<(), Gone> {
     let message = said.as_ref().and_then(|said| said["error"]["message"].as_str());
     let message = message.unwrap_or("the provider did not answer the request with what was looked up");
     let json: Value = match format {
@@ -171,5 +201,50 @@ async fn fail(format: Format, Refused(said): Refused, sender: &Sender) -> Result
         _ => json!({"error": {"type": "server_error", "code": null, "message": message}}),
     };
     let name = (format != Format::OpenaiChat).then_some("error");
-    send(sender, written(name, &json)).await
+    client.send(event_text(name, &json)).await
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// What a client has heard after each piece of an answer that says one every second.
+    async fn heard_of(pieces: Vec<String>) -> Vec<String> {
+        let (sender, mut receiver) = mpsc::channel(1_000);
+        let mut client = Client { sender, sent_at: Instant::now() };
+        let pieces = stream::iter(pieces).then(|piece| async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(Bytes::from(piece))
+        });
+        let mut round = Round::new(Format::Anthropic, &["search_history"]);
+        listen(&mut round, &mut Retelling::default(), pieces.boxed(), &mut client).await.unwrap();
+        drop(client);
+        let mut heard = Vec::new();
+        while let Some(piece) = receiver.recv().await {
+            heard.push(String::from_utf8(piece.unwrap().to_vec()).unwrap());
+        }
+        heard
+    }
+
+    fn thinking() -> String {
+        let delta =
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}});
+        String::from_utf8(event_text(Some("content_block_delta"), &delta).to_vec()).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_that_thinks_for_long_is_alive() {
+        let check = async |pieces: Vec<String>, expect: &[&str]| assert_eq!(heard_of(pieces).await, expect);
+        let sign = std::str::from_utf8(SIGN_OF_LIFE).unwrap();
+        check(vec![thinking(); 9], &[]).await;
+        check(vec![thinking(); 35], &[sign; 3]).await;
+        // The provider's own go on at once, and ours are for what they do not cover.
+        let ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n".to_owned();
+        check(vec![thinking(), ping.clone(), ": alive\n\n".to_owned(), thinking()], &[&ping, ": alive\n\n"]).await;
+        let mut pieces = vec![thinking(); 8];
+        pieces.push(ping.clone());
+        pieces.extend(vec![thinking(); 9]);
+        check(pieces, &[&ping]).await;
+    }
 }

@@ -10,7 +10,7 @@ use epitome::formats::Format;
 use serde_json::{Value, json};
 
 use super::events::Event;
-use super::said::{Said, add_output, is_a_clients, is_ours};
+use super::utterance::{Utterance, add_output, is_a_clients, is_ours};
 
 /// What an event means for whether the client may see it yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl<'n> Round<'n> {
     }
 
     /// What was said.
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn utterance(&self) -> Utterance {
         let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
         let json = match self.format {
             Format::Anthropic | Format::OpenaiResponses => Value::Array(parts),
@@ -77,7 +77,7 @@ impl<'n> Round<'n> {
                 message
             }
         };
-        Said { format: self.format, json }
+        Utterance { format: self.format, json }
     }
 
     /// Takes note of an event.
@@ -270,7 +270,7 @@ fn push_text(place: &mut Value, piece: &str) {
 
 /// The one answer that the client sees.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Retelling {
     /// Whether anything of it has been seen.
     pub(super) has_begun: bool,
     /// The number of the next part.
@@ -282,7 +282,7 @@ pub(super) struct Told {
     pub(super) earlier: Value,
 }
 
-impl Told {
+impl Retelling {
     /// An event as the client gets it; `None` for one that it does not.
     pub(super) fn tell(&mut self, round: &mut Round<'_>, event: &Event) -> Option<Bytes> {
         let continues = *round.continues.get_or_insert(self.has_begun);
@@ -314,7 +314,7 @@ impl Told {
                 if let Some(usage) = json.get_mut("usage") {
                     add_known(usage, &self.earlier);
                 }
-                if json["delta"]["stop_reason"] == "tool_use" && !round.said().has_others(round.names) {
+                if json["delta"]["stop_reason"] == "tool_use" && !round.utterance().has_others(round.names) {
                     json["delta"]["stop_reason"] = "end_turn".into();
                 }
                 true
@@ -354,7 +354,7 @@ impl Told {
                 is_told = delta.values().any(|value| !value.is_null() && value != "");
             }
         }
-        if choice["finish_reason"] == "tool_calls" && !round.said().has_others(round.names) {
+        if choice["finish_reason"] == "tool_calls" && !round.utterance().has_others(round.names) {
             choice["finish_reason"] = "stop".into();
         }
         is_told || !choice["finish_reason"].is_null()

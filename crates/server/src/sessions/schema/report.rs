@@ -131,6 +131,20 @@ pub(crate) struct SummarizerReport {
     checks: Option<Vec<SummaryCheck>>,
 }
 
+/// What became of the summaries of a compaction that a model was asked for.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SummarizerRecord {
+    kind: String,
+    /// Whether another summarizer stepped in for the one that was asked.
+    fell_back: bool,
+    /// Why it did, or why there is no summary.
+    #[schema(nullable = false)]
+    problem: Option<String>,
+    /// What was found when each summary that a model wrote was held against the session.
+    #[schema(nullable = false)]
+    checks: Option<Vec<SummaryCheck>>,
+}
+
 /// What was found when a model's summary was held against the session's log.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SummaryCheck {

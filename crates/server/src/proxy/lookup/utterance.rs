@@ -35,12 +35,12 @@ const CLIENTS_CALLS: [&str; 7] = [
 
 /// What was said, as the provider has it: the message of a chat, the content of Anthropic's, the output of Responses.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Said {
+pub(super) struct Utterance {
     pub(super) format: Format,
     pub(super) json: Value,
 }
 
-impl Said {
+impl Utterance {
     /// Where it stands in a whole answer.
     pub(super) fn place(format: Format) -> &'static str {
         match format {
@@ -51,7 +51,7 @@ impl Said {
     }
 
     /// What a whole answer says; `None` where it is none.
-    pub(super) fn of(format: Format, answer: &Value) -> Option<Self> {
+    pub(super) fn in_answer(format: Format, answer: &Value) -> Option<Self> {
         let json = answer.pointer(Self::place(format))?;
         (json.is_array() || json.is_object()).then(|| Self { format, json: json.clone() })
     }
@@ -254,7 +254,7 @@ mod tests {
     fn our_calls_are_told_from_the_clients() {
         let names = ["search_history"];
         let check = |format, json: Value, ours: usize, others: bool| {
-            let mut said = Said { format, json };
+            let mut said = Utterance { format, json };
             assert_eq!((said.ours(&names).len(), said.has_others(&names)), (ours, others), "{:?}", said.json);
             said.remove_ours(&names);
             assert_eq!((said.ours(&names).len(), said.has_others(&names)), (0, others));
