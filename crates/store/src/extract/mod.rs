@@ -8,6 +8,7 @@ mod person;
 mod sentences;
 mod weight;
 mod words;
+mod work;
 
 use std::sync::Arc;
 
@@ -77,6 +78,14 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             add(&mut found, worth, memory);
         }
     }
+    for (at, text, (kind, worth)) in work::told(messages) {
+        let Some(message) = messages.get(at) else { continue };
+        let time = message.timestamp;
+        // What a request came to says it better than the sentence alone.
+        found.retain(|found| !text.contains(&found.memory.text));
+        let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
+        add(&mut found, worth, memory);
+    }
     found.reverse(); // of equals the newest first
     found.sort_by(|left, right| right.worth.total_cmp(&left.worth));
     let mut plain = 0;
@@ -96,7 +105,7 @@ struct Found {
 }
 
 /// The most plain facts of the model's: more are noise beside what people said.
-const MOST_PLAIN: usize = 8;
+const MOST_PLAIN: usize = 5;
 
 /// The most that is held while a session is read; of more the least goes.
 const MOST_HELD: usize = 200;

@@ -55,15 +55,22 @@ mod tests {
     /// A list that is named and not there would find nothing, silently.
     #[test]
     fn every_list_that_is_named_is_there() {
-        let sources =
-            [include_str!("alone.rs"), include_str!("facts.rs"), include_str!("model.rs"), include_str!("person.rs")];
+        let sources = [
+            include_str!("alone.rs"),
+            include_str!("facts.rs"),
+            include_str!("model.rs"),
+            include_str!("person.rs"),
+            include_str!("work/rounds.rs"),
+            include_str!("work/places.rs"),
+        ];
         let mut named: Vec<&str> = sources
             .iter()
             .flat_map(|source| source.split("Words::of(\"").skip(1))
             .filter_map(|rest| rest.split('"').next())
             .collect();
-        let mut there: Vec<&str> = LISTS.keys().copied().collect();
         named.sort_unstable();
+        named.dedup(); // what two of them use is named twice
+        let mut there: Vec<&str> = LISTS.keys().copied().collect();
         there.sort_unstable();
         assert_eq!(named, there);
         for (section, words) in LISTS.iter() {

@@ -1,0 +1,275 @@
+//! What a talk in Chinese says of places, films and people that it names: "the phone is 010-…" belongs to what was
+//! spoken of, which the sentence itself leaves out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome_session::{Message, Origin, Role};
+use epitome_strategy::text::is_cjk;
+
+use super::super::words::Words;
+use super::Told;
+use crate::memory::MemoryKind;
+
+/// What may be asked and told of something, as the first word of a clause.
+static ATTRIBUTES: Words = Words::of("places.attributes");
+
+/// Kinds of things, each with what people do there: the newest of a kind is meant where only the kind is named.
+const KINDS: &[(&str, &[&str], &str)] = &[
+    ("酒店", &["酒店", "宾馆", "旅馆"], "住宿"),
+    ("餐馆", &["餐馆", "餐厅", "饭店", "饭馆"], "用餐"),
+    ("景点", &["景点", "景区", "公园"], "游玩"),
+];
+
+/// What leads to the name of what is recommended or wanted, and what ends it.
+const NAMING: &[&str] = &["推荐您去", "建议您去", "推荐你去", "建议你去", "想去"];
+const ENDING: &[&str] =
+    &["住宿", "用餐", "游玩", "溜达", "看看", "逛", "玩", "尝尝", "，", "。", "！", ",", "吧", "这"];
+
+/// What stands in front of a name without being a part of it.
+const LEADING: &[&str] = &[
+    "嗯呢",
+    "嗯",
+    "恩",
+    "好的",
+    "好",
+    "那么",
+    "那",
+    "还有",
+    "请问",
+    "请在",
+    "请帮我查一下",
+    "我想知道",
+    "你知道",
+    "知道",
+    "在",
+    "，",
+    "。",
+    " ",
+];
+
+/// What has to be told in a session for it to be a talk about places and the like.
+const LEAST: usize = 2;
+/// The most things that are told of.
+const MOST: usize = 6;
+/// What it is worth.
+const WORTH: f64 = 2.2;
+
+/// What was told of one thing.
+#[derive(Default)]
+struct Thing {
+    clauses: Vec<String>,
+    newest: usize,
+}
+
+/// What is spoken of at a place of the talk.
+#[derive(Default)]
+struct Talk {
+    /// The newest name of each kind, and of all.
+    by_kind: HashMap<&'static str, Option<String>>,
+    current: Option<String>,
+    things: HashMap<String, Thing>,
+    /// What the newest question asks, and of what.
+    asked: Option<(&'static str, Option<String>)>,
+}
+
+/// Things with what was told of them. Linear in the texts of the talk.
+pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
+    let mut talk = Talk::default();
+    for (position, message) in messages.iter().enumerate() {
+        let speaks = message.is_typed() || message.role == Role::Assistant && message.origin == Origin::Model;
+        if !speaks || message.name.is_some() || message.calls().next().is_some() {
+            continue;
+        }
+        let text = message.plain_text();
+        if text.chars().any(is_cjk) && text.chars().count() <= 400 {
+            talk.read(&text, position);
+        }
+    }
+    // One or two are a word in a talk about something else.
+    if talk.things.values().map(|thing| thing.clauses.len()).sum::<usize>() < LEAST {
+        return Vec::new();
+    }
+    let mut told: Vec<Told> = talk.things.into_iter().filter_map(|(name, thing)| thing.told(&name)).collect();
+    told.sort_by_key(|(at, text, _)| (std::cmp::Reverse(*at), text.clone()));
+    told.truncate(MOST);
+    told
+}
+
+impl Thing {
+    fn told(mut self, name: &str) -> Option<Told> {
+        while self.clauses.iter().map(|clause| clause.chars().count() + 1).sum::<usize>() + 30 > super::LONGEST_TOLD {
+            self.clauses.pop();
+        }
+        let text = format!("{name}：{}。", self.clauses.join("；"));
+        (!self.clauses.is_empty()).then_some((self.newest, text, (MemoryKind::Fact, WORTH)))
+    }
+}
+
+impl Talk {
+    fn read(&mut self, text: &str, position: usize) {
+        let mut found_any = false;
+        let asked = self.asked.take();
+        for sentence in text.split_inclusive(['。', '！', '？', '；', '?', '!', '\n']) {
+            self.name(sentence);
+            let clauses: Vec<&str> = sentence.split('，').collect();
+            for (number, clause) in clauses.iter().enumerate() {
+                let asks = number + 1 == clauses.len() && clause.ends_with(['？', '?'])
+                    || ["吗", "多少", "什么", "哪", "谁", "啥"].iter().any(|word| clause.contains(word));
+                let clause = trimmed(clause);
+                let Some((attribute, at)) = attribute_in(clause) else { continue };
+                let subject = ["的", "具体在什么", "在什么", "具体"]
+                    .iter()
+                    .fold(&clause[..at], |subject, tail| subject.strip_suffix(tail).unwrap_or(subject));
+                if !subject.is_empty() {
+                    self.turn_to(subject);
+                }
+                if asks && ["谁", "多少", "哪", "什么时"].iter().any(|word| clause.contains(word)) {
+                    // What is around a place is asked for in many ways, and answered by advice.
+                    self.asked = Some((attribute, self.current.clone()))
+                        .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
+                } else if !asks && at == 0 && has_value(clause, attribute) {
+                    found_any = true;
+                    self.tell(clause.to_owned(), position);
+                }
+            }
+        }
+        // "Who directed it?" "Ang Lee": the question says what the answer is.
+        let first = trimmed(text.split(['。', '！', '？', '；', '?', '!', '\n']).next().unwrap_or_default());
+        if let Some((attribute, Some(name))) =
+            asked.filter(|_| !found_any && self.asked.is_none() && is_an_answer(first))
+        {
+            self.current = Some(name);
+            self.tell(format!("{attribute}：{first}"), position);
+        }
+    }
+
+    /// Takes note of what is recommended, wanted, or named between marks.
+    fn name(&mut self, sentence: &str) {
+        for (open, close) in [('《', '》'), ('【', '】')] {
+            if let Some(name) =
+                sentence.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(name, _)| name)
+            {
+                self.current = Some(name.trim_matches(['《', '》', '【', '】']).to_owned());
+            }
+        }
+        let Some(rest) = NAMING
+            .iter()
+            .find_map(|mark| sentence.split_once(mark))
+            .map(|(_, rest)| rest.trim_start_matches([',', '，', ' ']))
+        else {
+            return;
+        };
+        let end = ENDING.iter().filter_map(|mark| rest.find(mark)).filter(|at| *at > 0).min().unwrap_or(rest.len());
+        let name = rest[..end].trim_matches(['。', '！', ' ']);
+        let kind = KINDS
+            .iter()
+            .find(|(kind, _, done)| sentence.contains(done) || sentence.contains(kind))
+            .map(|(kind, ..)| *kind);
+        // Of several nobody can tell which is meant afterwards.
+        let is_one = !name.contains(['和', '、', '或', '一']) && (3..=20).contains(&name.chars().count());
+        // "赛百味" of "人均消费34元的赛百味".
+        let name = name
+            .rsplit_once('的')
+            .filter(|(lead, _)| lead.contains(|char: char| char.is_ascii_digit()))
+            .map_or(name, |(_, name)| name);
+        let name = is_one.then(|| name.to_owned());
+        if let Some(kind) = kind {
+            self.by_kind.insert(kind, name.clone());
+        }
+        self.current = name;
+    }
+
+    /// Turns to what stands in front of an attribute: a name, or a kind that means the newest of its kind.
+    fn turn_to(&mut self, subject: &str) {
+        let mut subject = subject;
+        while let Some(rest) = LEADING.iter().find_map(|lead| subject.strip_prefix(lead)) {
+            subject = rest;
+        }
+        // "Beihai, this park": the name counts.
+        let of_a_kind = KINDS.iter().flat_map(|(_, words, _)| words.iter());
+        let behind = of_a_kind
+            .filter_map(|word| subject.strip_suffix(word)?.strip_suffix(['个', '家', '座'])?.strip_suffix('这'))
+            .find(|name| !name.is_empty());
+        let subject = behind.unwrap_or(subject);
+        let bare = subject
+            .trim_start_matches(['这', '那', '该', '个', '家', '座', '部', '它', '他', '她', '其', '里', '儿', '位']);
+        let kind = KINDS.iter().find(|(_, words, _)| words.contains(&bare)).map(|(kind, ..)| *kind);
+        if let Some(kind) = kind {
+            // "This restaurant" is the one that was just named, where that was not said to be something else.
+            let is_named = self.current.is_some() && !self.by_kind.values().any(|known| *known == self.current);
+            if !(is_named && bare.len() < subject.len()) {
+                self.current = self.by_kind.get(kind).cloned().unwrap_or_default();
+            }
+        } else if bare.chars().count() == subject.chars().count()
+            && (3..=20).contains(&subject.chars().count())
+            && is_a_name(subject)
+        {
+            let kind = KINDS
+                .iter()
+                .find(|(_, words, _)| words.iter().any(|word| subject.contains(word)))
+                .map(|(kind, ..)| *kind);
+            self.current = Some(subject.trim_matches(['《', '》', '【', '】']).to_owned());
+            if let Some(kind) = kind {
+                self.by_kind.insert(kind, self.current.clone());
+            }
+        }
+    }
+
+    fn tell(&mut self, clause: String, position: usize) {
+        let Some(name) = self.current.clone() else { return };
+        let thing = self.things.entry(name).or_default();
+        thing.newest = position;
+        if !thing.clauses.contains(&clause) {
+            thing.clauses.push(clause);
+        }
+    }
+}
+
+fn trimmed(clause: &str) -> &str {
+    let mut clause = clause.trim();
+    while let Some(rest) = ["嗯呢", "嗯", "恩", "好的", "那", "它的", "他的", "这里的", "这里", "我知道"]
+        .iter()
+        .find_map(|lead| clause.strip_prefix(lead))
+    {
+        clause = rest.trim_start_matches(['，', ',', ' ']);
+    }
+    clause.trim_end_matches(['。', '！', '；', '？', '?', '!', '呢', '哦', '呀', '啊', ' '])
+}
+
+/// The first attribute in a clause, with its place.
+fn attribute_in(clause: &str) -> Option<(&'static str, usize)> {
+    ATTRIBUTES
+        .iter()
+        .filter_map(|word| Some((*word, clause.find(word)?)))
+        .min_by_key(|(word, at)| (*at, std::cmp::Reverse(word.len())))
+}
+
+/// Whether a clause says what the attribute is, and not only that there is one.
+fn has_value(clause: &str, attribute: &str) -> bool {
+    let behind = &clause[attribute.len()..];
+    let value =
+        behind.trim_start_matches(['是', '在', '为', '：', ':', '有', '的', '餐', '馆', '酒', '店', '景', '点']);
+    let is_bound = value.len() < behind.len()
+        || value.starts_with(|char: char| char.is_ascii_digit())
+        || ["免费", "不要钱"].iter().any(|word| value.starts_with(word));
+    is_bound
+        && value.chars().count() >= 2
+        && !value.contains(['？', '?'])
+        && !["也", "就", "都", "很", "不错", "符合", "要求"].iter().any(|word| value.starts_with(word))
+}
+
+/// Whether a text may be the answer to what was asked in a word.
+fn is_an_answer(text: &str) -> bool {
+    (2..=60).contains(&text.chars().count())
+        && !["是的", "不", "没", "我", "你", "抱歉", "对", "哦", "哈", "太", "谢", "都", "只", "好", "很", "是挺"]
+            .iter()
+            .any(|start| text.starts_with(start))
+}
+
+/// Whether it may be the name of something: no verb of asking is in it.
+fn is_a_name(subject: &str) -> bool {
+    !["我", "你", "想", "给", "哪", "什么", "推荐", "一个", "一家", "一部", "有", "是", "，", "请", "找", "吃", "玩"]
+        .iter()
+        .any(|word| subject.contains(word))
+}

@@ -1,0 +1,391 @@
+//! What was asked for and what came of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Message, Origin, Role};
+use epitome_strategy::speech::{self, typed_texts};
+use epitome_strategy::text::{clip, is_cjk};
+use epitome_strategy::tools::{self, ToolKind};
+
+use super::super::alone::Sentence;
+use super::super::model::names_something;
+use super::super::sentences::sentences;
+use super::super::words::Words;
+use super::Told;
+use super::names::Names;
+use super::records::query_of;
+use super::request::request;
+use super::steps::Step;
+use crate::memory::MemoryKind;
+
+/// What a request with its outcome is worth: where files were changed, where something was looked up or run, and where
+/// only words were exchanged.
+const CHANGED: f64 = 2.4;
+const WORKED: f64 = 2.15;
+const TALKED: f64 = 1.8;
+/// What the first request of a session is worth more: it says what the session was about.
+const FIRST: f64 = 0.3;
+
+/// The most requests that are told, those worth most and then the newest: of a long session the rest is steps on the way.
+const MOST: usize = 8;
+
+/// Columns of an outcome.
+const LONGEST: usize = 230;
+
+/// Tools whose argument is what the model concludes with.
+const FINISHING: &[&str] = &["finish", "attempt_completion", "final_answer", "complete_task"];
+
+/// What a conclusion starts with that says nothing of what came out.
+static OPENING: Words = Words::of("work.opening");
+
+/// The verbs of a fact.
+static STATES: Words = Words::of("model.states");
+
+/// What offers, asks for something, or tells what cannot be done for somebody.
+static OFFERING: Words = Words::of("work.offering");
+
+/// Marks in front of an answer that stands on a line of its own.
+const ANSWERS: &[&str] = &["final answer:", "answer:", "the final answer is", "答案：", "答案:"];
+
+struct Round {
+    asked: usize,
+    request: Option<String>,
+    /// The message that concludes, and what it says.
+    answer: Option<(usize, String)>,
+    steps: Range<usize>,
+}
+
+/// Requests with their outcomes, the best eight. Linear in the messages.
+pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>], names: &Names) -> Vec<Told> {
+    let rounds = rounds(messages, steps);
+    let mut told: Vec<Told> = Vec::new();
+    for round in &rounds {
+        if let Some(mut found) = outcome_of(round, steps, names) {
+            found.2.1 += if told.is_empty() { FIRST } else { 0.0 };
+            told.push(found);
+        }
+    }
+    told.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
+    told.truncate(MOST);
+    told.sort_by_key(|(at, ..)| *at);
+    told
+}
+
+fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
+    let mut rounds: Vec<Round> = Vec::new();
+    let mut next = 0; // the first step of the round
+    for (position, message) in messages.iter().enumerate() {
+        while next < steps.len() && steps[next].message() < position {
+            next += 1;
+        }
+        // Two who are named talk to each other, and ask for no work.
+        if message.is_typed() {
+            let text: String = typed_texts(message)
+                .flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]))
+                .collect::<Vec<_>>()
+                .join("\n");
+            if text.trim().is_empty() {
+                continue;
+            }
+            let request = if message.name.is_some() { None } else { request(&text) };
+            rounds.push(Round { asked: position, request, answer: None, steps: next..next });
+            continue;
+        }
+        let Some(round) = rounds.last_mut() else { continue };
+        while next < steps.len() && steps[next].message() <= position {
+            next += 1;
+        }
+        round.steps.end = next;
+        // Where other agents are asked, the last that one of them answered is what is known.
+        let is_agent = |name: &str| {
+            !matches!(tools::kind(name), ToolKind::Shell | ToolKind::Edit | ToolKind::Write | ToolKind::Read)
+        };
+        let answers = message.origin == Origin::ToolOutput && message.name.as_deref().is_some_and(is_agent);
+        if answers && round.answer.as_ref().is_none_or(|(at, _)| messages[*at].origin == Origin::ToolOutput) {
+            let text = message.plain_text();
+            if text.len() < REPLY && conclusion(&text, "", true).is_some() {
+                round.answer = Some((position, text));
+            }
+        }
+        if message.role == Role::Assistant && message.origin == Origin::Model {
+            let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
+            let text = message.plain_text();
+            let finished = message.calls().find(|(_, call)| FINISHING.contains(&&*call.name)).and_then(|(_, call)| {
+                let json: serde_json::Value = serde_json::from_str(call.arguments.text()).ok()?;
+                let keys = ["message", "result", "answer", "summary", "output"];
+                keys.iter().find_map(|key| json.get(*key)?.as_str().map(str::to_owned))
+            });
+            let concluded = || {
+                let ends = !calls && !text.trim().is_empty() || text.contains("FINAL ANSWER");
+                if ends { Some(text.clone()) } else { report(&text) }
+            };
+            if let Some(text) = finished.or_else(concluded) {
+                round.answer = Some((position, text));
+            }
+        }
+    }
+    rounds
+}
+
+/// A request with what came of it; `None` where one of them says nothing.
+fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> {
+    let done = &steps[round.steps.clone()];
+    let files = names.list(done.iter().flat_map(|step| &step.changed));
+    let answer = round.answer.as_ref().map(|(_, text)| text.as_str());
+    let Some(request) = round.request.as_deref() else { return change(round, &files?, answer?) };
+    // What ends in a question while nothing was changed is no outcome yet.
+    let is_open =
+        files.is_none() && answer.is_some_and(|text| text.trim_end().ends_with(['?', '？']) && text.len() < OPEN);
+    let conclusion = answer.filter(|_| !is_open).and_then(|text| conclusion(text, request, done.is_empty()));
+    let looked_up = || done.last().filter(|_| answer.is_none()).and_then(last_query);
+    let conclusion = conclusion.or_else(looked_up);
+    let at = round.answer.as_ref().map_or_else(|| done.last().map_or(round.asked, Step::message), |(at, _)| *at);
+    if done.is_empty() && (conclusion.is_none() || !asks_for_facts(request)) {
+        return None;
+    }
+    let is_chinese = request.chars().filter(|char| is_cjk(*char)).count() * 3 >= request.chars().count();
+    let (asked, answered, changed) = match (is_chinese, files.is_none() && is_question(request)) {
+        (true, _) => (format!("问：“{request}”"), "答：", "改动的文件："),
+        (false, true) => (format!("Asked: “{request}”"), "Answer: ", "Files changed: "),
+        (false, false) => (format!("Asked: “{request}”"), "Outcome: ", "Files changed: "),
+    };
+    let worth = match (&files, done.is_empty()) {
+        (Some(_), _) => CHANGED,
+        (None, false) => WORKED,
+        (None, true) => TALKED,
+    };
+    let files = files.map(|files| format!(" {changed}{files}.")).unwrap_or_default();
+    // Of an outcome in two sentences the second makes room for the files.
+    let (first, second) = conclusion.unwrap_or_default();
+    let whole = [&first, " ", &second].concat();
+    let fits = |outcome: &str| {
+        let label = if outcome.is_empty() { String::new() } else { format!(" {answered}") };
+        let text = format!("{asked}{label}{outcome}{files}");
+        (text.chars().count() <= super::LONGEST_TOLD).then_some(text)
+    };
+    let text = fits(whole.trim()).or_else(|| fits(&first)).or_else(|| fits("").filter(|_| !files.is_empty()))?;
+    (!first.is_empty() || !files.is_empty()).then_some((at, text, (MemoryKind::Fact, worth)))
+}
+
+/// Bytes of what another agent answers in words; more is a page that it shows.
+const REPLY: usize = 1_500;
+
+/// What was changed for a request that says nothing by itself ("yes, do that"), where the model says it in a sentence that
+/// stands alone.
+fn change(round: &Round, files: &str, answer: &str) -> Option<Told> {
+    let (first, _) = conclusion(answer, "", true)?;
+    let sentence = Sentence::new(&first);
+    let end = if first.ends_with(['.', '!']) { "" } else { "." };
+    let text = format!("{first}{end} Files changed: {files}.");
+    let at = round.answer.as_ref().map_or(round.asked, |(at, _)| *at);
+    (sentence.stands_alone() && !sentence.is_chinese() && text.chars().count() <= super::LONGEST_TOLD).then_some((
+        at,
+        text,
+        (MemoryKind::Fact, WORKED),
+    ))
+}
+
+/// Bytes of an answer that may be nothing but a question back.
+const OPEN: usize = 800;
+
+fn is_question(request: &str) -> bool {
+    let first = request.split_whitespace().next().unwrap_or_default().to_lowercase();
+    request.contains(['?', '？'])
+        || matches!(
+            first.as_str(),
+            "what" | "what's" | "how" | "why" | "which" | "who" | "when" | "where" | "is" | "are" | "does" | "do"
+        )
+}
+
+/// Whether something is asked that has an answer which lasts, and not for advice on what somebody feels.
+fn asks_for_facts(request: &str) -> bool {
+    speech::asks(request)
+        && !request.contains('我')
+        && !Sentence::new(request).words().next().is_some_and(|word| matches!(word, "i" | "i'm" | "i've" | "my"))
+}
+
+/// A query with what it gave, where an agent ends with it.
+fn last_query(step: &Step<'_>) -> Option<(String, String)> {
+    let output = step.output.filter(|_| !step.failed && step.call.kind == ToolKind::Lookup)?.trim();
+    let is_short =
+        (1..=120).contains(&output.chars().count()) && !output.contains('\n') && !output.starts_with("Error");
+    let query = clip(query_of(step)?, 200).filter(|query| !query.ends_with('…'))?;
+    is_short.then(|| (format!("{output}, by `{}`", query.replace('`', "'")), String::new()))
+}
+
+/// What a sentence starts with that says what was done or answers directly, and what says that something was not done.
+const RESULTS: &[&str] = &[
+    "yes, ",
+    "no, ",
+    "added",
+    "fixed",
+    "created",
+    "updated",
+    "implemented",
+    "removed",
+    "renamed",
+    "changed",
+    "i've ",
+    "i have ",
+    "i added",
+    "i fixed",
+    "i updated",
+    "i created",
+    "the fix",
+    "the root cause",
+    "the issue was",
+    "committed",
+    "the answer",
+];
+const REFUSING: &[&str] = &[
+    "unable to",
+    "could not",
+    "couldn't",
+    "not able to",
+    "not possible",
+    "failed to",
+    "is not ",
+    "does not",
+    "blocked",
+];
+
+/// The words of a text that say what it is about, in lower case.
+fn telling_words(text: &str) -> Vec<String> {
+    let words =
+        text.split(|char: char| !(char.is_alphanumeric() || char == '_')).filter(|word| word.chars().count() >= 4);
+    words
+        .map(str::to_lowercase)
+        .filter(|word| {
+            !matches!(
+                word.as_str(),
+                "what"
+                    | "this"
+                    | "that"
+                    | "with"
+                    | "from"
+                    | "have"
+                    | "does"
+                    | "should"
+                    | "could"
+                    | "would"
+                    | "there"
+                    | "please"
+            )
+        })
+        .collect()
+}
+
+/// Of what a model concludes the sentence that says what came out: one that shares words with the request, names something
+/// and stands early, and the next one in its line where there is room. Where nothing
+/// was done only what names something counts: the rest is talk.
+fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, String)> {
+    if let Some(answer) = marked_answer(text) {
+        return Some((answer, String::new()));
+    }
+    let plain = text.replace("**", "");
+    let found = sentences(&plain);
+    let tells = |sentence: &str| {
+        let whole = Sentence::new(sentence);
+        !whole.is_open()
+            && !OPENING.iter().any(|start| whole.lower.starts_with(start))
+            && !OFFERING.iter().any(|part| whole.lower.contains(part))
+            && is_long_enough(&whole)
+            && !whole.prose().contains("=\"")
+            && whole.prose().split_whitespace().count() + whole.chinese >= 4
+            && columns(sentence) <= LONGEST
+    };
+    let wanted: Vec<String> = telling_words(request);
+    let worth = |(rank, sentence): (usize, &str)| {
+        let whole = Sentence::new(sentence);
+        let shared = telling_words(sentence).iter().filter(|word| wanted.contains(word)).count();
+        let names = names_something(&whole);
+        let is_result = RESULTS.iter().any(|start| whole.lower.starts_with(start))
+            || REFUSING.iter().any(|part| whole.lower.contains(part));
+        let worth = shared.min(4) as f64 * 0.5 + f64::from(u8::from(names)) + 0.5 * f64::from(u8::from(is_result))
+            - 0.2 * rank as f64;
+        (worth, names)
+    };
+    // Languages whose verbs are not known here say something too, first of all at the start.
+    let told = || found.iter().enumerate().filter(|(_, sentence)| tells(sentence));
+    let stating: Vec<(usize, &&str)> =
+        told().filter(|(_, sentence)| states(&Sentence::new(sentence))).take(10).collect();
+    let told = if stating.is_empty() { told().take(1).collect() } else { stating };
+    let judged = told.into_iter().enumerate().map(|(rank, (at, sentence))| (worth((rank, sentence)), at));
+    let ((_, names), at) = judged.reduce(|best, next| if next.0.0 > best.0.0 { next } else { best })?;
+    let shared = telling_words(found[at]).iter().filter(|word| wanted.contains(word)).count();
+    if is_talk && !names && shared < 3 {
+        return None;
+    }
+    // Items of a list stand for themselves; what goes on in the same line belongs to it.
+    let next = found.get(at + 1).filter(|next| {
+        let end = found[at].as_ptr().addr() + found[at].len() - plain.as_ptr().addr();
+        let start = next.as_ptr().addr() - plain.as_ptr().addr();
+        plain.get(end..start).is_some_and(|between| !between.contains('\n'))
+            && tells(next)
+            && columns(found[at]) + columns(next) < LONGEST
+    });
+    Some((found[at].to_owned(), next.map_or(String::new(), |next| (*next).to_owned())))
+}
+
+/// Whether a sentence says that something is so or was done; a heading and an item of a list do not.
+fn states(sentence: &Sentence<'_>) -> bool {
+    if sentence.is_chinese() {
+        return true;
+    }
+    let starts_small = sentence.text.starts_with(|char: char| char.is_ascii_lowercase());
+    !starts_small
+        && sentence.words().take(14).any(|word| {
+            STATES.contains(&word)
+                || word.len() > 4 && word.ends_with("ed")
+                || matches!(word, "will" | "now" | "can" | "should" | "need" | "needs" | "unable")
+        })
+}
+
+/// What a model reports beside a call, as agents do that end with one: the sentences in which it says what it did.
+fn report(text: &str) -> Option<String> {
+    const DONE: &[&str] = &[
+        "i fixed ",
+        "i've fixed ",
+        "i have fixed ",
+        "i've implemented ",
+        "i have implemented ",
+        "i implemented ",
+        "the fix ",
+        "the issue was ",
+        "the problem was ",
+        "the root cause ",
+    ];
+    let done = sentences(text).into_iter().filter(|sentence| {
+        let lower = sentence.to_lowercase();
+        DONE.iter().any(|start| lower.starts_with(start))
+    });
+    let report = done.collect::<Vec<_>>().join("\n");
+    (!report.is_empty()).then_some(report)
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|char| 1 + usize::from(is_cjk(char))).sum()
+}
+
+fn is_long_enough(sentence: &Sentence<'_>) -> bool {
+    if sentence.is_chinese() { sentence.chinese >= 4 } else { sentence.words().count() >= 5 }
+}
+
+/// The answer behind a mark that says that it is one.
+fn marked_answer(text: &str) -> Option<String> {
+    if let Some((_, rest)) = text.rsplit_once("<answer>")
+        && let Some((answer, _)) = rest.split_once("</answer>")
+    {
+        let answer = answer.trim();
+        return (!answer.is_empty() && !answer.contains('\n') && columns(answer) <= LONGEST).then(|| answer.to_owned());
+    }
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(40);
+    lines.into_iter().find_map(|line| {
+        let line = line.trim_start_matches(['*', '#', ' ']);
+        let mark =
+            ANSWERS.iter().find(|mark| line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark)))?;
+        let answer = line[mark.len()..].trim_matches(['*', ' ', ':']).trim();
+        (!answer.is_empty() && columns(answer) <= LONGEST).then(|| answer.to_owned())
+    })
+}
