@@ -50,6 +50,19 @@ impl<'t> Sentence<'t> {
         self.chinese * 3 >= self.text.chars().count()
     }
 
+    /// Whether it starts with what something does, and does not say what: "Reads the table at every start".
+    pub(super) fn starts_with_a_verb(&self) -> bool {
+        let mut words = self.words();
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let object =
+            ["all", "the", "a", "an", "to", "it", "each", "every", "both", "its", "into", "only", "from", "any", "no"];
+        first.len() > 3
+            && first.ends_with('s')
+            && !first.ends_with("ss")
+            && object.contains(&second)
+            && !self.text.starts_with('`')
+    }
+
     /// Whether one of `words` stands in it as a word of its own, or as Chinese characters.
     pub(super) fn has_any(&self, words: &[&str]) -> bool {
         words.iter().any(|word| has_word(&self.lower, word))
@@ -69,7 +82,7 @@ impl<'t> Sentence<'t> {
         if self.is_chinese() {
             let starts = REFERRING_CHINESE.iter().any(|word| self.lower.starts_with(word));
             let near: String = self.lower.chars().take(8).collect();
-            let refers = ["这", "那个", "它", "该", "此"].iter().any(|word| near.contains(word));
+            let refers = ["这", "那个", "它", "该", "此", "他", "她"].iter().any(|word| near.contains(word));
             return !starts && !refers;
         }
         let words: Vec<&str> = self.words().collect();

@@ -156,8 +156,10 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
         || sentence.text.contains("->")
         || is_labelled(sentence);
     let tells_to = PROPOSING.contains(&first) || (STATES.contains(&first) && first.len() > 2);
+    let is_a_part = sentence.starts_with_a_verb();
     let praises = sentence.text.ends_with(['!', '！']) || sentence.text.contains(" # ");
     if joins
+        || is_a_part
         || praises
         || goes_on(sentence)
         || prose_has(&UNSURE)

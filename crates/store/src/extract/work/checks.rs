@@ -131,7 +131,8 @@ struct Command {
 pub(super) fn told(steps: &[Step<'_>], names: &Names) -> Vec<Told> {
     let commands = commands(steps);
     let mut told: Vec<Told> = worked(steps, &commands).into_iter().collect();
-    let mut failures: Vec<Told> = commands.iter().filter_map(|command| failure(steps, command, names)).collect();
+    let mut failures: Vec<Told> =
+        commands.iter().filter_map(|command| failure(steps, &commands, command, names)).collect();
     failures.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
     failures.truncate(MOST_FAILURES);
     told.extend(failures);
@@ -159,7 +160,13 @@ fn commands(steps: &[Step<'_>]) -> Vec<Command> {
 
 /// A command without what its output went through.
 fn bare(command: &str) -> String {
-    let end = [" | ", " > ", " 2>", " && echo", "; echo", " || "].iter().filter_map(|mark| command.find(mark)).min();
+    let end = [
+        " | ", " > ", " 2>", " && echo", " && grep", " && cat", " && ls", " && head", " && tail", " && git", "; echo",
+        " || ",
+    ]
+    .iter()
+    .filter_map(|mark| command.find(mark))
+    .min();
     command[..end.unwrap_or(command.len())].trim().trim_end_matches([';', '&']).trim().to_owned()
 }
 
@@ -218,11 +225,20 @@ fn tells_a_count(line: &str) -> bool {
 }
 
 /// The last failure of a command: with the files that were changed before it ran without, or as it was left.
-fn failure(steps: &[Step<'_>], command: &Command, names: &Names) -> Option<Told> {
+fn failure(steps: &[Step<'_>], commands: &[Command], command: &Command, names: &Names) -> Option<Told> {
     let at = command.runs.iter().rposition(|run| steps[*run].failed)?;
     let failed = &steps[command.runs[at]];
     let line = failed.ending().and_then(|line| clip(line, ENDING)).filter(|line| tells_what(line))?;
     let Some(next) = command.runs.get(at + 1).copied() else {
+        // Of one test or file it says little where the same program ran without failure later.
+        let program = command.text.split_whitespace().next();
+        let later = commands
+            .iter()
+            .filter(|other| other.text.split_whitespace().next() == program)
+            .flat_map(|other| &other.runs);
+        if later.into_iter().any(|run| *run > command.runs[at] && !steps[*run].failed) {
+            return None;
+        }
         let text = format!("`{}` failed when it ran last: {line}", command.text);
         return Some((failed.message(), text, (MemoryKind::Failure, 1.95)));
     };
@@ -232,11 +248,25 @@ fn failure(steps: &[Step<'_>], command: &Command, names: &Names) -> Option<Told>
     Some((steps[next].message(), text, (MemoryKind::Failure, 2.25)))
 }
 
+/// What runners print when something that they ran has failed.
+const GENERIC: &[&str] = &[
+    "task failed",
+    "exited with code",
+    "exit status",
+    "error: script",
+    "elifecycle",
+    "failed with exit code",
+    "command failed",
+    "make: ***",
+    "returncode",
+];
+
 /// Whether a line says what went wrong, and not only that something did.
-fn tells_what(line: &str) -> bool {
+pub(super) fn tells_what(line: &str) -> bool {
     let words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 1).count();
     let lower = line.to_lowercase();
     words >= 3
+        && !GENERIC.iter().any(|part| lower.contains(part))
         && !lower.starts_with("exit code")
         && !lower.starts_with("error: command failed")
         && !lower.starts_with("process exited")

@@ -54,14 +54,26 @@ impl Names {
             None if is_of_several_folders(steps, &root) => root,
             None => parent(parent(&root)).to_owned(),
         };
-        let removed = steps.iter().filter_map(|step| step.script.as_deref()).flat_map(removed_by).collect();
+        let mut removed: Vec<String> =
+            steps.iter().filter_map(|step| step.script.as_deref()).flat_map(removed_by).collect();
+        // What a script writes beside the project's folders, while files in these are changed, is written to try something.
+        if steps.iter().flat_map(|step| &step.changed).any(|path| path.contains('/') && lasts(path)) {
+            let scripts =
+                steps.iter().filter(|step| step.script.as_deref().is_some_and(|script| script.contains("<<")));
+            removed.extend(scripts.flat_map(|step| &step.changed).filter(|path| !path.contains('/')).cloned());
+        }
         Self { root: if root.len() > 1 { root } else { String::new() }, removed }
     }
 
     /// Files in a row, each once, at most five by name; `None` where none of them lasts.
     pub(super) fn list<'p>(&self, paths: impl Iterator<Item = &'p String>) -> Option<String> {
         let mut named: Vec<&str> = Vec::new();
-        for path in paths.filter(|path| lasts(path) && !self.removed.iter().any(|gone| path.ends_with(gone.as_str()))) {
+        for path in paths.filter(|path| {
+            lasts(path)
+                && !self.removed.iter().any(|gone| {
+                    path.strip_suffix(gone.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+                })
+        }) {
             let short = path.strip_prefix(&self.root).unwrap_or(path);
             if !named.contains(&short) {
                 named.push(short);

@@ -39,6 +39,12 @@ const LEADING: &[&str] = &[
     "请问",
     "请在",
     "请帮我查一下",
+    "可以帮我查一下",
+    "帮我查一下",
+    "查一下",
+    "比如",
+    "还",
+    "大概",
     "我想知道",
     "你知道",
     "知道",
@@ -124,7 +130,7 @@ impl Talk {
                 if !subject.is_empty() {
                     self.turn_to(subject);
                 }
-                if asks && ["谁", "多少", "哪", "什么时"].iter().any(|word| clause.contains(word)) {
+                if asks && ["谁", "多少", "哪", "什么时", "啥时"].iter().any(|word| clause.contains(word)) {
                     // What is around a place is asked for in many ways, and answered by advice.
                     self.asked = Some((attribute, self.current.clone()))
                         .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
@@ -152,6 +158,12 @@ impl Talk {
             {
                 self.current = Some(name.trim_matches(['《', '》', '【', '】']).to_owned());
             }
+        }
+        // "The village is there too": from here on that is spoken of, or nobody knows what.
+        if let Some((name, _)) = sentence.split_once("也在") {
+            let name = trimmed(name.rsplit('，').next().unwrap_or_default());
+            self.current = ((2..=20).contains(&name.chars().count()) && is_a_name(name)).then(|| name.to_owned());
+            return;
         }
         let Some(rest) = NAMING
             .iter()
@@ -191,7 +203,7 @@ impl Talk {
         let behind = of_a_kind
             .filter_map(|word| subject.strip_suffix(word)?.strip_suffix(['个', '家', '座'])?.strip_suffix('这'))
             .find(|name| !name.is_empty());
-        let subject = behind.unwrap_or(subject);
+        let subject = behind.unwrap_or(subject).trim_end_matches('的');
         let bare = subject
             .trim_start_matches(['这', '那', '该', '个', '家', '座', '部', '它', '他', '她', '其', '里', '儿', '位']);
         let kind = KINDS.iter().find(|(_, words, _)| words.contains(&bare)).map(|(kind, ..)| *kind);
@@ -228,9 +240,10 @@ impl Talk {
 
 fn trimmed(clause: &str) -> &str {
     let mut clause = clause.trim();
-    while let Some(rest) = ["嗯呢", "嗯", "恩", "好的", "那", "它的", "他的", "这里的", "这里", "我知道"]
-        .iter()
-        .find_map(|lead| clause.strip_prefix(lead))
+    while let Some(rest) =
+        ["嗯呢", "嗯", "恩", "好的", "那", "大概", "差不多可以", "差不多", "它的", "他的", "这里的", "这里", "我知道"]
+            .iter()
+            .find_map(|lead| clause.strip_prefix(lead))
     {
         clause = rest.trim_start_matches(['，', ',', ' ']);
     }
@@ -257,11 +270,15 @@ fn has_value(clause: &str, attribute: &str) -> bool {
         && value.chars().count() >= 2
         && !value.contains(['？', '?'])
         && !["也", "就", "都", "很", "不错", "符合", "要求"].iter().any(|word| value.starts_with(word))
+        && !["就行", "以上的", "最好", "合适", "挺多", "想", "符合"].iter().any(|word| clause.contains(word))
+        && (attribute != "电话" || value.chars().filter(char::is_ascii_digit).count() >= 5)
+        && (attribute != "地址" || value.chars().count() >= 4)
 }
 
 /// Whether a text may be the answer to what was asked in a word.
 fn is_an_answer(text: &str) -> bool {
-    (2..=60).contains(&text.chars().count())
+    (2..=40).contains(&text.chars().count())
+        && !["您", "你", "推荐", "觉得", "建议", "不错", "除了", "挺"].iter().any(|word| text.contains(word))
         && !["是的", "不", "没", "我", "你", "抱歉", "对", "哦", "哈", "太", "谢", "都", "只", "好", "很", "是挺"]
             .iter()
             .any(|start| text.starts_with(start))
@@ -269,7 +286,10 @@ fn is_an_answer(text: &str) -> bool {
 
 /// Whether it may be the name of something: no verb of asking is in it.
 fn is_a_name(subject: &str) -> bool {
-    !["我", "你", "想", "给", "哪", "什么", "推荐", "一个", "一家", "一部", "有", "是", "，", "请", "找", "吃", "玩"]
-        .iter()
-        .any(|word| subject.contains(word))
+    ![
+        "我", "你", "想", "给", "哪", "什么", "推荐", "一个", "一家", "一部", "有", "是", "，", "请", "找", "吃", "玩",
+        "这", "那", "把", "还", "记得", "合计", "就", "啥", "时候", "多久", "大概",
+    ]
+    .iter()
+    .any(|word| subject.contains(word))
 }

@@ -62,6 +62,7 @@ const ABOUT_THE_AGENT: &[&str] = &[
     "please continue",
     "please proceed",
     "i meant",
+    "i mean",
 ];
 
 /// What a prompt starts with that says who the model is to be.

@@ -9,6 +9,7 @@ use epitome_strategy::text::{clip, is_cjk};
 use epitome_strategy::tools::{self, ToolKind};
 
 use super::super::alone::Sentence;
+use super::super::binding::is_identifier;
 use super::super::model::names_something;
 use super::super::sentences::sentences;
 use super::super::words::Words;
@@ -24,6 +25,8 @@ use crate::memory::MemoryKind;
 const CHANGED: f64 = 2.4;
 const WORKED: f64 = 2.15;
 const TALKED: f64 = 1.8;
+/// The same where nothing came of it yet, and it names what it is about.
+const WISHED: f64 = 1.95;
 /// What the first request of a session is worth more: it says what the session was about.
 const FIRST: f64 = 0.3;
 
@@ -141,11 +144,16 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
     let looked_up = || done.last().filter(|_| answer.is_none()).and_then(last_query);
     let conclusion = conclusion.or_else(looked_up);
     let at = round.answer.as_ref().map_or_else(|| done.last().map_or(round.asked, Step::message), |(at, _)| *at);
+    if conclusion.is_none() && files.is_none() && is_wish(request) {
+        let text =
+            if is_chinese(request) { format!("问：“{request}”") } else { format!("Asked: “{request}”") };
+        return Some((at, text, (MemoryKind::Fact, WISHED)));
+    }
     if done.is_empty() && (conclusion.is_none() || !asks_for_facts(request)) {
         return None;
     }
-    let is_chinese = request.chars().filter(|char| is_cjk(*char)).count() * 3 >= request.chars().count();
-    let (asked, answered, changed) = match (is_chinese, files.is_none() && is_question(request)) {
+
+    let (asked, answered, changed) = match (is_chinese(request), files.is_none() && is_question(request)) {
         (true, _) => (format!("问：“{request}”"), "答：", "改动的文件："),
         (false, true) => (format!("Asked: “{request}”"), "Answer: ", "Files changed: "),
         (false, false) => (format!("Asked: “{request}”"), "Outcome: ", "Files changed: "),
@@ -168,6 +176,21 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
     (!first.is_empty() || !files.is_empty()).then_some((at, text, (MemoryKind::Fact, worth)))
 }
 
+fn is_chinese(text: &str) -> bool {
+    text.chars().filter(|char| is_cjk(*char)).count() * 3 >= text.chars().count()
+}
+
+/// Whether a request is a wish that names what it is about: it is worth knowing without an outcome too.
+fn is_wish(request: &str) -> bool {
+    let lower = request.to_lowercase().replace('’', "'");
+    let names = request
+        .split_whitespace()
+        .skip(1)
+        .any(|word| word.contains(|char: char| char.is_ascii_digit()) || is_identifier(word))
+        || names_something(&Sentence::new(request));
+    WISHES.iter().any(|start| lower.starts_with(start)) && names
+}
+
 /// Bytes of what another agent answers in words; more is a page that it shows.
 const REPLY: usize = 1_500;
 
@@ -179,11 +202,9 @@ fn change(round: &Round, files: &str, answer: &str) -> Option<Told> {
     let end = if first.ends_with(['.', '!']) { "" } else { "." };
     let text = format!("{first}{end} Files changed: {files}.");
     let at = round.answer.as_ref().map_or(round.asked, |(at, _)| *at);
-    (sentence.stands_alone() && !sentence.is_chinese() && text.chars().count() <= super::LONGEST_TOLD).then_some((
-        at,
-        text,
-        (MemoryKind::Fact, WORKED),
-    ))
+    let tells = RESULTS.iter().any(|start| sentence.lower.starts_with(start));
+    (tells && sentence.stands_alone() && !sentence.is_chinese() && text.chars().count() <= super::LONGEST_TOLD)
+        .then_some((at, text, (MemoryKind::Fact, WORKED)))
 }
 
 /// Bytes of an answer that may be nothing but a question back.
@@ -198,9 +219,53 @@ fn is_question(request: &str) -> bool {
         )
 }
 
+/// What asks for the model's own views, or for advice to the one who asks.
+const OF_THE_TWO: &[&str] = &[
+    "do you like",
+    "do you think",
+    "are you",
+    "have you",
+    "did you",
+    "your ",
+    "you think",
+    "you feel",
+    "you know a lot",
+    "can you speak",
+    "any advice",
+    "any suggestions",
+    "any tips",
+    "你觉得",
+    "你认为",
+    "你喜欢",
+    "你能给",
+    "建议",
+];
+
+/// What a wish starts with.
+const WISHES: &[&str] = &[
+    "i want",
+    "i'd like",
+    "i would like",
+    "i also want",
+    "i also need",
+    "i need",
+    "i wish",
+    "we need",
+    "we want",
+    "can you",
+    "could you",
+    "please",
+    "我想",
+    "帮我",
+    "请帮",
+];
+
 /// Whether something is asked that has an answer which lasts, and not for advice on what somebody feels.
 fn asks_for_facts(request: &str) -> bool {
-    speech::asks(request)
+    let lower = request.to_lowercase();
+    let first = speech::sentences(request).into_iter().next().map(|range| &request[range]).unwrap_or_default();
+    speech::asks(first)
+        && !OF_THE_TWO.iter().any(|part| lower.contains(part))
         && !request.contains('我')
         && !Sentence::new(request).words().next().is_some_and(|word| matches!(word, "i" | "i'm" | "i've" | "my"))
 }
@@ -283,6 +348,8 @@ fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, Strin
     if let Some(answer) = marked_answer(text) {
         return Some((answer, String::new()));
     }
+    let text =
+        text.rsplit_once("<answer>").map_or(text, |(_, answer)| answer.split("</answer>").next().unwrap_or(answer));
     let plain = text.replace("**", "");
     let found = sentences(&plain);
     let tells = |sentence: &str| {
@@ -292,6 +359,7 @@ fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, Strin
             && !OFFERING.iter().any(|part| whole.lower.contains(part))
             && is_long_enough(&whole)
             && !whole.prose().contains("=\"")
+            && !whole.starts_with_a_verb()
             && whole.prose().split_whitespace().count() + whole.chinese >= 4
             && columns(sentence) <= LONGEST
     };
@@ -378,7 +446,8 @@ fn marked_answer(text: &str) -> Option<String> {
         && let Some((answer, _)) = rest.split_once("</answer>")
     {
         let answer = answer.trim();
-        return (!answer.is_empty() && !answer.contains('\n') && columns(answer) <= LONGEST).then(|| answer.to_owned());
+        let is_short = !answer.is_empty() && !answer.contains('\n') && columns(answer) <= LONGEST;
+        return is_short.then(|| answer.to_owned());
     }
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(40);
     lines.into_iter().find_map(|line| {

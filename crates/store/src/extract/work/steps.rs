@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use epitome_session::{Arguments, Content, Message, Origin, Role};
 use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, outcome, script_of};
+use epitome_strategy::cut::is_error_line;
 use epitome_strategy::tools::{self, ToolKind};
+
+use super::checks::tells_what;
 use epitome_strategy::{BlockRef, Call, FileAccess, Value, files_of};
 
 /// A call with what it printed.
@@ -48,9 +51,44 @@ impl Step<'_> {
     /// The line of what it printed that tells how it failed or ended.
     pub(super) fn ending(&self) -> Option<&str> {
         let output = self.output?;
-        if self.failed { first_error(output).or_else(|| outcome(output)) } else { outcome(output) }
+        let lines = || output.lines().map(str::trim).filter(|line| tells_what(line));
+        // What test runners print of a failed assertion stands behind what compilers and programs call an error.
+        let named = || lines().find(|line| NAMED.iter().any(|part| line.contains(part)) || line.starts_with("E  "));
+        let telling = || named().or_else(|| lines().find(|line| is_error_line(line)));
+        if self.failed {
+            telling().or_else(|| first_error(output)).or_else(|| outcome(output))
+        } else {
+            outcome(output)
+        }
     }
 }
+
+/// What a line says in which something names its error.
+const NAMED: &[&str] = &[
+    "error:",
+    "Error:",
+    "error[",
+    "ERROR:",
+    "FAILED ",
+    "--- FAIL",
+    "FAIL:",
+    "panicked at",
+    "fatal:",
+    "undefined:",
+    "error TS",
+];
+
+/// What the result of a call starts with that a person refused or broke off.
+const REFUSALS: &[&str] = &[
+    "The user",
+    "[Request interrupted",
+    "Request interrupted",
+    "Permission",
+    "Tool call rejected",
+    "User rejected",
+    "User denied",
+    "[Operation",
+];
 
 /// The calls of a session, in order. Linear in the messages.
 pub(super) fn steps(messages: &[Arc<Message>]) -> Vec<Step<'_>> {
@@ -106,13 +144,17 @@ fn call_of<'m>(at: BlockRef, name: &'m str, arguments: &'m str, is_json: bool) -
 fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option<String>) -> Step<'m> {
     let json = call.json();
     let script = (call.kind == ToolKind::Shell).then(|| script_of(&call)).flatten();
-    let failed = printed.is_some_and(|(text, is_error)| match exit_code(text) {
-        Some(code) => code != 0,
-        None => {
-            let looks = script.as_deref().is_some_and(is_looking);
-            is_error || (script.is_some() && !looks && outcome(text).is_some_and(is_failure))
-        }
-    });
+    // What somebody refused did not run.
+    let is_refused = printed
+        .is_some_and(|(text, is_error)| is_error && REFUSALS.iter().any(|start| text.trim_start().starts_with(start)));
+    let failed = is_refused
+        || printed.is_some_and(|(text, is_error)| match exit_code(text) {
+            Some(code) => code != 0,
+            None => {
+                let looks = script.as_deref().is_some_and(is_looking);
+                is_error || (script.is_some() && !looks && outcome(text).is_some_and(is_failure))
+            }
+        });
     let changes = |access: FileAccess| matches!(access, FileAccess::Edit | FileAccess::Write);
     let mut changed: Vec<String> = match &script {
         // A script is what it says, however the call wraps it.
@@ -130,7 +172,7 @@ fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option
             let mut named = files_of(&call, &mut None);
             match path {
                 Some(path) if matches!(call.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit) => {
-                    *shown = Some(path.to_owned())
+                    *shown = Some(path.to_owned());
                 }
                 None if call.kind == ToolKind::Edit && call.is_json && named.is_empty() => {
                     named.extend(shown.clone().map(|path| (path, FileAccess::Edit, String::new())));
@@ -143,5 +185,5 @@ fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option
     if failed {
         changed.clear();
     }
-    Step { json, output: printed.map(|(text, _)| text), script, failed, changed, call }
+    Step { json, output: printed.filter(|_| !is_refused).map(|(text, _)| text), script, failed, changed, call }
 }
