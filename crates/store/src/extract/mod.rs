@@ -81,8 +81,9 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
     for (at, text, (kind, worth)) in work::told(messages) {
         let Some(message) = messages.get(at) else { continue };
         let time = message.timestamp;
-        // What a request came to says it better than the sentence alone.
-        found.retain(|found| !text.contains(&found.memory.text));
+        // What a request came to says it better than the model's sentence alone; what a person laid down stays.
+        let is_of_model = |kind| matches!(kind, MemoryKind::Fact | MemoryKind::Failure);
+        found.retain(|found| !(is_of_model(found.memory.kind) && text.contains(&found.memory.text)));
         let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
         add(&mut found, worth, memory);
     }

@@ -302,6 +302,12 @@ const RESULTS: &[&str] = &[
     "the issue was",
     "committed",
     "the answer",
+    "replaced",
+    "moved",
+    "applied",
+    "extracted",
+    "converted",
+    "switched",
 ];
 const REFUSING: &[&str] = &[
     "unable to",
