@@ -57,10 +57,13 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             }
             (Role::Assistant, Origin::Model) => {
                 let text = message.plain_text();
+                // What a model thought aloud is a guess.
+                let text = text.rsplit_once("</think>").map_or(text.as_str(), |(_, said)| said);
                 let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
                 let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
-                model::said(&text, !calls || reports, lexicon)
+                model::said(text, !calls || reports, lexicon)
             }
+
             _ => continue,
         };
         if message.is_typed() {

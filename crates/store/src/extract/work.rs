@@ -28,7 +28,7 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
     let names = names::Names::of(&steps);
     let mut told = rounds::told(messages, &steps, &names);
     told.extend(checks::told(&steps, &names));
-    told.extend(lasting::told(&steps));
+    told.extend(lasting::told(messages, &steps));
     told.extend(records::told(&steps));
     told.extend(places::told(messages));
     told.retain(|(_, text, _)| text.chars().count() <= LONGEST_TOLD);

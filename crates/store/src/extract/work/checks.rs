@@ -184,7 +184,7 @@ fn checks(command: &str) -> bool {
         let words: Vec<&str> = part.split_whitespace().skip_while(|word| word.contains('=')).take(5).collect();
         let Some(program) = words.first() else { return false };
         let program = program.rsplit('/').next().unwrap_or(program);
-        let parts = words.iter().skip(1).flat_map(|word| word.split([':', '-', '.']).chain([*word]));
+        let parts = words.iter().skip(1).flat_map(|word| word.split([':', '-', '.', '/']).chain([*word]));
         RUNNING.contains(&program) && std::iter::once(program).chain(parts).any(|word| CHECKING.contains(&word))
     })
 }
@@ -266,6 +266,7 @@ pub(super) fn tells_what(line: &str) -> bool {
     let words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 1).count();
     let lower = line.to_lowercase();
     words >= 3
+        && !line.starts_with(['$', '>', '#'])
         && !GENERIC.iter().any(|part| lower.contains(part))
         && !lower.starts_with("exit code")
         && !lower.starts_with("error: command failed")

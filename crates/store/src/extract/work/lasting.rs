@@ -1,5 +1,8 @@
 //! What commands left behind that has a name: commits, and requests that they be merged.
 
+use std::sync::Arc;
+
+use epitome_session::{Message, Origin};
 use epitome_strategy::commands::results;
 use epitome_strategy::text::clip;
 
@@ -14,15 +17,33 @@ const MOST: usize = 4;
 const WORTH: f64 = 2.3;
 
 /// Commits, pull requests and issues with what they are about.
-pub(super) fn told(steps: &[Step<'_>]) -> Vec<Told> {
+pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     for step in steps.iter().filter(|step| !step.failed) {
         let (Some(script), Some(output)) = (step.script.as_deref(), step.output) else { continue };
         let lines = results(script, output).into_iter().filter_map(|line| text_of(line, script));
         told.extend(lines.map(|text| (step.message(), text, (MemoryKind::Identifier, WORTH))));
     }
+    told.extend(
+        messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.origin == Origin::ToolOutput)
+            .flat_map(|(at, message)| committed(at, &message.plain_text())),
+    );
+    told.sort_by_key(|(at, ..)| *at);
     told.drain(..told.len().saturating_sub(MOST));
     told
+}
+
+/// The commits that an agent without tools says it made: `Commit 1a2b3c4 Fix the parser`.
+fn committed(at: usize, text: &str) -> Vec<Told> {
+    let commits = text.lines().filter_map(|line| {
+        let (hash, subject) = line.trim().strip_prefix("Commit ")?.split_once(' ')?;
+        let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hash.then(|| Some(format!("Commit {hash}: {}", clip(subject, 200)?))).flatten()
+    });
+    commits.map(|text| (at, text, (MemoryKind::Identifier, WORTH))).collect()
 }
 
 /// A commit, or an address with the title that the script gave it.

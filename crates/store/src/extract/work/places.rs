@@ -22,7 +22,8 @@ const KINDS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// What leads to the name of what is recommended or wanted, and what ends it.
-const NAMING: &[&str] = &["推荐您去", "建议您去", "推荐你去", "建议你去", "想去"];
+const NAMING: &[&str] =
+    &["推荐您去", "建议您去", "推荐你去", "建议你去", "给您推荐", "为您推荐", "家店是", "餐馆叫", "酒店叫", "想去"];
 const ENDING: &[&str] =
     &["住宿", "用餐", "游玩", "溜达", "看看", "逛", "玩", "尝尝", "，", "。", "！", ",", "吧", "这"];
 
@@ -121,16 +122,23 @@ impl Talk {
             let clauses: Vec<&str> = sentence.split('，').collect();
             for (number, clause) in clauses.iter().enumerate() {
                 let asks = number + 1 == clauses.len() && clause.ends_with(['？', '?'])
-                    || ["吗", "多少", "什么", "哪", "谁", "啥"].iter().any(|word| clause.contains(word));
+                    || ["吗", "多少", "什么", "哪", "谁", "啥", "几点", "多久", "怎么"]
+                        .iter()
+                        .any(|word| clause.contains(word));
                 let clause = trimmed(clause);
                 let Some((attribute, at)) = attribute_in(clause) else { continue };
                 let subject = ["的", "具体在什么", "在什么", "具体"]
                     .iter()
                     .fold(&clause[..at], |subject, tail| subject.strip_suffix(tail).unwrap_or(subject));
-                if !subject.is_empty() {
+                // "It is open": what stands in front of a verb is a name in a question only.
+                if !subject.is_empty()
+                    && (asks || !matches!(attribute, "玩" | "能玩" | "开放" | "上映" | "位置" | "用时"))
+                {
                     self.turn_to(subject);
                 }
-                if asks && ["谁", "多少", "哪", "什么时", "啥时"].iter().any(|word| clause.contains(word)) {
+                if asks
+                    && ["谁", "多少", "哪", "什么时", "啥时", "几点", "多久"].iter().any(|word| clause.contains(word))
+                {
                     // What is around a place is asked for in many ways, and answered by advice.
                     self.asked = Some((attribute, self.current.clone()))
                         .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
@@ -146,7 +154,17 @@ impl Talk {
             asked.filter(|_| !found_any && self.asked.is_none() && is_an_answer(first))
         {
             self.current = Some(name);
-            self.tell(format!("{attribute}：{first}"), position);
+            // "The theatre's phone is 010-…": only what is new of it.
+            let behind = first.split_once(attribute).map(|(_, rest)| rest.trim_start_matches(['是', '在', '为']));
+            let value = behind.filter(|value| value.contains(|char: char| char.is_ascii_digit())).unwrap_or(first);
+            let value = if matches!(attribute, "主演" | "地址") {
+                value
+            } else {
+                value.split('，').next().unwrap_or(value)
+            };
+            if fits(attribute, value) {
+                self.tell(format!("{attribute}：{value}"), position);
+            }
         }
     }
 
@@ -160,9 +178,17 @@ impl Talk {
             }
         }
         // "The village is there too": from here on that is spoken of, or nobody knows what.
-        if let Some((name, _)) = sentence.split_once("也在") {
+        let beside = ["也在", "就在附近", "就在周边", "作为", "这部电影", "这部影片", "这个人", "这首歌"]
+            .iter()
+            .find_map(|mark| sentence.split_once(mark));
+        if let Some((name, _)) = beside {
             let name = trimmed(name.rsplit('，').next().unwrap_or_default());
             self.current = ((2..=20).contains(&name.chars().count()) && is_a_name(name)).then(|| name.to_owned());
+            return;
+        }
+        // "Have you heard of the lantern theatre?", "the Nest (National Stadium)"
+        if let Some(name) = asked_for(sentence).or_else(|| with_another_name(sentence)) {
+            self.current = Some(name.to_owned());
             return;
         }
         let Some(rest) = NAMING
@@ -179,11 +205,13 @@ impl Talk {
             .find(|(kind, _, done)| sentence.contains(done) || sentence.contains(kind))
             .map(|(kind, ..)| *kind);
         // Of several nobody can tell which is meant afterwards.
-        let is_one = !name.contains(['和', '、', '或', '一']) && (3..=20).contains(&name.chars().count());
+        let is_one = !name.contains(['和', '、', '或'])
+            && !["一家", "一个", "一下"].iter().any(|word| name.contains(word))
+            && (3..=20).contains(&name.chars().count());
         // "赛百味" of "人均消费34元的赛百味".
         let name = name
             .rsplit_once('的')
-            .filter(|(lead, _)| lead.contains(|char: char| char.is_ascii_digit()))
+            .filter(|(lead, _)| lead.ends_with('型') || lead.contains(|char: char| char.is_ascii_digit()))
             .map_or(name, |(_, name)| name);
         let name = is_one.then(|| name.to_owned());
         if let Some(kind) = kind {
@@ -216,6 +244,7 @@ impl Talk {
         } else if bare.chars().count() == subject.chars().count()
             && (3..=20).contains(&subject.chars().count())
             && is_a_name(subject)
+            && !subject.contains("的")
         {
             let kind = KINDS
                 .iter()
@@ -231,8 +260,17 @@ impl Talk {
     fn tell(&mut self, clause: String, position: usize) {
         let Some(name) = self.current.clone() else { return };
         let thing = self.things.entry(name).or_default();
-        thing.newest = position;
+        // A second address is that of something else which was named on the way.
+        let attribute = ATTRIBUTES.iter().find(|word| clause.starts_with(**word));
+        let is_known = attribute
+            .filter(|word| !matches!(**word, "周边" | "附近"))
+            .is_some_and(|word| thing.clauses.iter().any(|known| known.starts_with(word)));
+        if is_known && !thing.clauses.contains(&clause) {
+            self.current = None;
+            return;
+        }
         if !thing.clauses.contains(&clause) {
+            thing.newest = position;
             thing.clauses.push(clause);
         }
     }
@@ -240,10 +278,32 @@ impl Talk {
 
 fn trimmed(clause: &str) -> &str {
     let mut clause = clause.trim();
-    while let Some(rest) =
-        ["嗯呢", "嗯", "恩", "好的", "那", "大概", "差不多可以", "差不多", "它的", "他的", "这里的", "这里", "我知道"]
-            .iter()
-            .find_map(|lead| clause.strip_prefix(lead))
+    while let Some(rest) = [
+        "嗯呢",
+        "嗯",
+        "恩",
+        "好的",
+        "那",
+        "大概",
+        "清楚呀",
+        "记得啊",
+        "记得",
+        "而",
+        "他家是",
+        "清楚",
+        "知道",
+        "哇",
+        "啊",
+        "差不多可以",
+        "差不多",
+        "它的",
+        "他的",
+        "这里的",
+        "这里",
+        "我知道",
+    ]
+    .iter()
+    .find_map(|lead| clause.strip_prefix(lead))
     {
         clause = rest.trim_start_matches(['，', ',', ' ']);
     }
@@ -258,11 +318,36 @@ fn attribute_in(clause: &str) -> Option<(&'static str, usize)> {
         .min_by_key(|(word, at)| (*at, std::cmp::Reverse(word.len())))
 }
 
+/// What stands between an attribute and its value.
+const BINDING: &[&str] = &[
+    "是",
+    "在",
+    "为",
+    "：",
+    ":",
+    "有",
+    "的",
+    "餐馆",
+    "酒店",
+    "景点",
+    "价格",
+    "只要",
+    "需要",
+    "要",
+    "大概",
+    "一般",
+    "请您记好",
+    "达到了",
+    "达",
+];
+
 /// Whether a clause says what the attribute is, and not only that there is one.
 fn has_value(clause: &str, attribute: &str) -> bool {
     let behind = &clause[attribute.len()..];
-    let value =
-        behind.trim_start_matches(['是', '在', '为', '：', ':', '有', '的', '餐', '馆', '酒', '店', '景', '点']);
+    let mut value = behind;
+    while let Some(rest) = BINDING.iter().find_map(|word| value.strip_prefix(word)) {
+        value = rest;
+    }
     let is_bound = value.len() < behind.len()
         || value.starts_with(|char: char| char.is_ascii_digit())
         || ["免费", "不要钱"].iter().any(|word| value.starts_with(word));
@@ -270,9 +355,26 @@ fn has_value(clause: &str, attribute: &str) -> bool {
         && value.chars().count() >= 2
         && !value.contains(['？', '?'])
         && !["也", "就", "都", "很", "不错", "符合", "要求"].iter().any(|word| value.starts_with(word))
-        && !["就行", "以上的", "最好", "合适", "挺多", "想", "符合"].iter().any(|word| clause.contains(word))
+        && !["就行", "以上的", "最好", "合适", "挺多", "想", "符合", "以下的"].iter().any(|word| clause.contains(word))
+        && !clause.ends_with('的')
         && (attribute != "电话" || value.chars().filter(char::is_ascii_digit).count() >= 5)
         && (attribute != "地址" || value.chars().count() >= 4)
+}
+
+/// Whether an answer is one to what was asked: an address names a street, a price a number.
+fn fits(attribute: &str, answer: &str) -> bool {
+    let has_digit = answer.contains(|char: char| char.is_ascii_digit());
+    match attribute {
+        "地址" | "位置" => {
+            ["区", "路", "街", "号", "市", "县", "镇", "村"].iter().any(|part| answer.contains(part))
+        }
+        "导演" | "主演" | "作者" | "演唱者" | "歌手" | "代表作" => true,
+        "开放" | "开放时间" | "营业时间" => has_digit || answer.contains("全天"),
+        "门票" | "价格" | "票房" => {
+            has_digit || ["免费", "不要钱", "无需"].iter().any(|part| answer.contains(part))
+        }
+        _ => has_digit,
+    }
 }
 
 /// Whether a text may be the answer to what was asked in a word.
@@ -284,12 +386,48 @@ fn is_an_answer(text: &str) -> bool {
             .any(|start| text.starts_with(start))
 }
 
+/// What somebody asks about by its name: between "have you heard of" and the end of the question.
+fn asked_for(sentence: &str) -> Option<&str> {
+    let forms = [
+        ("对", "有了解"),
+        ("对", "了解"),
+        ("听说过", "吗"),
+        ("了解", "吗"),
+        ("知道", "吗"),
+        ("去过", "吗"),
+        ("介绍一下", "吗"),
+        ("看过", "吗"),
+        ("打听一下", "在"),
+        ("打听一下", "，"),
+    ];
+    forms.iter().find_map(|(start, end)| {
+        let name = sentence.split_once(start)?.1.split_once(end)?.0.trim_end_matches("这个人");
+        let name = name.trim_matches(['《', '》', '【', '】']);
+        ((2..=16).contains(&name.chars().count()) && is_a_name(name)).then_some(name)
+    })
+}
+
+/// A name with another one in brackets behind it.
+fn with_another_name(sentence: &str) -> Option<&str> {
+    let (before, rest) = sentence.split_once('（')?;
+    let (inside, _) = rest.split_once('）')?;
+    let start = before
+        .rfind(['，', '。', '的', '下', '、', '：'])
+        .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
+    let name = &before[start..];
+    let is_plain = |text: &str| text.chars().all(is_cjk) && (2..=12).contains(&text.chars().count());
+    (is_plain(name) && is_plain(inside) && is_a_name(name))
+        .then(|| &sentence[start..before.len() + '（'.len_utf8() + inside.len() + '）'.len_utf8()])
+}
+
 /// Whether it may be the name of something: no verb of asking is in it.
 fn is_a_name(subject: &str) -> bool {
     ![
         "我", "你", "想", "给", "哪", "什么", "推荐", "一个", "一家", "一部", "有", "是", "，", "请", "找", "吃", "玩",
-        "这", "那", "把", "还", "记得", "合计", "就", "啥", "时候", "多久", "大概",
+        "这", "那", "把", "还", "记得", "合计", "就", "啥", "时候", "多久", "大概", "现在", "参观", "怎么", "都", "说",
+        "”", "面向",
     ]
     .iter()
     .any(|word| subject.contains(word))
+        && !ATTRIBUTES.iter().any(|word| word.chars().count() > 1 && subject.contains(word))
 }

@@ -36,6 +36,9 @@ const TELLING: &[&str] = &[
     "destination",
     "flight_type",
     "cabin",
+    "flights",
+    "passengers",
+    "items",
     "address",
     "date",
     "due",
@@ -171,6 +174,16 @@ fn is_of_the_machine(key: &str) -> bool {
         || ["_at", "At", "_by", "By", "_hash", "uuid", "BranchName"].iter().any(|end| key.ends_with(end))
 }
 
+/// The exact values of an object in a list: numbers, days, names written large; at most four.
+fn of_object(item: &Value) -> Option<String> {
+    let values = item.as_object()?.values().filter_map(Value::as_str);
+    let exact = values.filter(|value| {
+        value.len() <= 24 && (is_exact(value) || value.starts_with(char::is_uppercase)) && !is_uuid(value)
+    });
+    let exact: Vec<&str> = exact.take(4).collect();
+    (!exact.is_empty()).then(|| exact.join(" "))
+}
+
 fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.matches('-').count() == 4
 }
@@ -181,7 +194,8 @@ fn short(value: &Value) -> Option<String> {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         Value::Array(items) if (1..=8).contains(&items.len()) => {
-            items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?.join(", ")
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned).or_else(|| of_object(item)));
+            texts.collect::<Option<Vec<_>>>()?.join(", ")
         }
         Value::Object(fields) if fields.len() <= 3 => {
             let words = fields.values().map(|field| field.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
@@ -190,6 +204,6 @@ fn short(value: &Value) -> Option<String> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
 
-    let fits = !is_uuid(&text) && !text.trim().is_empty() && text.chars().count() <= 80 && !text.contains('\n');
+    let fits = !is_uuid(&text) && !text.trim().is_empty() && text.chars().count() <= 120 && !text.contains('\n');
     fits.then_some(text)
 }

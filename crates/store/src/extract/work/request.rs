@@ -62,6 +62,17 @@ const ABOUT_THE_AGENT: &[&str] = &[
     "please continue",
     "please proceed",
     "i meant",
+    "pick up where",
+    "i'm not ",
+    "my user id",
+    "my reservation id",
+    "i have my user id",
+    "sure, my",
+    "well, my",
+    "i think it ",
+    "i believe it ",
+    "give me the list",
+    "i believe we have",
     "i mean",
 ];
 
@@ -86,8 +97,9 @@ pub(super) fn request(text: &str) -> Option<String> {
     }
     let titled = LEADING.iter().any(|start| text.to_lowercase().starts_with(start));
     if text.len() > DOCUMENT || titled || text.starts_with('<') {
-        return title(text)
-            .or_else(|| question_at_the_end(text))
+        // A prompt that ends in a question asks that, whatever stands in front.
+        return question_at_the_end(text)
+            .or_else(|| title(text))
             .or_else(|| (text.len() < 3 * DOCUMENT).then(|| asked(text)).flatten());
     }
     asked(text)
@@ -96,8 +108,9 @@ pub(super) fn request(text: &str) -> Option<String> {
 /// The question that a long prompt ends with.
 fn question_at_the_end(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    let line = line.strip_prefix("User:").or_else(|| line.strip_prefix("Question:")).unwrap_or(line).trim();
-    (line.ends_with(['?', '？'])).then(|| asked(line)).flatten()
+    let marked = ["User:", "Question:", "Task:"].iter().find_map(|mark| line.strip_prefix(mark));
+    let is_asked = marked.is_some() || line.ends_with(['?', '？']) && line.len() < DOCUMENT;
+    is_asked.then(|| asked(marked.unwrap_or(line).trim())).flatten()
 }
 
 /// The first sentences that ask for something.
@@ -106,7 +119,8 @@ fn asked(text: &str) -> Option<String> {
     for range in speech::sentences(text) {
         let sentence = text[range].trim();
         let lower = sentence.to_lowercase().replace('’', "'");
-        if request.is_empty() && ROLES.iter().any(|start| lower.starts_with(start)) {
+        let leads = ROLES.iter().chain(LEADING).any(|start| lower.starts_with(start));
+        if request.is_empty() && leads {
             continue;
         }
         if request.is_empty() && ABOUT_THE_AGENT.iter().any(|start| lower.starts_with(start)) {
@@ -135,7 +149,19 @@ fn asked(text: &str) -> Option<String> {
 /// Whether it names what it speaks of; "which" at the start of a question refers to nothing.
 fn is_named(sentence: &str) -> bool {
     let which = sentence.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("which "));
-    Sentence::new(if which { &sentence[6..] } else { sentence }).stands_alone()
+    let whole = Sentence::new(if which { &sentence[6..] } else { sentence });
+    if whole.is_chinese() {
+        // "Do this on another branch"
+        let refers = ["这个", "那个", "这家", "这两", "这几", "那家", "上面", "它", "刚才"]
+            .iter()
+            .any(|word| sentence.contains(word));
+        return whole.stands_alone() && (!refers || names_something(&whole));
+    }
+    let first = first_word(sentence);
+    let refers =
+        matches!(first.as_str(), "it" | "this" | "that" | "these" | "those" | "they" | "and" | "but" | "so" | "then");
+    // A long sentence with names in it says enough even where it refers to something too.
+    whole.stands_alone() || !refers && whole.words().count() >= 14 && names_something(&whole)
 }
 
 /// A greeting, or a word of thanks, in front of what is asked.
@@ -159,7 +185,9 @@ fn says_something(sentence: &str) -> bool {
     let chinese = rest.chars().filter(|char| is_cjk(*char)).count();
     let answers = ANSWERING.contains(&first_word(rest).as_str());
     // "Yes, do that": what was proposed stands elsewhere, unless it is named again.
-    let is_led = rest.len() < lower.len() && ANSWERING.contains(&first_word(&lower).as_str());
+    let is_led = rest.len() < lower.len() && ANSWERING.contains(&first_word(&lower).as_str())
+        || lower.starts_with("let's ")
+        || lower.starts_with("skip ");
     if is_led && !names_something(&Sentence::new(sentence)) {
         return false;
     }

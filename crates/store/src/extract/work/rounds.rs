@@ -34,7 +34,7 @@ const FIRST: f64 = 0.3;
 const MOST: usize = 8;
 
 /// Columns of an outcome.
-const LONGEST: usize = 230;
+const LONGEST: usize = 280;
 
 /// Tools whose argument is what the model concludes with.
 const FINISHING: &[&str] = &["finish", "attempt_completion", "final_answer", "complete_task"];
@@ -57,6 +57,8 @@ struct Round {
     /// The message that concludes, and what it says.
     answer: Option<(usize, String)>,
     steps: Range<usize>,
+    /// Files that an agent without tools says it changed.
+    applied: Vec<String>,
 }
 
 /// Requests with their outcomes, the best eight. Linear in the messages.
@@ -92,7 +94,7 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
                 continue;
             }
             let request = if message.name.is_some() { None } else { request(&text) };
-            rounds.push(Round { asked: position, request, answer: None, steps: next..next });
+            rounds.push(Round { asked: position, request, answer: None, steps: next..next, applied: Vec::new() });
             continue;
         }
         let Some(round) = rounds.last_mut() else { continue };
@@ -100,14 +102,16 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
             next += 1;
         }
         round.steps.end = next;
+        if message.origin == Origin::ToolOutput {
+            let text = message.plain_text();
+            let applied = text.lines().filter_map(|line| line.trim().strip_prefix("Applied edit to "));
+            round.applied.extend(applied.map(str::to_owned));
+        }
         // Where other agents are asked, the last that one of them answered is what is known.
-        let is_agent = |name: &str| {
-            !matches!(tools::kind(name), ToolKind::Shell | ToolKind::Edit | ToolKind::Write | ToolKind::Read)
-        };
         let answers = message.origin == Origin::ToolOutput && message.name.as_deref().is_some_and(is_agent);
         if answers && round.answer.as_ref().is_none_or(|(at, _)| messages[*at].origin == Origin::ToolOutput) {
             let text = message.plain_text();
-            if text.len() < REPLY && conclusion(&text, "", true).is_some() {
+            if text.len() < REPLY && conclusion(&text, "", true, LONGEST).is_some() {
                 round.answer = Some((position, text));
             }
         }
@@ -124,7 +128,14 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
                 if ends { Some(text.clone()) } else { report(&text) }
             };
             if let Some(text) = finished.or_else(concluded) {
-                round.answer = Some((position, text));
+                // What the matter is said on the way does not take the place of what was done about it.
+                let is_matter = calls
+                    && ["the issue is", "the problem is", "the bug is", "this happens"]
+                        .iter()
+                        .any(|start| text.to_lowercase().starts_with(start));
+                if !(is_matter && round.answer.is_some()) {
+                    round.answer = Some((position, text));
+                }
             }
         }
     }
@@ -134,22 +145,30 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
 /// A request with what came of it; `None` where one of them says nothing.
 fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> {
     let done = &steps[round.steps.clone()];
-    let files = names.list(done.iter().flat_map(|step| &step.changed));
+    let files = names.list(done.iter().flat_map(|step| &step.changed).chain(&round.applied));
+    let done_nothing = done.is_empty() && round.applied.is_empty();
     let answer = round.answer.as_ref().map(|(_, text)| text.as_str());
     let Some(request) = round.request.as_deref() else { return change(round, &files?, answer?) };
     // What ends in a question while nothing was changed is no outcome yet.
     let is_open =
         files.is_none() && answer.is_some_and(|text| text.trim_end().ends_with(['?', '？']) && text.len() < OPEN);
-    let conclusion = answer.filter(|_| !is_open).and_then(|text| conclusion(text, request, done.is_empty()));
-    let looked_up = || done.last().filter(|_| answer.is_none()).and_then(last_query);
-    let conclusion = conclusion.or_else(looked_up);
+    let conclusion = answer
+        .filter(|_| !is_open)
+        .and_then(|text| conclusion(text, request, done_nothing, if files.is_some() { LONGEST - 50 } else { LONGEST }));
+    let looked_up = || done.iter().rev().take(6).filter(|_| answer.is_none()).find_map(last_query);
+    let handed_in = || {
+        let script = done.last()?.script.as_deref()?.trim();
+        let given = script.strip_prefix("submit ")?.trim_matches(['"', '\'']);
+        (!given.is_empty() && !given.contains('\n')).then(|| (format!("`{given}` was submitted."), String::new()))
+    };
+    let conclusion = handed_in().or(conclusion).or_else(looked_up);
     let at = round.answer.as_ref().map_or_else(|| done.last().map_or(round.asked, Step::message), |(at, _)| *at);
     if conclusion.is_none() && files.is_none() && is_wish(request) {
         let text =
             if is_chinese(request) { format!("问：“{request}”") } else { format!("Asked: “{request}”") };
         return Some((at, text, (MemoryKind::Fact, WISHED)));
     }
-    if done.is_empty() && (conclusion.is_none() || !asks_for_facts(request)) {
+    if done_nothing && (conclusion.is_none() || !asks_for_facts(request)) {
         return None;
     }
 
@@ -158,7 +177,7 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
         (false, true) => (format!("Asked: “{request}”"), "Answer: ", "Files changed: "),
         (false, false) => (format!("Asked: “{request}”"), "Outcome: ", "Files changed: "),
     };
-    let worth = match (&files, done.is_empty()) {
+    let worth = match (&files, done_nothing) {
         (Some(_), _) => CHANGED,
         (None, false) => WORKED,
         (None, true) => TALKED,
@@ -172,7 +191,19 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
         let text = format!("{asked}{label}{outcome}{files}");
         (text.chars().count() <= super::LONGEST_TOLD).then_some(text)
     };
-    let text = fits(whole.trim()).or_else(|| fits(&first)).or_else(|| fits("").filter(|_| !files.is_empty()))?;
+    // A long request makes room for a long outcome.
+    let brief = || {
+        let text = format!(
+            "{}: “{}” {answered}{first}",
+            if is_chinese(request) { "问" } else { "Asked" },
+            clip(request, 100)?
+        );
+        (!first.is_empty() && text.chars().count() <= super::LONGEST_TOLD).then_some(text)
+    };
+    let text = fits(whole.trim())
+        .or_else(|| fits(&first))
+        .or_else(|| fits("").filter(|_| !files.is_empty()))
+        .or_else(brief)?;
     (!first.is_empty() || !files.is_empty()).then_some((at, text, (MemoryKind::Fact, worth)))
 }
 
@@ -191,13 +222,10 @@ fn is_wish(request: &str) -> bool {
     WISHES.iter().any(|start| lower.starts_with(start)) && names
 }
 
-/// Bytes of what another agent answers in words; more is a page that it shows.
-const REPLY: usize = 1_500;
-
 /// What was changed for a request that says nothing by itself ("yes, do that"), where the model says it in a sentence that
 /// stands alone.
 fn change(round: &Round, files: &str, answer: &str) -> Option<Told> {
-    let (first, _) = conclusion(answer, "", true)?;
+    let (first, _) = conclusion(answer, "", true, LONGEST)?;
     let sentence = Sentence::new(&first);
     let end = if first.ends_with(['.', '!']) { "" } else { "." };
     let text = format!("{first}{end} Files changed: {files}.");
@@ -205,6 +233,14 @@ fn change(round: &Round, files: &str, answer: &str) -> Option<Told> {
     let tells = RESULTS.iter().any(|start| sentence.lower.starts_with(start));
     (tells && sentence.stands_alone() && !sentence.is_chinese() && text.chars().count() <= super::LONGEST_TOLD)
         .then_some((at, text, (MemoryKind::Fact, WORKED)))
+}
+
+/// Bytes of what another agent answers in words; more is a page that it shows.
+const REPLY: usize = 1_500;
+
+/// Whether a name is that of another agent, and not that of a tool that prints what it read or ran.
+fn is_agent(name: &str) -> bool {
+    !matches!(tools::kind(name), ToolKind::Shell | ToolKind::Edit | ToolKind::Write | ToolKind::Read | ToolKind::Search)
 }
 
 /// Bytes of an answer that may be nothing but a question back.
@@ -274,8 +310,12 @@ fn asks_for_facts(request: &str) -> bool {
 fn last_query(step: &Step<'_>) -> Option<(String, String)> {
     let output = step.output.filter(|_| !step.failed && step.call.kind == ToolKind::Lookup)?.trim();
     let is_short =
-        (1..=120).contains(&output.chars().count()) && !output.contains('\n') && !output.starts_with("Error");
+        (3..=120).contains(&output.chars().count()) && !output.contains('\n') && !output.starts_with("Error");
     let query = clip(query_of(step)?, 200).filter(|query| !query.ends_with('…'))?;
+    let lower = query.to_lowercase();
+    if !(lower.starts_with("select") || lower.starts_with("with")) || lower.contains("information_schema") {
+        return None;
+    }
     is_short.then(|| (format!("{output}, by `{}`", query.replace('`', "'")), String::new()))
 }
 
@@ -350,7 +390,7 @@ fn telling_words(text: &str) -> Vec<String> {
 /// Of what a model concludes the sentence that says what came out: one that shares words with the request, names something
 /// and stands early, and the next one in its line where there is room. Where nothing
 /// was done only what names something counts: the rest is talk.
-fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, String)> {
+fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) -> Option<(String, String)> {
     if let Some(answer) = marked_answer(text) {
         return Some((answer, String::new()));
     }
@@ -366,8 +406,10 @@ fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, Strin
             && is_long_enough(&whole)
             && !whole.prose().contains("=\"")
             && !whole.starts_with_a_verb()
+            && !is_labelled(sentence)
+            && !whole.text.starts_with(|char: char| char.is_ascii_digit())
             && whole.prose().split_whitespace().count() + whole.chinese >= 4
-            && columns(sentence) <= LONGEST
+            && columns(sentence) <= most
     };
     let wanted: Vec<String> = telling_words(request);
     let worth = |(rank, sentence): (usize, &str)| {
@@ -397,9 +439,35 @@ fn conclusion(text: &str, request: &str, is_talk: bool) -> Option<(String, Strin
         let start = next.as_ptr().addr() - plain.as_ptr().addr();
         plain.get(end..start).is_some_and(|between| !between.contains('\n'))
             && tells(next)
-            && columns(found[at]) + columns(next) < LONGEST
+            && columns(found[at]) + columns(next) < most
     });
     Some((found[at].to_owned(), next.map_or(String::new(), |next| (*next).to_owned())))
+}
+
+/// Whether a sentence is an item under a heading that says of what: "Arrival: 01:00". Labels that announce a result say
+/// something.
+fn is_labelled(sentence: &str) -> bool {
+    const TELLING: &[&str] = &[
+        "cause",
+        "fix",
+        "bug",
+        "issue",
+        "problem",
+        "reason",
+        "result",
+        "conclusion",
+        "answer",
+        "important",
+        "verdict",
+        "原因",
+        "结论",
+    ];
+    sentence.split_once(": ").is_some_and(|(label, _)| {
+        let lower = label.to_lowercase();
+        label.split_whitespace().count() <= 3
+            && !label.contains('`')
+            && !TELLING.iter().any(|word| lower.contains(word))
+    })
 }
 
 /// Whether a sentence says that something is so or was done; a heading and an item of a list do not.
@@ -429,10 +497,30 @@ fn report(text: &str) -> Option<String> {
         "the issue was ",
         "the problem was ",
         "the root cause ",
+        "the issue is ",
+        "the problem is ",
+        "the bug is ",
+        "this happens because ",
+        "modified ",
+        "i modified ",
+        "i have modified ",
+        "i've modified ",
+        "i changed ",
+        "i have updated ",
+        "i updated ",
+        "fixed ",
+        "updated ",
+        "added ",
+        "implemented ",
+        "changed ",
+        "replaced ",
     ];
     let done = sentences(text).into_iter().filter(|sentence| {
-        let lower = sentence.to_lowercase();
-        DONE.iter().any(|start| lower.starts_with(start))
+        let lower = sentence.trim_start_matches("THOUGHT:").trim_start().to_lowercase();
+        // "`parser.py`: Modified the loop": what was done to a file.
+        let behind =
+            lower.strip_prefix('`').and_then(|rest| rest.split_once("`: ")).map_or(lower.as_str(), |(_, rest)| rest);
+        DONE.iter().any(|start| behind.starts_with(start))
     });
     let report = done.collect::<Vec<_>>().join("\n");
     (!report.is_empty()).then_some(report)

@@ -97,8 +97,8 @@ fn requests_and_what_came_of_them() {
     );
     // What only goes on says nothing by itself; what was changed for it may.
     check(
-        &[typed("yes, do that"), edit("/w/a/b.rs"), model("The parser of `Rates` now skips empty rows.")],
-        &["Fact: The parser of `Rates` now skips empty rows. Files changed: `/w/a/b.rs`."],
+        &[typed("yes, do that"), edit("/w/a/b.rs"), model("Fixed the parser of `Rates`, which kept empty rows.")],
+        &["Fact: Fixed the parser of `Rates`, which kept empty rows. Files changed: `/w/a/b.rs`."],
     );
     check(&[typed("Thanks, that was all."), model("You are welcome, have a nice day.")], &[]);
     check(&[typed("Which of the two houses would you take?"), model("Which city is it in?")], &[]);
