@@ -84,6 +84,9 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
     for (at, text, (kind, worth)) in work::told(messages) {
         let Some(message) = messages.get(at) else { continue };
         let time = message.timestamp;
+        if found.iter().any(|found| found.memory.text.contains(&text)) {
+            continue;
+        }
         // What a request came to says it better than the model's sentence alone; what a person laid down stays.
         let is_of_model = |kind| matches!(kind, MemoryKind::Fact | MemoryKind::Failure);
         found.retain(|found| !(is_of_model(found.memory.kind) && text.contains(&found.memory.text)));

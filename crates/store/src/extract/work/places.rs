@@ -22,10 +22,22 @@ const KINDS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// What leads to the name of what is recommended or wanted, and what ends it.
-const NAMING: &[&str] =
-    &["推荐您去", "建议您去", "推荐你去", "建议你去", "给您推荐", "为您推荐", "家店是", "餐馆叫", "酒店叫", "想去"];
+const NAMING: &[&str] = &[
+    "推荐您去",
+    "建议您去",
+    "推荐你去",
+    "建议你去",
+    "给您推荐",
+    "为您推荐",
+    "家店是",
+    "餐馆叫",
+    "酒店叫",
+    "首选就是",
+    "只有",
+    "想去",
+];
 const ENDING: &[&str] =
-    &["住宿", "用餐", "游玩", "溜达", "看看", "逛", "玩", "尝尝", "，", "。", "！", ",", "吧", "这"];
+    &["住宿", "用餐", "游玩", "溜达", "看看", "逛", "玩", "尝尝", "吃", "了", "，", "。", "！", ",", "吧", "这"];
 
 /// What stands in front of a name without being a part of it.
 const LEADING: &[&str] = &[
@@ -57,16 +69,16 @@ const LEADING: &[&str] = &[
 
 /// What has to be told in a session for it to be a talk about places and the like.
 const LEAST: usize = 2;
-/// The most things that are told of.
-const MOST: usize = 6;
+/// The most that is told, the newest.
+const MOST: usize = 12;
 /// What it is worth.
 const WORTH: f64 = 2.2;
 
 /// What was told of one thing.
 #[derive(Default)]
 struct Thing {
-    clauses: Vec<String>,
-    newest: usize,
+    /// With the place of the message that says it.
+    clauses: Vec<(usize, String)>,
 }
 
 /// What is spoken of at a place of the talk.
@@ -76,6 +88,8 @@ struct Talk {
     by_kind: HashMap<&'static str, Option<String>>,
     current: Option<String>,
     things: HashMap<String, Thing>,
+    /// The last two messages.
+    last: Vec<String>,
     /// What the newest question asks, and of what.
     asked: Option<(&'static str, Option<String>)>,
 }
@@ -97,24 +111,32 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
     if talk.things.values().map(|thing| thing.clauses.len()).sum::<usize>() < LEAST {
         return Vec::new();
     }
-    let mut told: Vec<Told> = talk.things.into_iter().filter_map(|(name, thing)| thing.told(&name)).collect();
-    told.sort_by_key(|(at, text, _)| (std::cmp::Reverse(*at), text.clone()));
+    let mut told: Vec<Told> = talk.things.into_iter().flat_map(|(name, thing)| thing.told(&name)).collect();
+    told.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     told.truncate(MOST);
     told
 }
 
 impl Thing {
-    fn told(mut self, name: &str) -> Option<Told> {
-        while self.clauses.iter().map(|clause| clause.chars().count() + 1).sum::<usize>() + 30 > super::LONGEST_TOLD {
-            self.clauses.pop();
-        }
-        let text = format!("{name}：{}。", self.clauses.join("；"));
-        (!self.clauses.is_empty()).then_some((self.newest, text, (MemoryKind::Fact, WORTH)))
+    /// Each of them for itself: what is said of it later takes the place of that alone.
+    fn told(self, name: &str) -> Vec<Told> {
+        let told =
+            self.clauses.into_iter().map(|(at, clause)| (at, format!("{name}：{clause}。"), (MemoryKind::Fact, WORTH)));
+        told.collect()
     }
 }
 
 impl Talk {
     fn read(&mut self, text: &str, position: usize) {
+        // What one repeats of what was said last is what they speak of.
+        let named = self.last.iter().rev().filter_map(|last| repeated(last, text)).next();
+        if let Some(name) = named {
+            self.current = Some(name);
+        }
+        self.last.push(text.chars().take(MOST_COMPARED).collect());
+        if self.last.len() > 2 {
+            self.last.remove(0);
+        }
         let mut found_any = false;
         let asked = self.asked.take();
         for sentence in text.split_inclusive(['。', '！', '？', '；', '?', '!', '\n']) {
@@ -136,9 +158,7 @@ impl Talk {
                 {
                     self.turn_to(subject);
                 }
-                if asks
-                    && ["谁", "多少", "哪", "什么时", "啥时", "几点", "多久"].iter().any(|word| clause.contains(word))
-                {
+                if asks {
                     // What is around a place is asked for in many ways, and answered by advice.
                     self.asked = Some((attribute, self.current.clone()))
                         .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
@@ -156,6 +176,7 @@ impl Talk {
             self.current = Some(name);
             // "The theatre's phone is 010-…": only what is new of it.
             let behind = first.split_once(attribute).map(|(_, rest)| rest.trim_start_matches(['是', '在', '为']));
+            let first = first.trim_start_matches('是');
             let value = behind.filter(|value| value.contains(|char: char| char.is_ascii_digit())).unwrap_or(first);
             let value = if matches!(attribute, "主演" | "地址") {
                 value
@@ -163,7 +184,8 @@ impl Talk {
                 value.split('，').next().unwrap_or(value)
             };
             if fits(attribute, value) {
-                self.tell(format!("{attribute}：{value}"), position);
+                let attribute = if matches!(attribute, "玩" | "能玩") { "游玩时间" } else { attribute };
+                self.tell(format!("{attribute}：{}", value.trim_end_matches('吧')), position);
             }
         }
     }
@@ -178,7 +200,7 @@ impl Talk {
             }
         }
         // "The village is there too": from here on that is spoken of, or nobody knows what.
-        let beside = ["也在", "就在附近", "就在周边", "作为", "这部电影", "这部影片", "这个人", "这首歌"]
+        let beside = ["也在", "我觉得不错", "就在附近", "就在周边", "作为", "这部电影", "这部影片", "这个人", "这首歌"]
             .iter()
             .find_map(|mark| sentence.split_once(mark));
         if let Some((name, _)) = beside {
@@ -191,11 +213,10 @@ impl Talk {
             self.current = Some(name.to_owned());
             return;
         }
-        let Some(rest) = NAMING
-            .iter()
-            .find_map(|mark| sentence.split_once(mark))
-            .map(|(_, rest)| rest.trim_start_matches([',', '，', ' ']))
-        else {
+        let sentence = sentence.trim();
+        let gone_to = sentence.strip_prefix('去').or_else(|| sentence.strip_prefix("就去"));
+        let named = || NAMING.iter().find_map(|mark| sentence.split_once(mark)).map(|(_, rest)| rest);
+        let Some(rest) = gone_to.or_else(named).map(|rest| rest.trim_start_matches([',', '，', ' '])) else {
             return;
         };
         let end = ENDING.iter().filter_map(|mark| rest.find(mark)).filter(|at| *at > 0).min().unwrap_or(rest.len());
@@ -264,14 +285,13 @@ impl Talk {
         let attribute = ATTRIBUTES.iter().find(|word| clause.starts_with(**word));
         let is_known = attribute
             .filter(|word| !matches!(**word, "周边" | "附近"))
-            .is_some_and(|word| thing.clauses.iter().any(|known| known.starts_with(word)));
-        if is_known && !thing.clauses.contains(&clause) {
+            .is_some_and(|word| thing.clauses.iter().any(|(_, known)| known.starts_with(word)));
+        if is_known && !thing.clauses.iter().any(|(_, known)| *known == clause) {
             self.current = None;
             return;
         }
-        if !thing.clauses.contains(&clause) {
-            thing.newest = position;
-            thing.clauses.push(clause);
+        if !thing.clauses.iter().any(|(_, known)| *known == clause) {
+            thing.clauses.push((position, clause));
         }
     }
 }
@@ -377,13 +397,55 @@ fn fits(attribute: &str, answer: &str) -> bool {
     }
 }
 
+/// Characters of a message in which a name is looked for again.
+const MOST_COMPARED: usize = 120;
+
+/// The name that a text repeats of an earlier one: the longest run of characters in both, of four at least.
+fn repeated(earlier: &str, text: &str) -> Option<String> {
+    let (earlier, text): (Vec<char>, Vec<char>) =
+        (earlier.chars().collect(), text.chars().take(MOST_COMPARED).collect());
+    let (mut best, mut end) = (0, 0);
+    let mut row = vec![0_usize; text.len() + 1]; // how long a run ends at each character of the text
+    for before in &earlier {
+        let mut diagonal = 0;
+        for (at, char) in text.iter().enumerate() {
+            let next = if char == before
+                && (is_cjk(*char) || char.is_alphanumeric() || matches!(char, '(' | ')' | '（' | '）' | '·'))
+            {
+                diagonal + 1
+            } else {
+                0
+            };
+            diagonal = std::mem::replace(&mut row[at + 1], next);
+            if next > best {
+                (best, end) = (next, at + 1);
+            }
+        }
+    }
+    let run: String = text[end - best..end].iter().collect();
+    let name = run
+        .trim_start_matches("您可以考虑")
+        .trim_start_matches("可以考虑")
+        .trim_matches(['去', '在', '到', '的', '和', '了']);
+    let is_whole = name.chars().filter(|char| matches!(char, '(' | '（')).count()
+        == name.chars().filter(|char| matches!(char, ')' | '）')).count();
+    ((4..=24).contains(&name.chars().count())
+        && is_whole
+        && is_a_name(name)
+        && name.chars().filter(|char| is_cjk(*char)).count() >= 3)
+        .then(|| name.to_owned())
+}
+
 /// Whether a text may be the answer to what was asked in a word.
 fn is_an_answer(text: &str) -> bool {
     (2..=40).contains(&text.chars().count())
         && !["您", "你", "推荐", "觉得", "建议", "不错", "除了", "挺"].iter().any(|word| text.contains(word))
-        && !["是的", "不", "没", "我", "你", "抱歉", "对", "哦", "哈", "太", "谢", "都", "只", "好", "很", "是挺"]
-            .iter()
-            .any(|start| text.starts_with(start))
+        && ![
+            "是的", "不", "没", "我", "你", "抱歉", "对", "哦", "哈", "太", "谢", "都", "只", "好", "很", "是挺",
+            "还行", "了解",
+        ]
+        .iter()
+        .any(|start| text.starts_with(start))
 }
 
 /// What somebody asks about by its name: between "have you heard of" and the end of the question.
@@ -420,6 +482,14 @@ fn with_another_name(sentence: &str) -> Option<&str> {
         .then(|| &sentence[start..before.len() + '（'.len_utf8() + inside.len() + '）'.len_utf8()])
 }
 
+/// Whether it counts or measures: "100 acres", "4 stars and more".
+fn is_measured(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    chars
+        .windows(2)
+        .any(|two| two[0].is_ascii_digit() && matches!(two[1], '分' | '亩' | '元' | '米' | '个' | '小' | '年' | '月'))
+}
+
 /// Whether it may be the name of something: no verb of asking is in it.
 fn is_a_name(subject: &str) -> bool {
     ![
@@ -429,5 +499,6 @@ fn is_a_name(subject: &str) -> bool {
     ]
     .iter()
     .any(|word| subject.contains(word))
+        && !is_measured(subject)
         && !ATTRIBUTES.iter().any(|word| word.chars().count() > 1 && subject.contains(word))
 }

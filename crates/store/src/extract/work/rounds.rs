@@ -59,6 +59,8 @@ struct Round {
     steps: Range<usize>,
     /// Files that an agent without tools says it changed.
     applied: Vec<String>,
+    /// Whether the answer are sentences of a report beside a call.
+    is_report: bool,
 }
 
 /// Requests with their outcomes, the best eight. Linear in the messages.
@@ -69,6 +71,9 @@ pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>], names: &Names)
         if let Some(mut found) = outcome_of(round, steps, names) {
             found.2.1 += if told.is_empty() { FIRST } else { 0.0 };
             told.push(found);
+        }
+        if let Some((at, text)) = round.answer.as_ref().filter(|_| round.is_report) {
+            told.extend(changes_of_files(text).into_iter().map(|text| (*at, text, (MemoryKind::Fact, REPORTED))));
         }
     }
     told.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
@@ -94,7 +99,14 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
                 continue;
             }
             let request = if message.name.is_some() { None } else { request(&text) };
-            rounds.push(Round { asked: position, request, answer: None, steps: next..next, applied: Vec::new() });
+            rounds.push(Round {
+                asked: position,
+                request,
+                answer: None,
+                steps: next..next,
+                applied: Vec::new(),
+                is_report: false,
+            });
             continue;
         }
         let Some(round) = rounds.last_mut() else { continue };
@@ -123,8 +135,9 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
                 let keys = ["message", "result", "answer", "summary", "output"];
                 keys.iter().find_map(|key| json.get(*key)?.as_str().map(str::to_owned))
             });
+            let ends = !calls && !text.trim().is_empty() || text.contains("FINAL ANSWER");
+            let is_report = finished.is_none() && !ends;
             let concluded = || {
-                let ends = !calls && !text.trim().is_empty() || text.contains("FINAL ANSWER");
                 if ends { Some(text.clone()) } else { report(&text) }
             };
             if let Some(text) = finished.or_else(concluded) {
@@ -134,6 +147,7 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
                         .iter()
                         .any(|start| text.to_lowercase().starts_with(start));
                 if !(is_matter && round.answer.is_some()) {
+                    round.is_report = is_report;
                     round.answer = Some((position, text));
                 }
             }
@@ -191,19 +205,17 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
         let text = format!("{asked}{label}{outcome}{files}");
         (text.chars().count() <= super::LONGEST_TOLD).then_some(text)
     };
-    // A long request makes room for a long outcome.
-    let brief = || {
-        let text = format!(
-            "{}: “{}” {answered}{first}",
-            if is_chinese(request) { "问" } else { "Asked" },
-            clip(request, 100)?
-        );
+    // A long request makes room for the outcome and the files.
+    let mark = if is_chinese(request) { "问：" } else { "Asked: " };
+    let brief = |files: &str| {
+        let text = format!("{mark}“{}” {answered}{first}{files}", clip(request, 100)?);
         (!first.is_empty() && text.chars().count() <= super::LONGEST_TOLD).then_some(text)
     };
     let text = fits(whole.trim())
         .or_else(|| fits(&first))
+        .or_else(|| brief(&files))
         .or_else(|| fits("").filter(|_| !files.is_empty()))
-        .or_else(brief)?;
+        .or_else(|| brief(""))?;
     (!first.is_empty() || !files.is_empty()).then_some((at, text, (MemoryKind::Fact, worth)))
 }
 
@@ -416,10 +428,15 @@ fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) -> Option<(
         let whole = Sentence::new(sentence);
         let shared = telling_words(sentence).iter().filter(|word| wanted.contains(word)).count();
         let names = names_something(&whole);
+        let refers = matches!(
+            whole.words().next(),
+            Some("this" | "it" | "that" | "these" | "those" | "they" | "he" | "she" | "both")
+        );
         let is_result = RESULTS.iter().any(|start| whole.lower.starts_with(start))
             || REFUSING.iter().any(|part| whole.lower.contains(part));
         let worth = shared.min(4) as f64 * 0.5 + f64::from(u8::from(names)) + 0.5 * f64::from(u8::from(is_result))
-            - 0.2 * rank as f64;
+            - 0.2 * rank as f64
+            - f64::from(u8::from(refers));
         (worth, names)
     };
     // Languages whose verbs are not known here say something too, first of all at the start.
@@ -466,6 +483,7 @@ fn is_labelled(sentence: &str) -> bool {
         let lower = label.to_lowercase();
         label.split_whitespace().count() <= 3
             && !label.contains('`')
+            && !RESULTS.iter().any(|start| lower.starts_with(start.trim()))
             && !TELLING.iter().any(|word| lower.contains(word))
     })
 }
@@ -477,11 +495,26 @@ fn states(sentence: &Sentence<'_>) -> bool {
     }
     let starts_small = sentence.text.starts_with(|char: char| char.is_ascii_lowercase());
     !starts_small
+        && !sentence.words().next().is_some_and(|word| word.len() > 5 && word.ends_with("ing"))
         && sentence.words().take(14).any(|word| {
             STATES.contains(&word)
                 || word.len() > 4 && word.ends_with("ed")
                 || matches!(word, "will" | "now" | "can" | "should" | "need" | "needs" | "unable")
         })
+}
+
+/// The most sentences of a report that are told for themselves.
+const MOST_REPORTED: usize = 4;
+/// What one is worth.
+const REPORTED: f64 = 1.95;
+
+/// The sentences of a report that say what was changed in a file which they name: "`parser.py`: Modified the loop".
+fn changes_of_files(report: &str) -> Vec<String> {
+    let changes = report.lines().map(|line| line.replace("**", "")).filter(|line| {
+        let named = line.split('`').skip(1).step_by(2).any(|code| code.contains(['.', '/', '_']));
+        named && line.split_whitespace().count() >= 6 && line.chars().count() <= LONGEST && !line.ends_with([':', '?'])
+    });
+    changes.take(MOST_REPORTED).collect()
 }
 
 /// What a model reports beside a call, as agents do that end with one: the sentences in which it says what it did.

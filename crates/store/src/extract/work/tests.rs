@@ -189,7 +189,7 @@ fn places_and_films_in_a_talk() {
             typed("酒店的地址呢？"),
             model("地址是长街9号，价格是300元。"),
         ],
-        &["Fact: 海角旧酒店：电话是010-5550；地址是长街9号；价格是300元。"],
+        &["Fact: 海角旧酒店：价格是300元。", "Fact: 海角旧酒店：地址是长街9号。", "Fact: 海角旧酒店：电话是010-5550。"],
     );
     check(
         &[
@@ -200,7 +200,7 @@ fn places_and_films_in_a_talk() {
             typed("主演是谁？"),
             model("周远和白露。"),
         ],
-        &["Fact: 灯塔谣：导演：林晓；主演：周远和白露。"],
+        &["Fact: 灯塔谣：主演：周远和白露。", "Fact: 灯塔谣：导演：林晓。"],
     );
     // nothing is named that it could be of
     check(&[typed("电话是多少？"), model("电话是010-5550。"), typed("地址呢？"), model("地址是长街9号。")], &[]);
