@@ -1,5 +1,7 @@
 //! Whether a sentence stands alone: who reads nothing but it knows what it speaks of.
 
+use std::ops::Range;
+
 use super::words::Words;
 use epitome_strategy::text::is_cjk;
 
@@ -120,32 +122,40 @@ impl<'t> Sentence<'t> {
 
     /// Whether it points at a place of the conversation: "as mentioned", "option 2".
     fn points(&self) -> bool {
-        POINTING.iter().any(|part| {
-            self.lower.match_indices(part).any(|(at, _)| {
-                let starts = !self.lower[..at].ends_with(char::is_alphanumeric);
-                let behind = &self.lower[at + part.len()..];
-                // "option 2", "direction A", and not "option that"
-                let numbered = behind.split(|char: char| !char.is_alphanumeric()).next().is_some_and(|next| {
-                    next.len() <= 2 && next != "is" && next != "of" && next != "in" && next != "to" && !next.is_empty()
-                });
-                starts && (!part.ends_with(' ') || numbered)
+        POINTING.occur_in(&self.lower)
+            && POINTING.iter().any(|part| {
+                self.lower.match_indices(part).any(|(at, _)| {
+                    let starts = !self.lower[..at].ends_with(char::is_alphanumeric);
+                    let behind = &self.lower[at + part.len()..];
+                    // "option 2", "direction A", and not "option that"
+                    let numbered = behind.split(|char: char| !char.is_alphanumeric()).next().is_some_and(|next| {
+                        next.len() <= 2
+                            && next != "is"
+                            && next != "of"
+                            && next != "in"
+                            && next != "to"
+                            && !next.is_empty()
+                    });
+                    starts && (!part.ends_with(' ') || numbered)
+                })
             })
-        })
     }
 }
 
 /// Whether a word stands in a text in lower case with no letter or digit beside it; of Chinese words anywhere.
 pub(super) fn has_word(lower: &str, word: &str) -> bool {
-    let is_free = |at: usize| {
-        let (before, behind) = (&lower[..at], &lower[at + word.len()..]);
-        let stands = |edge: Option<char>, other: Option<char>| {
-            !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
-                && other.is_some_and(|char| char.is_ascii_alphanumeric() || char == '\''))
-        };
-        stands(word.chars().next(), before.chars().next_back())
-            && stands(word.chars().next_back(), behind.chars().next())
+    lower.match_indices(word).any(|(at, _)| is_free(lower, at..at + word.len()))
+}
+
+/// Whether no letter or digit stands beside a part of a text that begins or ends with one.
+pub(super) fn is_free(text: &str, part: Range<usize>) -> bool {
+    let stands = |edge: Option<char>, other: Option<char>| {
+        !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
+            && other.is_some_and(|char| char.is_ascii_alphanumeric() || char == '\''))
     };
-    lower.match_indices(word).any(|(at, _)| is_free(at))
+    let word = &text[part.clone()];
+    stands(word.chars().next(), text[..part.start].chars().next_back())
+        && stands(word.chars().next_back(), text[part.end..].chars().next())
 }
 
 /// Whether brackets and quotations that begin also end.

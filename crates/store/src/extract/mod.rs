@@ -12,7 +12,7 @@ mod work;
 
 use std::sync::Arc;
 
-use epitome_session::{Message, Origin, Role};
+use epitome_session::{Content, Message, Origin, Role};
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
@@ -45,6 +45,9 @@ type Worth = (MemoryKind, f64);
 /// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
     let mut found: Vec<Found> = Vec::new();
+    // The model's plain facts are few among the memories, and the newest: of older messages they are not looked for.
+    let models = messages.iter().enumerate().rev().filter(|(_, message)| may_conclude(message));
+    let recent = models.map(|(index, _)| index).nth(MOST_RECENT).unwrap_or(0);
     let mut asked_by = None;
     for (index, message) in messages.iter().enumerate() {
         // Where both sides have names, people talk: what "the model" says is what the other of them says.
@@ -61,7 +64,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
                 let text = text.rsplit_once("</think>").map_or(text.as_str(), |(_, said)| said);
                 let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
                 let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
-                model::said(text, !calls || reports, lexicon)
+                model::said(text, !calls || reports, index >= recent, lexicon)
             }
 
             _ => continue,
@@ -114,6 +117,9 @@ struct Found {
 /// The most plain facts of the model's: more are noise beside what people said.
 const MOST_PLAIN: usize = 5;
 
+/// The model's messages in which plain facts are looked for, the newest.
+const MOST_RECENT: usize = 60;
+
 /// The most that is held while a session is read; of more the least goes.
 const MOST_HELD: usize = 200;
 
@@ -135,6 +141,17 @@ fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
         }
     }
     found.push(Found { worth, memory, normalised, subject });
+}
+
+/// Whether a message of the model's may say what it found out: it calls nothing, or says much. Linear in its blocks.
+fn may_conclude(message: &Message) -> bool {
+    let texts = message.blocks.iter().filter_map(|block| match &block.content {
+        Content::Text { text } => Some(text.len()),
+        _ => None,
+    });
+    let length: usize = texts.sum();
+    let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
+    message.role == Role::Assistant && length > 0 && (!calls || length >= REPORT)
 }
 
 /// What a person typed in a message.

@@ -4,6 +4,10 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
 
+use aho_corasick::AhoCorasick;
+
+use super::alone::{has_word, is_free};
+
 /// Every list by the name of its section.
 static LISTS: LazyLock<HashMap<&'static str, Vec<String>>> = LazyLock::new(|| lists(include_str!("words.txt")));
 
@@ -11,12 +15,33 @@ static LISTS: LazyLock<HashMap<&'static str, Vec<String>>> = LazyLock::new(|| li
 pub(super) struct Words {
     section: &'static str,
     words: OnceLock<Vec<&'static str>>,
+    /// Finds all of them in one pass; none where the words are too many for one.
+    finder: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Words {
     /// The list of a section, which must be there: a test reads them all.
     pub(super) const fn of(section: &'static str) -> Self {
-        Self { section, words: OnceLock::new() }
+        Self { section, words: OnceLock::new(), finder: OnceLock::new() }
+    }
+}
+
+impl Words {
+    fn finder(&self) -> Option<&AhoCorasick> {
+        self.finder.get_or_init(|| AhoCorasick::new(self.iter()).ok()).as_ref()
+    }
+
+    /// Whether one of them stands in a text in lower case with no letter or digit beside it, of Chinese words anywhere.
+    /// Linear in the text, however many they are.
+    pub(super) fn stand_in(&self, lower: &str) -> bool {
+        let Some(finder) = self.finder() else { return self.iter().any(|word| has_word(lower, word)) };
+        finder.find_overlapping_iter(lower).any(|found| is_free(lower, found.range()))
+    }
+
+    /// Whether one of them occurs anywhere in a text in lower case. Linear in the text.
+    pub(super) fn occur_in(&self, lower: &str) -> bool {
+        let Some(finder) = self.finder() else { return self.iter().any(|word| lower.contains(word)) };
+        finder.is_match(lower)
     }
 }
 

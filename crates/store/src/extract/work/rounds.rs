@@ -63,23 +63,41 @@ struct Round {
     is_report: bool,
 }
 
-/// Requests with their outcomes, the best eight. Linear in the messages.
+/// Requests with their outcomes, at most eight, and what the last report says of each file. Linear in the messages.
 pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>], names: &Names) -> Vec<Told> {
     let rounds = rounds(messages, steps);
-    let mut told: Vec<Told> = Vec::new();
-    for round in &rounds {
-        if let Some(mut found) = outcome_of(round, steps, names) {
-            found.2.1 += if told.is_empty() { FIRST } else { 0.0 };
-            told.push(found);
+    // The first that says something says what the session was about. Of the others the best are read, the newest first.
+    let first = rounds.iter().enumerate().find_map(|(at, round)| Some((at, outcome_of(round, steps, names)?)));
+    let (first_at, mut told) = match first {
+        Some((at, (position, text, (kind, worth)))) => (at, vec![(position, text, (kind, worth + FIRST))]),
+        None => return Vec::new(),
+    };
+    let mut others: Vec<(u8, &Round)> =
+        rounds[first_at + 1..].iter().rev().map(|round| (round.rank(steps), round)).collect();
+    others.sort_by_key(|(rank, _)| *rank); // stable: the newest stay first
+    for (_, round) in others {
+        if told.len() >= MOST {
+            break;
         }
-        if let Some((at, text)) = round.answer.as_ref().filter(|_| round.is_report) {
-            told.extend(changes_of_files(text).into_iter().map(|text| (*at, text, (MemoryKind::Fact, REPORTED))));
-        }
+        told.extend(outcome_of(round, steps, names));
     }
-    told.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
-    told.truncate(MOST);
+    let reports = rounds.iter().rev().filter(|round| round.is_report).filter_map(|round| round.answer.as_ref());
+    let changes = reports.take(1).flat_map(|(at, text)| changes_of_files(text).into_iter().map(|text| (*at, text)));
+    told.extend(changes.map(|(at, text)| (at, text, (MemoryKind::Fact, REPORTED))));
     told.sort_by_key(|(at, ..)| *at);
     told
+}
+
+impl Round {
+    /// 0 where files were changed, 1 where something was done, 2 where only words were exchanged.
+    fn rank(&self, steps: &[Step<'_>]) -> u8 {
+        let done = &steps[self.steps.clone()];
+        match (done.iter().any(|step| !step.changed.is_empty()) || !self.applied.is_empty(), done.is_empty()) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+        }
+    }
 }
 
 fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
@@ -414,7 +432,7 @@ fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) -> Option<(
         let whole = Sentence::new(sentence);
         !whole.is_open()
             && !OPENING.iter().any(|start| whole.lower.starts_with(start))
-            && !OFFERING.iter().any(|part| whole.lower.contains(part))
+            && !OFFERING.occur_in(&whole.lower)
             && is_long_enough(&whole)
             && !whole.prose().contains("=\"")
             && !whole.starts_with_a_verb()

@@ -142,7 +142,9 @@ fn call_of<'m>(at: BlockRef, name: &'m str, arguments: &'m str, is_json: bool) -
 }
 
 fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option<String>) -> Step<'m> {
-    let json = call.json();
+    // What is searched and planned is asked for nowhere.
+    let is_read = !matches!(call.kind, ToolKind::Search | ToolKind::Web | ToolKind::Plan | ToolKind::Delegate);
+    let json = is_read.then(|| call.json()).flatten();
     let script = (call.kind == ToolKind::Shell).then(|| script_of(&call)).flatten();
     // What somebody refused did not run.
     let is_refused = printed
