@@ -1,8 +1,6 @@
 //! Whether a sentence stands alone: who reads nothing but it knows what it speaks of.
 
-use std::ops::Range;
-
-use super::words::Words;
+use super::words::{Words, has_word};
 use epitome_strategy::text::is_cjk;
 
 /// A sentence with what every rule asks of it.
@@ -140,22 +138,6 @@ impl<'t> Sentence<'t> {
                 })
             })
     }
-}
-
-/// Whether a word stands in a text in lower case with no letter or digit beside it; of Chinese words anywhere.
-pub(super) fn has_word(lower: &str, word: &str) -> bool {
-    lower.match_indices(word).any(|(at, _)| is_free(lower, at..at + word.len()))
-}
-
-/// Whether no letter or digit stands beside a part of a text that begins or ends with one.
-pub(super) fn is_free(text: &str, part: Range<usize>) -> bool {
-    let stands = |edge: Option<char>, other: Option<char>| {
-        !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
-            && other.is_some_and(|char| char.is_ascii_alphanumeric() || char == '\''))
-    };
-    let word = &text[part.clone()];
-    stands(word.chars().next(), text[..part.start].chars().next_back())
-        && stands(word.chars().next_back(), text[part.end..].chars().next())
 }
 
 /// Whether brackets and quotations that begin also end.

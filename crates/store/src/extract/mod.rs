@@ -18,8 +18,11 @@ use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
 use crate::memory::{Memory, MemoryKind, Subject, normalised};
 
-/// The longest memory, in characters: a longer sentence is not remembered, for half of one may say the contrary.
-pub const LONGEST_MEMORY: usize = 300;
+/// The longest memory, in characters.
+pub const LONGEST_MEMORY: usize = 400;
+
+/// The longest sentence that is remembered, in characters: half of a longer one may say the contrary.
+const LONGEST_SENTENCE: usize = 300;
 
 /// A message with more bytes of text is a document or a prompt that was pasted, not something that a person says: what
 /// it demands holds for the task at hand.

@@ -3,11 +3,11 @@
 use epitome_strategy::{Cue, Cues, Lexicon};
 
 use super::Worth;
-use super::alone::{Sentence, has_word};
+use super::alone::Sentence;
 use super::binding::{binds_an_identifier, is_identifier};
 use super::person::is_ours;
 use super::sentences::sentences;
-use super::words::Words;
+use super::words::{Words, has_word};
 use crate::memory::MemoryKind;
 
 /// What a plain fact of the model's is worth at most; what people said comes first.

@@ -10,7 +10,7 @@ use super::model::names_something;
 use super::sentences::sentences;
 use super::weight::{clear_start, weight};
 use super::words::Words;
-use super::{LONGEST_MEMORY, Worth};
+use super::{LONGEST_SENTENCE, Worth};
 use crate::memory::MemoryKind;
 
 /// What is worth less is not remembered.
@@ -108,7 +108,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
         let parts = sentences(together);
         if let [first, .., last] = &parts[..]
             && !together.contains('\n')
-            && together.chars().count() <= LONGEST_MEMORY
+            && together.chars().count() <= LONGEST_SENTENCE
             && let (first, last, whole) = (Sentence::new(first), Sentence::new(last), Sentence::new(together))
             && first.stands_alone()
             && !first.is_open()

@@ -1,12 +1,10 @@
 //! Lists of words, which are data: `words.txt`.
 
 use std::collections::HashMap;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
-
-use super::alone::{has_word, is_free};
 
 /// Every list by the name of its section.
 static LISTS: LazyLock<HashMap<&'static str, Vec<String>>> = LazyLock::new(|| lists(include_str!("words.txt")));
@@ -56,6 +54,22 @@ impl Deref for Words {
     }
 }
 
+/// Whether a word stands in a text in lower case with no letter or digit beside it; of Chinese words anywhere.
+pub(super) fn has_word(lower: &str, word: &str) -> bool {
+    lower.match_indices(word).any(|(at, _)| is_free(lower, at..at + word.len()))
+}
+
+/// Whether no letter or digit stands beside a part of a text that begins or ends with one.
+fn is_free(text: &str, part: Range<usize>) -> bool {
+    let stands = |edge: Option<char>, other: Option<char>| {
+        !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
+            && other.is_some_and(|char| char.is_ascii_alphanumeric() || char == '\''))
+    };
+    let word = &text[part.clone()];
+    stands(word.chars().next(), text[..part.start].chars().next_back())
+        && stands(word.chars().next_back(), text[part.end..].chars().next())
+}
+
 fn lists(file: &'static str) -> HashMap<&'static str, Vec<String>> {
     let mut lists: HashMap<&'static str, Vec<String>> = HashMap::new();
     let mut section = "";
@@ -85,8 +99,8 @@ mod tests {
             include_str!("facts.rs"),
             include_str!("model.rs"),
             include_str!("person.rs"),
-            include_str!("work/rounds.rs"),
-            include_str!("work/places.rs"),
+            include_str!("work/conclusion.rs"),
+            include_str!("work/place_names.rs"),
         ];
         let mut named: Vec<&str> = sources
             .iter()

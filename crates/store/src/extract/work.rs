@@ -2,8 +2,10 @@
 //! them, commits, and records that services gave.
 
 mod checks;
+mod conclusion;
 mod lasting;
 mod names;
+mod place_names;
 mod places;
 mod records;
 mod request;
@@ -14,13 +16,10 @@ use std::sync::Arc;
 
 use epitome_session::Message;
 
-use super::Worth;
+use super::{LONGEST_MEMORY, Worth};
 
 /// A memory that was put together: the position of the message that it ends with, the text, what it is and is worth.
 pub(super) type Told = (usize, String, Worth);
-
-/// The longest memory that is put together, in characters: a request and what came of it, each cut where its sentence ends.
-pub(super) const LONGEST_TOLD: usize = 400;
 
 /// What a session did, in no order. Linear in the messages.
 pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
@@ -31,7 +30,7 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
     told.extend(lasting::told(messages, &steps));
     told.extend(records::told(&steps));
     told.extend(places::told(messages));
-    told.retain(|(_, text, _)| text.chars().count() <= LONGEST_TOLD);
+    told.retain(|(_, text, _)| text.chars().count() <= LONGEST_MEMORY);
     told
 }
 

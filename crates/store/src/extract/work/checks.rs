@@ -7,7 +7,7 @@ use epitome_strategy::text::clip;
 
 use super::Told;
 use super::names::Names;
-use super::steps::Step;
+use super::steps::{Step, tells_what};
 use crate::memory::MemoryKind;
 
 /// Words of commands that build, test or check something: who comes later runs them again.
@@ -209,7 +209,7 @@ fn worked(steps: &[Step<'_>], commands: &[Command]) -> Option<Told> {
             step.ending().and_then(|line| clip(line, 60)).filter(|line| !line.ends_with('…') && tells_a_count(line));
         let ending = ending.map_or(String::new(), |line| format!(" ({line})"));
         let part = format!("{} `{}`{ending}", if index > 0 { "," } else { "" }, command.text);
-        if text.chars().count() + part.chars().count() >= super::LONGEST_TOLD {
+        if text.chars().count() + part.chars().count() >= super::LONGEST_MEMORY {
             break;
         }
         text.push_str(&part);
@@ -246,29 +246,4 @@ fn failure(steps: &[Step<'_>], commands: &[Command], command: &Command, names: &
     let files = names.list(between)?;
     let text = format!("`{}` failed ({line}) and ran without failure after {files} had been changed.", command.text);
     Some((steps[next].message(), text, (MemoryKind::Failure, 2.25)))
-}
-
-/// What runners print when something that they ran has failed.
-const GENERIC: &[&str] = &[
-    "task failed",
-    "exited with code",
-    "exit status",
-    "error: script",
-    "elifecycle",
-    "failed with exit code",
-    "command failed",
-    "make: ***",
-    "returncode",
-];
-
-/// Whether a line says what went wrong, and not only that something did.
-pub(super) fn tells_what(line: &str) -> bool {
-    let words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 1).count();
-    let lower = line.to_lowercase();
-    words >= 3
-        && !line.starts_with(['$', '>', '#'])
-        && !GENERIC.iter().any(|part| lower.contains(part))
-        && !lower.starts_with("exit code")
-        && !lower.starts_with("error: command failed")
-        && !lower.starts_with("process exited")
 }

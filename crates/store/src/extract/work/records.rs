@@ -78,7 +78,7 @@ pub(super) fn told(steps: &[Step<'_>]) -> Vec<Told> {
         let changes = CHANGING.iter().any(|start| verb.starts_with(start));
         let by = if changes { format!(", after `{verb}`") } else { String::new() };
         let text = format!("{} {name}{by}: {}", key.replace('_', " "), values.join("; "));
-        let Some(text) = clip(&text, super::LONGEST_TOLD - 2).filter(|text| !text.ends_with('…')) else { continue };
+        let Some(text) = clip(&text, super::LONGEST_MEMORY - 2).filter(|text| !text.ends_with('…')) else { continue };
         let worth = if changes { CHANGED } else { LOOKED_UP };
         newest.insert(name, (step.message(), text, (MemoryKind::Identifier, worth)));
     }

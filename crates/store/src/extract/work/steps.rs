@@ -7,8 +7,6 @@ use epitome_session::{Arguments, Content, Message, Origin, Role};
 use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, outcome, script_of};
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::tools::{self, ToolKind};
-
-use super::checks::tells_what;
 use epitome_strategy::{BlockRef, Call, FileAccess, Value, files_of};
 
 /// A call with what it printed.
@@ -188,4 +186,29 @@ fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option
         changed.clear();
     }
     Step { json, output: printed.filter(|_| !is_refused).map(|(text, _)| text), script, failed, changed, call }
+}
+
+/// What runners print when something that they ran has failed.
+const GENERIC: &[&str] = &[
+    "task failed",
+    "exited with code",
+    "exit status",
+    "error: script",
+    "elifecycle",
+    "failed with exit code",
+    "command failed",
+    "make: ***",
+    "returncode",
+];
+
+/// Whether a line says what went wrong, and not only that something did.
+pub(super) fn tells_what(line: &str) -> bool {
+    let words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 1).count();
+    let lower = line.to_lowercase();
+    words >= 3
+        && !line.starts_with(['$', '>', '#'])
+        && !GENERIC.iter().any(|part| lower.contains(part))
+        && !lower.starts_with("exit code")
+        && !lower.starts_with("error: command failed")
+        && !lower.starts_with("process exited")
 }
