@@ -36,6 +36,7 @@ pub(super) fn repeated(earlier: &str, text: &str) -> Option<String> {
     let name = run
         .trim_start_matches("您可以考虑")
         .trim_start_matches("可以考虑")
+        .trim_end_matches("可以")
         .trim_matches(['去', '在', '到', '的', '和', '了']);
     let is_whole = name.chars().filter(|char| matches!(char, '(' | '（')).count()
         == name.chars().filter(|char| matches!(char, ')' | '）')).count();
@@ -99,4 +100,12 @@ pub(super) fn is_a_name(subject: &str) -> bool {
     .any(|word| subject.contains(word))
         && !is_measured(subject)
         && !ATTRIBUTES.iter().any(|word| word.chars().count() > 1 && subject.contains(word))
+}
+
+/// What the names of places end with.
+static ENDINGS: Words = Words::of("places.endings");
+
+/// Whether a name ends as those of places do.
+pub(super) fn sounds_like_a_place(name: &str) -> bool {
+    name.ends_with([')', '）']) || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

@@ -1,14 +1,16 @@
 //! What a talk in Chinese says of places, films and people that it names: "the phone is 010-…" belongs to what was
 //! spoken of, which the sentence itself leaves out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{Message, Origin, Role};
 use epitome_strategy::text::is_cjk;
 
 use super::Told;
-use super::place_names::{ATTRIBUTES, MOST_COMPARED, asked_for, is_a_name, repeated, with_another_name};
+use super::place_names::{
+    ATTRIBUTES, MOST_COMPARED, asked_for, is_a_name, repeated, sounds_like_a_place, with_another_name,
+};
 use crate::memory::MemoryKind;
 
 /// Kinds of things, each with what people do there: the newest of a kind is meant where only the kind is named.
@@ -85,6 +87,8 @@ struct Talk {
     by_kind: HashMap<&'static str, Option<String>>,
     current: Option<String>,
     things: HashMap<String, Thing>,
+    /// Names that stand between marks, or were recommended.
+    certain: HashSet<String>,
     /// The last two messages.
     last: Vec<String>,
     /// What the newest question asks, and of what.
@@ -94,6 +98,7 @@ struct Talk {
 /// Things with what was told of them. Linear in the texts of the talk.
 pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
     let mut talk = Talk::default();
+    let mut texts: Vec<String> = Vec::new();
     for (position, message) in messages.iter().enumerate() {
         let speaks = message.is_typed() || message.role == Role::Assistant && message.origin == Origin::Model;
         if !speaks || message.name.is_some() || message.calls().next().is_some() {
@@ -101,9 +106,15 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
         }
         let text = message.plain_text();
         if text.chars().any(is_cjk) && text.chars().count() <= 400 {
-            talk.read(&text, position);
+            talk.read(&text, message.is_typed(), position);
+            texts.push(text);
         }
     }
+    // What was not called by its name in so many words has to be called so twice, and sound like a place.
+    let certain = std::mem::take(&mut talk.certain);
+    let is_said = |name: &str| texts.iter().filter(|text| text.contains(name)).count();
+    let is_sure = |name: &str| is_said(name) >= if sounds_like_a_place(name) { 2 } else { 4 };
+    talk.things.retain(|name, _| certain.contains(name) || is_sure(name));
     // One or two are a word in a talk about something else.
     if talk.things.values().map(|thing| thing.clauses.len()).sum::<usize>() < LEAST {
         return Vec::new();
@@ -124,7 +135,7 @@ impl Thing {
 }
 
 impl Talk {
-    fn read(&mut self, text: &str, position: usize) {
+    fn read(&mut self, text: &str, typed: bool, position: usize) {
         // What one repeats of what was said last is what they speak of.
         let named = self.last.iter().rev().filter_map(|last| repeated(last, text)).next();
         if let Some(name) = named {
@@ -159,7 +170,7 @@ impl Talk {
                     // What is around a place is asked for in many ways, and answered by advice.
                     self.asked = Some((attribute, self.current.clone()))
                         .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
-                } else if !asks && at == 0 && has_value(clause, attribute) {
+                } else if !asks && at == 0 && has_value(clause, attribute) && !(typed && is_wished(attribute)) {
                     found_any = true;
                     self.tell(clause.to_owned(), position);
                 }
@@ -193,7 +204,9 @@ impl Talk {
             if let Some(name) =
                 sentence.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(name, _)| name)
             {
-                self.current = Some(name.trim_matches(['《', '》', '【', '】']).to_owned());
+                let name = name.trim_matches(['《', '》', '【', '】']).to_owned();
+                self.certain.insert(name.clone());
+                self.current = Some(name);
             }
         }
         // "The village is there too": from here on that is spoken of, or nobody knows what.
@@ -202,11 +215,14 @@ impl Talk {
             .find_map(|mark| sentence.split_once(mark));
         if let Some((name, _)) = beside {
             let name = trimmed(name.rsplit('，').next().unwrap_or_default());
-            self.current = ((2..=20).contains(&name.chars().count()) && is_a_name(name)).then(|| name.to_owned());
+            let named = ((2..=20).contains(&name.chars().count()) && is_a_name(name)).then(|| name.to_owned());
+            self.certain.extend(named.clone());
+            self.current = named;
             return;
         }
         // "Have you heard of the lantern theatre?", "the Nest (National Stadium)"
         if let Some(name) = asked_for(sentence).or_else(|| with_another_name(sentence)) {
+            self.certain.insert(name.to_owned());
             self.current = Some(name.to_owned());
             return;
         }
@@ -235,6 +251,7 @@ impl Talk {
         if let Some(kind) = kind {
             self.by_kind.insert(kind, name.clone());
         }
+        self.certain.extend(name.clone());
         self.current = name;
     }
 
@@ -335,6 +352,11 @@ fn attribute_in(clause: &str) -> Option<(&'static str, usize)> {
         .min_by_key(|(word, at)| (*at, std::cmp::Reverse(word.len())))
 }
 
+/// What somebody who asks for something says of what they want.
+fn is_wished(attribute: &str) -> bool {
+    matches!(attribute, "人均消费" | "人均" | "评分" | "价格" | "游玩时间")
+}
+
 /// What stands between an attribute and its value.
 const BINDING: &[&str] = &[
     "是",
@@ -374,6 +396,7 @@ fn has_value(clause: &str, attribute: &str) -> bool {
         && !["也", "就", "都", "很", "不错", "符合", "要求"].iter().any(|word| value.starts_with(word))
         && !["就行", "以上的", "最好", "合适", "挺多", "想", "符合", "以下的"].iter().any(|word| clause.contains(word))
         && !clause.ends_with('的')
+        && !clause.ends_with('吧')
         && (attribute != "电话" || value.chars().filter(char::is_ascii_digit).count() >= 5)
         && (attribute != "地址" || value.chars().count() >= 4)
 }
