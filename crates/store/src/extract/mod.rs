@@ -90,7 +90,9 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
     for (at, text, (kind, worth)) in work::told(messages) {
         let Some(message) = messages.get(at) else { continue };
         let time = message.timestamp;
-        if found.iter().any(|found| found.memory.text.contains(&text)) {
+        let is_a_wish = text.ends_with('”');
+        let is_said = |known: &str| known.contains(&text) || is_a_wish && text.contains(known);
+        if found.iter().any(|found| is_said(&found.memory.text)) {
             continue;
         }
         // What a request came to says it better than the model's sentence alone; what a person laid down stays.
