@@ -8,6 +8,7 @@
 pub mod adapter;
 pub mod archive;
 mod cancellation;
+pub mod commands;
 pub mod cut;
 mod facts;
 mod goal;
@@ -35,7 +36,9 @@ pub use epitome_session::{
 pub use serde_json::Value;
 
 pub use cancellation::Cancellation;
-pub use facts::{Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput};
+pub use facts::{
+    Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput, files_of,
+};
 pub use goal::Goal;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};

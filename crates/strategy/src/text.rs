@@ -1,5 +1,6 @@
 //! Cutting text: helpers that every strategy needs and none should write again.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The largest character boundary at or before `index`. Constant time.
@@ -37,6 +38,41 @@ pub fn is_cjk(char: char) -> bool {
     matches!(u32::from(char),
         0x2E80..=0x2FDF | 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF
         | 0x20000..=0x2FA1F)
+}
+
+/// The text on one line, cut to at most `most` columns (a Chinese character takes two) with `…` behind it. It is cut at
+/// white space or next to a Chinese character, so never inside an identifier, a path or a number; a text that cannot be
+/// cut so gives `None`.
+pub fn clip(text: &str, most: usize) -> Option<String> {
+    let line = on_one_line(text);
+    if line.is_ascii() && line.len() <= most {
+        return (!line.is_empty()).then(|| line.into_owned());
+    }
+    let (mut columns, mut end) = (0, 0);
+    let mut previous = ' ';
+    for (at, char) in line.char_indices() {
+        if char.is_whitespace() || is_cjk(char) || is_cjk(previous) {
+            end = at;
+        }
+        columns += 1 + usize::from(is_cjk(char));
+        previous = char;
+        if columns > most {
+            let kept = line[..end].trim_end_matches([' ', ',', '，', ';', ':', '(']);
+            return (!kept.is_empty()).then(|| format!("{kept} …"));
+        }
+    }
+    (!line.is_empty()).then(|| line.into_owned())
+}
+
+/// The words of a text with single spaces between them. Linear.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    let bytes = text.as_bytes();
+    let is_plain = |at: usize| (b'!'..=b'~').contains(&bytes[at]) || (bytes[at] == b' ' && bytes[at - 1] != b' ');
+    if (0..bytes.len()).all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The end of the last sentence that lies whole in `text[..limit]`; failing that the end of the last line, failing that

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use epitome_strategy::View;
+use epitome_strategy::commands::{exit_code, is_failure, outcome, script_of};
 use epitome_strategy::tools::ToolKind;
 
 use super::claims::folded;
-use crate::rules::commands::{command_of, script_of};
-use crate::rules::outcome::{exit_code, is_failure, outcome};
+use crate::rules::commands::command_of;
 
 /// Exit codes of what was ended from outside: it neither failed nor succeeded.
 const ENDED: [i32; 4] = [124, 130, 137, 143];

@@ -1,9 +1,9 @@
 //! Lines: what a rule summary is made of.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome_strategy::cut::Focus;
+pub(crate) use epitome_strategy::text::clip;
 use epitome_strategy::text::is_cjk;
 
 /// The sections of a summary, in the order in which they are written.
@@ -101,41 +101,6 @@ pub(crate) fn key(text: &str) -> String {
         return bytes.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     }
     text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// The text on one line, cut to at most `most` columns (a Chinese character takes two) with `…` behind it. It is cut at
-/// white space or next to a Chinese character, so never inside an identifier, a path or a number; a text that cannot be
-/// cut so gives `None`.
-pub(crate) fn clip(text: &str, most: usize) -> Option<String> {
-    let line = on_one_line(text);
-    if line.is_ascii() && line.len() <= most {
-        return (!line.is_empty()).then(|| line.into_owned());
-    }
-    let (mut columns, mut end) = (0, 0);
-    let mut previous = ' ';
-    for (at, char) in line.char_indices() {
-        if char.is_whitespace() || is_cjk(char) || is_cjk(previous) {
-            end = at;
-        }
-        columns += 1 + usize::from(is_cjk(char));
-        previous = char;
-        if columns > most {
-            let kept = line[..end].trim_end_matches([' ', ',', '，', ';', ':', '(']);
-            return (!kept.is_empty()).then(|| format!("{kept} …"));
-        }
-    }
-    (!line.is_empty()).then(|| line.into_owned())
-}
-
-/// The words of a text with single spaces between them. Linear.
-fn on_one_line(text: &str) -> Cow<'_, str> {
-    let text = text.trim();
-    let bytes = text.as_bytes();
-    let is_plain = |at: usize| (b'!'..=b'~').contains(&bytes[at]) || (bytes[at] == b' ' && bytes[at - 1] != b' ');
-    if (0..bytes.len()).all(is_plain) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// How many columns a text takes: Chinese characters count double.

@@ -7,8 +7,6 @@ mod files;
 mod fill;
 mod languages;
 mod lines;
-pub(crate) mod outcome;
-mod results;
 pub(crate) mod speech;
 pub(crate) mod tasks;
 mod wording;

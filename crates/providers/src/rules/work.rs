@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
+use epitome_strategy::commands::{first_error, results, script_of, telling_line};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Call, ToolOutput, View};
 use serde_json::Value;
 
 use super::collect::Collector;
-use super::commands::{Run, commands, script_of};
+use super::commands::{Run, commands};
 use super::files::files;
 use super::lines::{Section, clip};
-use super::outcome::{first_error, telling_line};
-use super::results::results;
 
 /// Collects lines about every call. Linear in the messages.
 pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {

@@ -1,6 +1,6 @@
 //! Whether a sentence stands alone: who reads nothing but it knows what it speaks of.
 
-use super::words::Words;
+use super::words::{Words, has_word};
 use epitome_strategy::text::is_cjk;
 
 /// A sentence with what every rule asks of it.
@@ -50,6 +50,19 @@ impl<'t> Sentence<'t> {
         self.chinese * 3 >= self.text.chars().count()
     }
 
+    /// Whether it starts with what something does, and does not say what: "Reads the table at every start".
+    pub(super) fn starts_with_a_verb(&self) -> bool {
+        let mut words = self.words();
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let object =
+            ["all", "the", "a", "an", "to", "it", "each", "every", "both", "its", "into", "only", "from", "any", "no"];
+        first.len() > 3
+            && first.ends_with('s')
+            && !first.ends_with("ss")
+            && object.contains(&second)
+            && !self.text.starts_with('`')
+    }
+
     /// Whether one of `words` stands in it as a word of its own, or as Chinese characters.
     pub(super) fn has_any(&self, words: &[&str]) -> bool {
         words.iter().any(|word| has_word(&self.lower, word))
@@ -69,7 +82,7 @@ impl<'t> Sentence<'t> {
         if self.is_chinese() {
             let starts = REFERRING_CHINESE.iter().any(|word| self.lower.starts_with(word));
             let near: String = self.lower.chars().take(8).collect();
-            let refers = ["这", "那个", "它", "该", "此"].iter().any(|word| near.contains(word));
+            let refers = ["这", "那个", "它", "该", "此", "他", "她"].iter().any(|word| near.contains(word));
             return !starts && !refers;
         }
         let words: Vec<&str> = self.words().collect();
@@ -107,32 +120,24 @@ impl<'t> Sentence<'t> {
 
     /// Whether it points at a place of the conversation: "as mentioned", "option 2".
     fn points(&self) -> bool {
-        POINTING.iter().any(|part| {
-            self.lower.match_indices(part).any(|(at, _)| {
-                let starts = !self.lower[..at].ends_with(char::is_alphanumeric);
-                let behind = &self.lower[at + part.len()..];
-                // "option 2", "direction A", and not "option that"
-                let numbered = behind.split(|char: char| !char.is_alphanumeric()).next().is_some_and(|next| {
-                    next.len() <= 2 && next != "is" && next != "of" && next != "in" && next != "to" && !next.is_empty()
-                });
-                starts && (!part.ends_with(' ') || numbered)
+        POINTING.occur_in(&self.lower)
+            && POINTING.iter().any(|part| {
+                self.lower.match_indices(part).any(|(at, _)| {
+                    let starts = !self.lower[..at].ends_with(char::is_alphanumeric);
+                    let behind = &self.lower[at + part.len()..];
+                    // "option 2", "direction A", and not "option that"
+                    let numbered = behind.split(|char: char| !char.is_alphanumeric()).next().is_some_and(|next| {
+                        next.len() <= 2
+                            && next != "is"
+                            && next != "of"
+                            && next != "in"
+                            && next != "to"
+                            && !next.is_empty()
+                    });
+                    starts && (!part.ends_with(' ') || numbered)
+                })
             })
-        })
     }
-}
-
-/// Whether a word stands in a text in lower case with no letter or digit beside it; of Chinese words anywhere.
-pub(super) fn has_word(lower: &str, word: &str) -> bool {
-    let is_free = |at: usize| {
-        let (before, behind) = (&lower[..at], &lower[at + word.len()..]);
-        let stands = |edge: Option<char>, other: Option<char>| {
-            !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
-                && other.is_some_and(|char| char.is_ascii_alphanumeric() || char == '\''))
-        };
-        stands(word.chars().next(), before.chars().next_back())
-            && stands(word.chars().next_back(), behind.chars().next())
-    };
-    lower.match_indices(word).any(|(at, _)| is_free(at))
 }
 
 /// Whether brackets and quotations that begin also end.

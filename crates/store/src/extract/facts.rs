@@ -39,7 +39,7 @@ static OF_THE_MOMENT: Words = Words::of("facts.of-the-moment");
 
 /// Whether a person tells something of themselves that lasts, in words that say it. Linear.
 pub(super) fn tells_of_a_person(sentence: &Sentence<'_>) -> bool {
-    if sentence.has_any(&OF_THE_MOMENT) {
+    if OF_THE_MOMENT.stand_in(&sentence.lower) {
         return false;
     }
     let lower = without_leads(&sentence.lower);

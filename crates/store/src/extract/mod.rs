@@ -8,17 +8,21 @@ mod person;
 mod sentences;
 mod weight;
 mod words;
+mod work;
 
 use std::sync::Arc;
 
-use epitome_session::{Message, Origin, Role};
+use epitome_session::{Content, Message, Origin, Role};
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
 use crate::memory::{Memory, MemoryKind, Subject, normalised};
 
-/// The longest memory, in characters: a longer sentence is not remembered, for half of one may say the contrary.
-pub const LONGEST_MEMORY: usize = 300;
+/// The longest memory, in characters.
+pub const LONGEST_MEMORY: usize = 400;
+
+/// The longest sentence that is remembered, in characters: half of a longer one may say the contrary.
+const LONGEST_SENTENCE: usize = 300;
 
 /// A message with more bytes of text is a document or a prompt that was pasted, not something that a person says: what
 /// it demands holds for the task at hand.
@@ -44,6 +48,9 @@ type Worth = (MemoryKind, f64);
 /// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
     let mut found: Vec<Found> = Vec::new();
+    // The model's plain facts are few among the memories, and the newest: of older messages they are not looked for.
+    let models = messages.iter().enumerate().rev().filter(|(_, message)| may_conclude(message));
+    let recent = models.map(|(index, _)| index).nth(MOST_RECENT).unwrap_or(0);
     let mut asked_by = None;
     for (index, message) in messages.iter().enumerate() {
         // Where both sides have names, people talk: what "the model" says is what the other of them says.
@@ -56,10 +63,13 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             }
             (Role::Assistant, Origin::Model) => {
                 let text = message.plain_text();
+                // What a model thought aloud is a guess.
+                let text = text.rsplit_once("</think>").map_or(text.as_str(), |(_, said)| said);
                 let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
                 let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
-                model::said(&text, !calls || reports, lexicon)
+                model::said(text, !calls || reports, index >= recent, lexicon)
             }
+
             _ => continue,
         };
         if message.is_typed() {
@@ -76,6 +86,20 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
             add(&mut found, worth, memory);
         }
+    }
+    for (at, text, (kind, worth)) in work::told(messages) {
+        let Some(message) = messages.get(at) else { continue };
+        let time = message.timestamp;
+        let is_a_wish = text.ends_with('”');
+        let is_said = |known: &str| known.contains(&text) || is_a_wish && text.contains(known);
+        if found.iter().any(|found| is_said(&found.memory.text)) {
+            continue;
+        }
+        // What a request came to says it better than the model's sentence alone; what a person laid down stays.
+        let is_of_model = |kind| matches!(kind, MemoryKind::Fact | MemoryKind::Failure);
+        found.retain(|found| !(is_of_model(found.memory.kind) && text.contains(&found.memory.text)));
+        let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
+        add(&mut found, worth, memory);
     }
     found.reverse(); // of equals the newest first
     found.sort_by(|left, right| right.worth.total_cmp(&left.worth));
@@ -96,7 +120,10 @@ struct Found {
 }
 
 /// The most plain facts of the model's: more are noise beside what people said.
-const MOST_PLAIN: usize = 8;
+const MOST_PLAIN: usize = 5;
+
+/// The model's messages in which plain facts are looked for, the newest.
+const MOST_RECENT: usize = 60;
 
 /// The most that is held while a session is read; of more the least goes.
 const MOST_HELD: usize = 200;
@@ -119,6 +146,17 @@ fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
         }
     }
     found.push(Found { worth, memory, normalised, subject });
+}
+
+/// Whether a message of the model's may say what it found out: it calls nothing, or says much. Linear in its blocks.
+fn may_conclude(message: &Message) -> bool {
+    let texts = message.blocks.iter().filter_map(|block| match &block.content {
+        Content::Text { text } => Some(text.len()),
+        _ => None,
+    });
+    let length: usize = texts.sum();
+    let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
+    message.role == Role::Assistant && length > 0 && (!calls || length >= REPORT)
 }
 
 /// What a person typed in a message.

@@ -3,11 +3,11 @@
 use epitome_strategy::{Cue, Cues, Lexicon};
 
 use super::Worth;
-use super::alone::{Sentence, has_word};
+use super::alone::Sentence;
 use super::binding::{binds_an_identifier, is_identifier};
 use super::person::is_ours;
 use super::sentences::sentences;
-use super::words::Words;
+use super::words::{Words, has_word};
 use crate::memory::MemoryKind;
 
 /// What a plain fact of the model's is worth at most; what people said comes first.
@@ -107,30 +107,44 @@ fn goes_on(sentence: &Sentence<'_>) -> bool {
     })
 }
 
+/// What names the cause of something for certain.
+const NAMING_A_CAUSE: &[&str] = &["root cause", "根本原因", "根因"];
+
 /// What belongs to something that the sentence does not name.
 static ATTRIBUTES: Words = Words::of("model.attributes");
 
-/// What a message of the model says that is worth remembering. `concludes` says that it calls no tool: what is said on
+/// What a sentence has in it that may be more than a plain fact: a cause, a decision, an outcome, a name for good.
+static KEEN: Words = Words::of("model.keen");
+
+/// What a message of the model says that is worth remembering; of one that is not `is_recent` only what is more than a plain
+/// fact. `concludes` says that it calls no tool: what is said on
 /// the way is a guess.
-pub(super) fn said(text: &str, concludes: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+pub(super) fn said(text: &str, concludes: bool, is_recent: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let judged = |part: &str| {
         let plain = part.replace("**", "");
         let worth = judged(&Sentence::new(&plain), concludes, lexicon)?;
         Some((plain, worth))
     };
-    sentences(text).into_iter().filter_map(judged).collect()
+    // On the way only what names a cause counts: most of what a model says need not be looked at.
+    let lower = if concludes { String::new() } else { text.to_lowercase() };
+    if !concludes && !NAMING_A_CAUSE.iter().any(|cause| lower.contains(cause)) {
+        return Vec::new();
+    }
+    // Of plain facts the newest are kept: of older messages only what may be more is looked at.
+    let is_worth_a_look = |part: &&str| is_recent || KEEN.occur_in(&part.to_lowercase());
+    sentences(text).into_iter().filter(is_worth_a_look).filter_map(judged).collect()
 }
 
 /// What a sentence is and what it is worth; `None` where it holds nothing to remember.
 fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option<Worth> {
     let lower = sentence.lower.as_str();
-    let names_cause = sentence.has_any(&["root cause", "根本原因", "根因"]);
-    if sentence.is_open()
+    let names_cause = sentence.has_any(NAMING_A_CAUSE);
+    if !(concludes || names_cause)
+        || sentence.is_open()
         || !sentence.stands_alone()
         || (!sentence.text.starts_with("推荐您")
             && IDLE.iter().any(|start| lower.starts_with(start))
             && !decides(sentence, lexicon))
-        || !(concludes || names_cause)
     {
         return None;
     }
@@ -149,19 +163,21 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
         return (sentence.chinese >= 7).then_some((MemoryKind::Fact, 1.6));
     }
     let prose = sentence.prose();
-    let prose_has = |words: &[&str]| words.iter().any(|word| has_word(&prose, word));
+
     let joins = JOINING.contains(&first)
         || prose.contains(", it ")
         || prose.contains(['?', '？', '→'])
         || sentence.text.contains("->")
         || is_labelled(sentence);
     let tells_to = PROPOSING.contains(&first) || (STATES.contains(&first) && first.len() > 2);
+    let is_a_part = sentence.starts_with_a_verb();
     let praises = sentence.text.ends_with(['!', '！']) || sentence.text.contains(" # ");
     if joins
+        || is_a_part
         || praises
         || goes_on(sentence)
-        || prose_has(&UNSURE)
-        || prose_has(&OF_THE_WORK)
+        || UNSURE.stand_in(&prose)
+        || OF_THE_WORK.stand_in(&prose)
         || tells_to
         || starts_small
     {
@@ -232,8 +248,8 @@ fn decides(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
 
 /// Whether it says what went wrong and why.
 fn is_failure(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
-    let wrong = || lexicon.has(sentence.text, Cues::of([Cue::Error])) || sentence.has_any(&FAILURES);
-    sentence.has_any(&CAUSES) && wrong()
+    let wrong = || lexicon.has(sentence.text, Cues::of([Cue::Error])) || FAILURES.stand_in(&sentence.lower);
+    CAUSES.stand_in(&sentence.lower) && wrong()
 }
 
 /// Whether it names something that can be looked up: code, an identifier, a number, or a name that is written large.

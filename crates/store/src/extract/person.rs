@@ -10,7 +10,7 @@ use super::model::names_something;
 use super::sentences::sentences;
 use super::weight::{clear_start, weight};
 use super::words::Words;
-use super::{LONGEST_MEMORY, Worth};
+use super::{LONGEST_SENTENCE, Worth};
 use crate::memory::MemoryKind;
 
 /// What is worth less is not remembered.
@@ -108,7 +108,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
         let parts = sentences(together);
         if let [first, .., last] = &parts[..]
             && !together.contains('\n')
-            && together.chars().count() <= LONGEST_MEMORY
+            && together.chars().count() <= LONGEST_SENTENCE
             && let (first, last, whole) = (Sentence::new(first), Sentence::new(last), Sentence::new(together))
             && first.stands_alone()
             && !first.is_open()
@@ -141,7 +141,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
 /// that day is not known, or where it makes of a demand one for the moment.
 fn dated(sentence: &Sentence<'_>, kind: MemoryKind, time: Option<i64>) -> Option<String> {
     let text = sentence.text.replace("**", "");
-    if !sentence.has_any(&RELATIVE_DAYS) {
+    if !RELATIVE_DAYS.stand_in(&sentence.lower) {
         return Some(text);
     }
     if !matches!(kind, MemoryKind::Fact | MemoryKind::Preference | MemoryKind::Decision) {
@@ -182,7 +182,7 @@ pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth
             best = Some((kind, worth));
         }
     };
-    let is_standing = STANDING.iter().any(|words| lower.contains(words));
+    let is_standing = STANDING.occur_in(lower);
     let momentary = !is_standing && sentence.has_any(MOMENTARY);
     for found in lexicon.find(text) {
         // As long as in the sentence: cue words are of Latin letters and Chinese.

@@ -2,7 +2,7 @@
 
 use epitome_strategy::text::{ends_sentence, is_cjk};
 
-use super::LONGEST_MEMORY;
+use super::LONGEST_SENTENCE;
 
 /// The sentences that somebody says: without code, tables, quotations, tags and headings, and without those that are too
 /// short or too long to be remembered. Linear in the text.
@@ -92,5 +92,5 @@ fn is_said(sentence: &str) -> bool {
         chinese += usize::from(is_cjk(char));
     }
     let words = sentence.split_whitespace().count();
-    chars <= LONGEST_MEMORY && (words >= 4 || chinese >= 6) && letters * 10 >= chars * 6
+    chars <= LONGEST_SENTENCE && (words >= 4 || chinese >= 6) && letters * 10 >= chars * 6
 }

@@ -42,6 +42,13 @@ fn what_people_want_remembered() {
     check("Do you remember what we talked about?", &[]);
 }
 
+/// What was asked for and is remembered for itself is there once.
+#[test]
+fn a_wish_that_is_remembered() {
+    check("Please remember: the shed key is K-17.", &["Fact: Please remember: the shed key is K-17."]);
+    check("I'd like a ticket to Bergen on the 12th.", &["Fact: Asked: “I'd like a ticket to Bergen on the 12th.”"]);
+}
+
 #[test]
 fn facts_about_people() {
     check("My name is Ada and I work for a brewery.", &["Fact: My name is Ada and I work for a brewery."]);

@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::{Call, FileAccess, scripts};
 use crate::tools::{self, ToolKind};
 
-/// The files that a call names, with what it does to them; `open` is the file that an editor in plain text shows.
-pub(super) fn file_events_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, FileAccess, String)> {
+/// The files that a call names, with what it does to them and the part of it that is read (empty for all of it); `open` is
+/// the file that an editor in plain text shows, none at the start, and is carried from call to call. Linear in the arguments.
+pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, FileAccess, String)> {
     if !call.is_json && matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Shell) {
         let patched = tools::patch_paths(call.arguments).map(|path| (path.to_owned(), FileAccess::Edit));
         let patched: Vec<(String, FileAccess)> = patched.collect();

@@ -21,7 +21,7 @@ use crate::lexicon::{CueCounts, Lexicon};
 use crate::services::Tokens;
 use crate::tools::ToolKind;
 use crate::view::{BlockRef, EntryTokens};
-use files::file_events_of;
+pub use files::files_of;
 
 /// A tool call of a view.
 #[derive(Debug, Clone)]
@@ -196,7 +196,7 @@ impl<'a> Facts<'a> {
             let mut open = None;
             let event = |(index, call): (usize, &Call<'a>)| {
                 let index = index as u32;
-                let named = file_events_of(call, &mut open);
+                let named = files_of(call, &mut open);
                 named.into_iter().map(move |(path, access, part)| (path, access, part, index))
             };
             self.calls

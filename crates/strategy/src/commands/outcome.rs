@@ -1,6 +1,6 @@
 //! What the output of a tool says about how it ended.
 
-use epitome_strategy::cut::is_error_line;
+use crate::cut::is_error_line;
 
 /// Whether a line stands for text that left the context: an elision mark, or another agent's placeholder.
 fn is_mark(line: &str) -> bool {
@@ -8,13 +8,13 @@ fn is_mark(line: &str) -> bool {
 }
 
 /// The first line that says something.
-pub(crate) fn telling_line(text: &str) -> Option<&str> {
+pub fn telling_line(text: &str) -> Option<&str> {
     let lines = text.lines().take(30).map(str::trim).filter(|line| !is_mark(line));
     lines.into_iter().find(|line| line.chars().filter(|char| char.is_alphanumeric()).count() >= 4)
 }
 
 /// The first line that speaks of an error, or of a short text the last one that says something.
-pub(crate) fn first_error(text: &str) -> Option<&str> {
+pub fn first_error(text: &str) -> Option<&str> {
     let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
     if let Some((_, trace)) = text.split_once("Traceback (most recent call last):") {
         // The exception stands behind the indented frames.
@@ -50,7 +50,7 @@ const OUTCOME: &[&str] = &[
 ];
 
 /// The last line of an output, of its last 20, that says how it ended.
-pub(crate) fn outcome(text: &str) -> Option<&str> {
+pub fn outcome(text: &str) -> Option<&str> {
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !is_mark(line)).take(20);
     let tells = |line: &&str| {
         let lower = line.to_ascii_lowercase();
@@ -60,14 +60,14 @@ pub(crate) fn outcome(text: &str) -> Option<&str> {
 }
 
 /// Whether an outcome is one of failure: only plain words, since logs speak of errors that were dealt with.
-pub(crate) fn is_failure(line: &str) -> bool {
+pub fn is_failure(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     is_error_line(line)
         && ["failed", "error:", "error[", "fatal", "panicked", "失败"].iter().any(|word| lower.contains(word))
 }
 
 /// The exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.
-pub(crate) fn exit_code(text: &str) -> Option<i32> {
+pub fn exit_code(text: &str) -> Option<i32> {
     let ends =
         [&text[..text.floor_char_boundary(400)], &text[text.ceil_char_boundary(text.len().saturating_sub(200))..]];
     ends.into_iter().find_map(|part| {

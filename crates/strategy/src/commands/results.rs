@@ -5,7 +5,7 @@
 const MOST_LINES: usize = 200;
 
 /// The lines of an output that tell of something lasting that the script did, in order. Linear in the output.
-pub(crate) fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
+pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
     let asks = ["pr create", "mr create", "pr merge", "mr merge"].iter().any(|command| script.contains(command));
     let commits = script.contains("commit") || script.contains("merge") || script.contains("cherry-pick");
     let lines: Vec<&str> = output.lines().map(str::trim).collect();

@@ -1,0 +1,9 @@
+//! What calls of a shell run, how they ended, and what they left behind that lasts.
+
+mod outcome;
+mod results;
+mod script;
+
+pub use outcome::{exit_code, first_error, is_failure, outcome, telling_line};
+pub use results::results;
+pub use script::{first_command, is_looking, script_of};
