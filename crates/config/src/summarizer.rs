@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome_providers::RuleSummarizer;
-use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, ChatModel, KeySource};
+use epitome_providers::chat::{ChannelError, ChannelSettings, ChatModel, Compaction, KeySource};
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::http::RetryPolicy;
@@ -19,7 +19,7 @@ use epitome_strategy::{Summarizer, Tokens};
 use crate::channels::{ChannelTable, Chosen};
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
-use crate::values::{AskName, ChannelKindName, FormName, SummarizerChoice};
+use crate::values::{AskName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
 /// request without a word.
@@ -55,7 +55,14 @@ pub(crate) enum Writer {
     /// The rules.
     Rules,
     /// A model, and the rules behind it where they may step in.
-    Model { summarizer: ModelSummarizer, about: SummaryModel, falls_back: bool, asking: Option<Asking> },
+    Model {
+        summarizer: ModelSummarizer,
+        /// What is asked before the model: its provider's own compaction.
+        compaction: Option<Arc<dyn Compaction>>,
+        about: SummaryModel,
+        falls_back: bool,
+        asking: Option<Asking>,
+    },
     /// Only the model of a conversation; the rules where there is none.
     Conversations { asking: Asking, falls_back: bool },
 }
@@ -81,15 +88,20 @@ impl Writer {
         match self {
             Self::Off => None,
             Self::Rules | Self::Conversations { .. } => Some(Arc::new(RuleSummarizer)),
-            Self::Model { summarizer, falls_back, .. } => {
+            Self::Model { summarizer, compaction, falls_back, .. } => {
                 let first = match progress {
                     Some(progress) => summarizer.clone().with_progress(progress),
                     None => summarizer.clone(),
                 };
-                match falls_back {
-                    true => Some(Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) })),
-                    false => Some(Arc::new(first)),
-                }
+                let compacting = compaction.as_ref().map(|compaction| first.by_compaction(Arc::clone(compaction)));
+                let second: Arc<dyn Summarizer> = match falls_back {
+                    true => Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) }),
+                    false => Arc::new(first),
+                };
+                Some(match compacting {
+                    Some(first) => Arc::new(FallbackSummarizer { first, second }),
+                    None => second,
+                })
             }
         }
     }
@@ -125,7 +137,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     match config.summarizer() {
         SummarizerChoice::Off => return Ok(Writer::Off),
         SummarizerChoice::Rules => return Ok(Writer::Rules),
-        SummarizerChoice::Llm => {}
+        SummarizerChoice::Llm | SummarizerChoice::Provider => {}
     }
     let table = &config.summary;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
@@ -150,9 +162,15 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     };
     let settings = channel_settings(config, &chosen);
     let model = settings.open().map_err(|error| vec![not_opened(config, &chosen, &error)])?;
+    let compaction = match config.summarizer() {
+        SummarizerChoice::Provider => {
+            Some(settings.open_compaction().map_err(|error| vec![not_opened(config, &chosen, &error)])?)
+        }
+        _ => None,
+    };
     let summarizer = ModelSummarizer::new(model, asked).map_err(|errors| unread(config, &errors))?;
     let about = about(&chosen, settings);
-    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules, asking })
+    Ok(Writer::Model { summarizer, compaction, about, falls_back: table.fall_back_to_rules, asking })
 }
 
 /// What is wrong with the prompts.
@@ -198,10 +216,7 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
     };
     let known = || config.models().limits(chosen.model).map_or(ASSUMED_WINDOW, |limits| limits.window);
     ChannelSettings {
-        kind: match kind {
-            ChannelKindName::OpenAi => ChannelKind::OpenAi,
-            ChannelKindName::Anthropic => ChannelKind::Anthropic,
-        },
+        kind: (*kind).into(),
         base_url: chosen.channel.address().to_owned(),
         called: config.hides_addresses.then(|| format!("channel {}", chosen.name)),
         key,

@@ -6,6 +6,7 @@ mod cache;
 mod changed;
 mod check;
 mod claims;
+mod compacted;
 mod counter;
 mod evidence;
 mod exact;
@@ -36,8 +37,9 @@ pub use progress::{ModelProgress, ModelStep};
 pub use prompts::PromptError;
 pub use settings::{ModelSettings, SummaryForm};
 
-use crate::chat::ChatModel;
+use crate::chat::{ChatModel, Compaction};
 use cache::Cache;
+use compacted::Compacted;
 use gate::Gate;
 use prompts::Prompts;
 use service::Service;
@@ -70,6 +72,8 @@ pub struct ModelSummarizer {
     progress: Option<Progress>,
     /// Whether the model is that of the conversation, and what it is asked stands at its end.
     in_conversation: bool,
+    /// The provider's own compaction, where it is asked instead of the model.
+    compaction: Option<Arc<dyn Compaction>>,
 }
 
 /// Who is told how far it is.
@@ -94,6 +98,7 @@ impl ModelSummarizer {
             settings: Arc::new(settings),
             progress: None,
             in_conversation: false,
+            compaction: None,
         })
     }
 
@@ -107,6 +112,16 @@ impl ModelSummarizer {
         Ok(Self { in_conversation: true, ..Self::new(model, settings)? })
     }
 
+    /// A summarizer that has the messages compacted by their provider, and shares everything with this one: the cache, the
+    /// bound on requests, what is learnt of the service. The provider gets the messages of a summary as a conversation, whole,
+    /// with the system prompt and the tools of their session, and what a hand-off has to hold as its instructions; what comes
+    /// back is checked and completed like any answer of a model. It errs where the provider offers no compaction, which is
+    /// asked for once, and where the conversation is too long for it.
+    #[must_use]
+    pub fn by_compaction(&self, compaction: Arc<dyn Compaction>) -> Self {
+        Self { compaction: Some(compaction), ..self.clone() }
+    }
+
     /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.
     #[must_use]
     pub fn with_progress(mut self, progress: Arc<dyn Fn(ModelProgress) + Send + Sync>) -> Self {
@@ -116,11 +131,16 @@ impl ModelSummarizer {
 }
 
 impl Summarizer for ModelSummarizer {
+    /// `llm`, or `provider` where a provider's own compaction is asked.
     fn kind(&self) -> &str {
-        "llm"
+        if self.compaction.is_some() { "provider" } else { "llm" }
     }
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(write::write(self, task))
+        Box::pin(async move {
+            let Some(compaction) = &self.compaction else { return write::write(self, task).await };
+            let model = Arc::new(Compacted::new(compaction, task));
+            write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
+        })
     }
 }

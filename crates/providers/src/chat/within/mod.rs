@@ -119,11 +119,21 @@ pub fn ask_within(wire: Wire, request: &[u8], instruction: &str, answer_tokens: 
 /// The provider refused, or the answer is not one, or a stream ended before its end. Messages hold what the provider said,
 /// no address and no key.
 pub fn read_answer(wire: Wire, status: u16, body: &[u8]) -> Result<ChatAnswer, ChatError> {
+    let answer = answer(wire, status, body)?;
+    let read = match wire {
+        Wire::OpenaiChat => openai::read(&answer),
+        Wire::OpenaiResponses => responses::read(&answer),
+        Wire::Anthropic => anthropic::read(&answer),
+    };
+    read.map_err(misread)
+}
+
+/// The answer in what a provider sent with this status, whatever is in it.
+pub(super) fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, ChatError> {
     let text = String::from_utf8_lossy(body);
     if !(200..300).contains(&status) {
         return Err(refused(status, &text));
     }
-    let unreadable = |problem: String| ChatError::new(ChatErrorKind::Unreadable, problem);
     let answer: Value = if stream::is_stream(&text) {
         stream::assembled(wire, &text)?
     } else {
@@ -132,18 +142,22 @@ pub fn read_answer(wire: Wire, status: u16, body: &[u8]) -> Result<ChatAnswer, C
     if answer.get("error").is_some_and(|error| !error.is_null()) {
         return Err(refused(status, &answer.to_string()));
     }
-    let read = match wire {
-        Wire::OpenaiChat => openai::read(&answer),
-        Wire::OpenaiResponses => responses::read(&answer),
-        Wire::Anthropic => anthropic::read(&answer),
-    };
-    read.map_err(|misread| match misread {
+    Ok(answer)
+}
+
+/// What is wrong with an answer, for whoever asked.
+pub(super) fn misread(misread: Misread) -> ChatError {
+    match misread {
         Misread::Wrong(problem) => unreadable(format!("the provider's answer cannot be read: {problem}")),
         Misread::Busy(problem) => {
             ChatError::new(ChatErrorKind::Transient, format!("the provider gave no answer: {problem}"))
         }
         Misread::Full => too_long(Overflow::default()),
-    })
+    }
+}
+
+fn unreadable(problem: String) -> ChatError {
+    ChatError::new(ChatErrorKind::Unreadable, problem)
 }
 
 fn too_long(overflow: Overflow) -> ChatError {
