@@ -44,6 +44,10 @@ use gate::Gate;
 use prompts::Prompts;
 use service::Service;
 
+/// The kind of summaries that a model writes, and of those that its provider's own compaction gives.
+const BY_MODEL: &str = "llm";
+const BY_PROVIDER: &str = "provider";
+
 /// Has summaries written by a chat model.
 ///
 /// The model reads the messages as a transcript, long texts cut to their ends and to lines that tell of errors, fenced off
@@ -74,6 +78,8 @@ pub struct ModelSummarizer {
     in_conversation: bool,
     /// The provider's own compaction, where it is asked instead of the model.
     compaction: Option<Arc<dyn Compaction>>,
+    /// What reports call it.
+    kind: &'static str,
 }
 
 /// Who is told how far it is.
@@ -99,6 +105,7 @@ impl ModelSummarizer {
             progress: None,
             in_conversation: false,
             compaction: None,
+            kind: BY_MODEL,
         })
     }
 
@@ -119,7 +126,13 @@ impl ModelSummarizer {
     /// asked for once, and where the conversation is too long for it.
     #[must_use]
     pub fn by_compaction(&self, compaction: Arc<dyn Compaction>) -> Self {
-        Self { compaction: Some(compaction), ..self.clone() }
+        Self { compaction: Some(compaction), kind: BY_PROVIDER, ..self.clone() }
+    }
+
+    /// The same as [`in_conversation`](Self::in_conversation), where `model` does not put what it is asked at the end of the
+    /// session's request, but has its provider compact the request by these instructions.
+    pub fn in_compaction(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
+        Ok(Self { kind: BY_PROVIDER, ..Self::in_conversation(model, settings)? })
     }
 
     /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.
@@ -133,7 +146,7 @@ impl ModelSummarizer {
 impl Summarizer for ModelSummarizer {
     /// `llm`, or `provider` where a provider's own compaction is asked.
     fn kind(&self) -> &str {
-        if self.compaction.is_some() { "provider" } else { "llm" }
+        self.kind
     }
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {

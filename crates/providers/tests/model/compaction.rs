@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_engine::block_on;
+use epitome_engine::{Chain, Engine, MemoryArchive, Request, SignalDetector, block_on};
+use epitome_handoff::Handoff;
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelKind, ChannelSettings, KeySource};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
-use epitome_strategy::{Message, Summarizer, Summary};
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_strategy::{Configurable, Message, Summarizer, Summary};
+use epitome_testkit::laws::compact_and_check;
+use epitome_testkit::{FakeCounter, Scripted, ScriptedServer, SeenRequest};
 use serde_json::{Value, json};
 
 use super::scripted::{Case, FIXING, GOOD};
@@ -309,4 +311,37 @@ fn openai_gives_nothing_to_read() {
         error.starts_with("the channel's `kind` is `openai`, whose own compaction gives an encrypted item"),
         "{error}"
     );
+}
+
+#[test]
+fn the_engines_laws_hold_with_it() {
+    let unknown_then_model = || vec![unknown(), said(GOOD)];
+    let scripts: [(Vec<Scripted>, bool); 4] = [
+        (vec![compacted(GOOD)], false),
+        (vec![compacted(&format!("{GOOD}\n- Then open src/unheard_of.rs."))], false),
+        (unknown_then_model(), true),
+        (vec![Scripted::hang_up()], true),
+    ];
+    for (answers, falls_back) in scripts {
+        let server = ScriptedServer::start(answers);
+        let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
+        engine.summarizer = Some(Arc::new(chain(&settings(&server))));
+        let more: String = (0..12).map(|step| format!("user: Step {step}?\nassistant: Done. … x200\n")).collect();
+        let mut session = epitome_testkit::session(&format!("{FIXING}{more}"));
+        let request = Request {
+            chain: Some(Chain(vec![Arc::new(Handoff::with_settings(Default::default()))])),
+            ..Request::to_budget(1_600)
+        };
+        // What is known is not paid for again: the laws compare runs, bills included.
+        let (mut first, mut archive) = (session.clone(), MemoryArchive::default());
+        let mut ledger = engine.ledger(&first);
+        block_on(engine.compact(&mut first, &mut ledger, &mut archive, &request)).unwrap();
+        let (report, broken) = compact_and_check(&engine, &mut session, &mut MemoryArchive::default(), &request);
+        let report = report.unwrap();
+        assert!(broken.is_empty(), "{broken:?}");
+        assert_eq!(report.summarizer.fell_back, falls_back, "{:?}", report.summarizer);
+        let text: String = session.view().iter().map(|entry| entry.message.plain_text()).collect();
+        assert!(text.contains("nested brackets") && report.tokens_after <= 1_600, "{text}");
+        assert_eq!(report.summarizer.kind, "provider");
+    }
 }

@@ -222,3 +222,7 @@ fn paid(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
         ..answer
     }
 }
+
+#[cfg(test)]
+#[path = "anthropic_tests.rs"]
+mod tests;

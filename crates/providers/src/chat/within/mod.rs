@@ -170,13 +170,7 @@ fn refused(status: u16, body: &str) -> ChatError {
     if let Some(overflow) = is_context_overflow(status, body) {
         return too_long(overflow);
     }
-    let said = serde_json::from_str::<Value>(body).ok();
-    let said = said.as_ref().and_then(|said| {
-        let error = &said["error"];
-        error["message"].as_str().or(error.as_str()).or(said["message"].as_str())
-    });
-    let said: String = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let said: String = said.chars().take(200).collect();
+    let said = refusal_text(body);
     let kind = match status {
         408 | 409 | 425 | 429 | 500..=599 => ChatErrorKind::Transient,
         _ => ChatErrorKind::Rejected,
@@ -186,6 +180,17 @@ fn refused(status: u16, body: &str) -> ChatError {
         said => format!("the provider answered {status}: {said}"),
     };
     ChatError::new(kind, message)
+}
+
+/// What a refusal says of itself, in one line of at most 200 characters; empty where it says nothing that is known.
+pub fn refusal_text(body: &str) -> String {
+    let said = serde_json::from_str::<Value>(body).ok();
+    let said = said.as_ref().and_then(|said| {
+        let error = &said["error"];
+        error["message"].as_str().or(error.as_str()).or(said["message"].as_str())
+    });
+    let said: String = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    said.chars().take(200).collect()
 }
 
 #[cfg(test)]
