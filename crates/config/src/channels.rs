@@ -75,6 +75,10 @@ pub(crate) struct Chosen<'a> {
 /// A block that makes a channel, for those who have none.
 const EXAMPLE: &str = "write [channels.local] with `base_url = \"http://localhost:11434/v1\"` and `models = [\"…\"]`; docs/models.md has more";
 
+/// The same for those whose provider is to compact.
+const COMPACTING: &str =
+    "write [channels.claude] with `kind = \"anthropic\"` and `models = [\"…\"]`; docs/models.md has more";
+
 impl Config {
     /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
@@ -160,7 +164,8 @@ impl Config {
                 let choice = self.summary.summarizer.to_value();
                 let message = format!("`summarizer = {choice}` needs a channel to a model, and there is none");
                 let problem = Problem::new(place, message);
-                Err(problem.with_help(EXAMPLE))
+                let compacts = self.summary.summarizer == SummarizerChoice::Provider;
+                Err(problem.with_help(if compacts { COMPACTING } else { EXAMPLE }))
             }
             ([], []) => {
                 let names: Vec<&str> = self.channels.keys().map(String::as_str).collect();

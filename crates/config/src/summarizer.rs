@@ -56,7 +56,7 @@ pub(crate) enum Writer {
     Rules,
     /// A model, and the rules behind it where they may step in.
     Model {
-        summarizer: ModelSummarizer,
+        summarizer: Box<ModelSummarizer>,
         /// What is asked before the model: its provider's own compaction.
         compaction: Option<Arc<dyn Compaction>>,
         about: SummaryModel,
@@ -69,16 +69,30 @@ pub(crate) enum Writer {
 
 /// How a conversation's own model is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking(ModelSettings);
+pub(crate) struct Asking {
+    settings: ModelSettings,
+    /// Whether its provider is asked for its own compaction first.
+    compacts: bool,
+}
 
 impl Asking {
     /// A summarizer that asks it. The prompts were read before, so that this cannot fail but where they changed since.
     fn summarizer(&self, conversation: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
-        let summarizer = ModelSummarizer::in_conversation(conversation, self.0.clone()).ok()?;
-        Some(match progress {
-            Some(progress) => summarizer.with_progress(progress),
-            None => summarizer,
-        })
+        let summarizer = ModelSummarizer::in_conversation(conversation, self.settings.clone()).ok()?;
+        Some(telling(summarizer, progress))
+    }
+
+    /// A summarizer that asks its provider's compaction, where that is to be asked.
+    fn compaction(&self, compaction: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
+        let settings = self.compacts.then(|| self.settings.clone())?;
+        Some(telling(ModelSummarizer::in_compaction(compaction, settings).ok()?, progress))
+    }
+}
+
+fn telling(summarizer: ModelSummarizer, progress: Option<OnProgress>) -> ModelSummarizer {
+    match progress {
+        Some(progress) => summarizer.with_progress(progress),
+        None => summarizer,
     }
 }
 
@@ -89,10 +103,7 @@ impl Writer {
             Self::Off => None,
             Self::Rules | Self::Conversations { .. } => Some(Arc::new(RuleSummarizer)),
             Self::Model { summarizer, compaction, falls_back, .. } => {
-                let first = match progress {
-                    Some(progress) => summarizer.clone().with_progress(progress),
-                    None => summarizer.clone(),
-                };
+                let first = telling(ModelSummarizer::clone(summarizer), progress);
                 let compacting = compaction.as_ref().map(|compaction| first.by_compaction(Arc::clone(compaction)));
                 let second: Arc<dyn Summarizer> = match falls_back {
                     true => Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) }),
@@ -116,6 +127,7 @@ impl Writer {
     pub(crate) fn summarizer_in(
         &self,
         conversation: Arc<dyn ChatModel>,
+        compaction: Arc<dyn ChatModel>,
         progress: Option<OnProgress>,
     ) -> Option<Arc<dyn Summarizer>> {
         let (asking, falls_back) = match self {
@@ -123,12 +135,15 @@ impl Writer {
             Self::Model { asking: Some(asking), .. } => (asking, true),
             Self::Off | Self::Rules | Self::Model { asking: None, .. } => return self.summarizer(progress),
         };
-        let second = self.summarizer(progress.clone());
-        match (asking.summarizer(conversation, progress), second.filter(|_| falls_back)) {
-            (Some(first), Some(second)) => Some(Arc::new(FallbackSummarizer { first, second })),
-            (Some(first), None) => Some(Arc::new(first)),
-            (None, second) => second,
-        }
+        let last = self.summarizer(progress.clone()).filter(|_| falls_back);
+        let own = asking.summarizer(conversation, progress.clone());
+        let compaction = asking.compaction(compaction, progress);
+        [own, compaction].into_iter().flatten().fold(last, |second, first| {
+            Some(match second {
+                Some(second) => Arc::new(FallbackSummarizer { first, second }),
+                None => Arc::new(first),
+            })
+        })
     }
 }
 
@@ -152,7 +167,8 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         cache_folder: path(&table.cache),
         ..ModelSettings::default()
     };
-    let asking = (table.ask == AskName::SameConversation).then(|| Asking(asked.clone()));
+    let asking = (table.ask == AskName::SameConversation)
+        .then(|| Asking { settings: asked.clone(), compacts: config.summarizer() == SummarizerChoice::Provider });
     let chosen = match (config.chosen(), asking.clone()) {
         (Err(_), Some(asking)) if config.has_conversations && config.asks_conversations_only() => {
             asked.check().map_err(|errors| unread(config, &errors))?;
@@ -170,6 +186,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     };
     let summarizer = ModelSummarizer::new(model, asked).map_err(|errors| unread(config, &errors))?;
     let about = about(&chosen, settings);
+    let summarizer = Box::new(summarizer);
     Ok(Writer::Model { summarizer, compaction, about, falls_back: table.fall_back_to_rules, asking })
 }
 
