@@ -5,6 +5,7 @@
 //! that the provider's prompt cache stays warm. Whatever goes wrong here, the client's own request is sent.
 
 mod chain;
+mod compaction;
 mod glance;
 mod handoff;
 mod headers;
@@ -32,6 +33,7 @@ use epitome::{Engine, Runtime};
 use reqwest::Url;
 
 use chain::Hashes;
+use compaction::Offers;
 use handoff::Outgoing;
 use incoming::{Incoming, Sighted};
 use items::Items;
@@ -76,6 +78,8 @@ pub(crate) struct Proxy {
     decisions: Decisions,
     pub(crate) exchanges: Exchanges,
     sender: Sender,
+    /// Which compactions providers have of their own.
+    compactions: Offers,
 }
 
 impl Proxy {
@@ -99,6 +103,7 @@ impl Proxy {
             ),
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
+            compactions: Offers::default(),
         })
     }
 
