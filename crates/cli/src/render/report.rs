@@ -236,6 +236,9 @@ fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
         _ => format!("{} tokens read, {} written", number(read), number(written)),
     };
     let problem = match &summarizer.problem {
+        Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() && summarizer.kind == "provider" => {
+            format!("; the model stepped in: {problem}")
+        }
         Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() => {
             format!("; not asked first: {problem}")
         }
