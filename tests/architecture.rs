@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-engine", &["epitome-session", "epitome-strategy"]),
     ("epitome-embeddings", &["epitome-strategy"]),
     ("epitome-store", &["epitome-session", "epitome-strategy"]),
-    ("epitome-providers", &["epitome-embeddings", "epitome-session", "epitome-strategy"]),
+    ("epitome-providers", &["epitome-embeddings", "epitome-formats", "epitome-session", "epitome-strategy"]),
     (
         "epitome-config",
         &[

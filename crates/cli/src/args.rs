@@ -140,7 +140,7 @@ pub(crate) struct CompactArgs {
     pub(crate) all: bool,
 }
 
-/// Which model writes summaries. Each of these means --summarizer llm.
+/// Which model writes summaries. Each of these means --summarizer llm, where no summarizer is named.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Summaries by a model (--summarizer llm)")]
 pub(crate) struct ModelArgs {

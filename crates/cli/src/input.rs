@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::config::{Config, ConfigErrors, Runtime, SummarizerChoice};
+use epitome::config::{Config, ConfigErrors, Runtime};
 use epitome::formats::{Loaded, LoadedSession, ReadOptions, read};
 use epitome::strategy::Registry;
 
@@ -160,7 +160,7 @@ pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<Config, Failure> 
 
 /// What a configuration builds, for work that no model is asked for: it needs no key.
 pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Result<Runtime, Failure> {
-    if config.summarizer() == SummarizerChoice::Llm {
+    if config.summarizer().asks_model() {
         config.set("summary.summarizer", &"rules".into()).map_err(Failure::usage_text)?;
     }
     build(&config, registry)

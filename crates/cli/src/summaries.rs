@@ -15,14 +15,18 @@ use crate::render::text::{first_words, number, plural, width};
 /// What the channel that the command line describes is called.
 const CHANNEL: &str = "--model-url";
 
+/// The summarizers that a model belongs to.
+const ASK_MODEL: [&str; 2] = ["llm", "provider"];
+
 /// Sets what the command line says of summaries over the configuration.
 pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failure> {
     let model = &args.model;
     let named = [("--channel", &model.channel), ("--model-url", &model.model_url), ("--model", &model.model)];
     let named = named.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
     let summarizer = match (&args.summarizer, named) {
-        (Some(choice), Some(name)) if choice != "llm" => {
-            let failure = Failure::usage_text(format!("{name} goes with --summarizer llm, not with {choice}"));
+        (Some(choice), Some(name)) if !ASK_MODEL.contains(&choice.as_str()) => {
+            let failure =
+                Failure::usage_text(format!("{name} goes with --summarizer llm or provider, not with {choice}"));
             return Err(failure.with_help("leave one of them out"));
         }
         (Some(choice), _) => choice.as_str(),
@@ -43,8 +47,19 @@ pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failu
     if let Some(name) = &model.model {
         set("summary.model", name.as_str().into())?;
     }
-    if summarizer == "llm" && config.channels().next().is_none() {
-        let failure = Failure::usage_text("--summarizer llm needs a model, and there is no channel to one");
+    if ASK_MODEL.contains(&summarizer) && config.channels().next().is_none() {
+        let message = format!("--summarizer {summarizer} needs a model, and there is no channel to one");
+        let failure = Failure::usage_text(message);
+        if summarizer == "provider" {
+            return Err(failure.with_help(
+                "name it here: --model-url https://api.anthropic.com --model-kind anthropic \
+                 --key-variable ANTHROPIC_API_KEY --model claude-opus-5\n\
+                 or for good, in a file for --config:\n\
+                 [channels.claude]\n\
+                 kind = \"anthropic\"\n\
+                 models = [\"claude-opus-5\"]",
+            ));
+        }
         return Err(failure.with_help(
             "name it here: --model-url http://localhost:11434/v1 --model qwen3:8b\n\
              or for good, in a file for --config:\n\

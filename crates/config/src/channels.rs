@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use epitome_strategy::settings;
+use epitome_providers::chat::ChannelKind;
+use epitome_strategy::{SettingType, settings};
 
 use crate::config::{Config, Source};
 use crate::error::{Problem, suggestion};
@@ -73,6 +74,10 @@ pub(crate) struct Chosen<'a> {
 
 /// A block that makes a channel, for those who have none.
 const EXAMPLE: &str = "write [channels.local] with `base_url = \"http://localhost:11434/v1\"` and `models = [\"…\"]`; docs/models.md has more";
+
+/// The same for those whose provider is to compact.
+const COMPACTING: &str =
+    "write [channels.claude] with `kind = \"anthropic\"` and `models = [\"…\"]`; docs/models.md has more";
 
 impl Config {
     /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
@@ -156,9 +161,11 @@ impl Config {
         match (fitting.as_slice(), usable.as_slice()) {
             ([one], _) | ([], [one]) => Ok(*one),
             ([], []) if self.channels.is_empty() => {
-                let problem =
-                    Problem::new(place, "`summarizer = \"llm\"` needs a channel to a model, and there is none");
-                Err(problem.with_help(EXAMPLE))
+                let choice = self.summary.summarizer.to_value();
+                let message = format!("`summarizer = {choice}` needs a channel to a model, and there is none");
+                let problem = Problem::new(place, message);
+                let compacts = self.summary.summarizer == SummarizerChoice::Provider;
+                Err(problem.with_help(if compacts { COMPACTING } else { EXAMPLE }))
             }
             ([], []) => {
                 let names: Vec<&str> = self.channels.keys().map(String::as_str).collect();
@@ -189,11 +196,27 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
     let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
     // Whether there is a conversation to ask is known when the configuration is built.
-    let is_model = config.summarizer() == SummarizerChoice::Llm && !config.asks_conversations_only();
+    let is_model = config.summarizer().asks_model() && !config.asks_conversations_only();
     if is_model || is_named {
-        problems.extend(config.chosen().err());
+        match config.chosen() {
+            Ok(chosen) => problems.extend(without_compaction(config, &chosen)),
+            Err(problem) => problems.push(problem),
+        }
     }
     problems
+}
+
+/// What is wrong with asking this channel's provider for its own compaction, where that is to be done.
+fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
+    if config.summarizer() != SummarizerChoice::Provider {
+        return None;
+    }
+    let problem = ChannelKind::from(chosen.channel.kind).without_compaction()?;
+    let place = config.place("summary.summarizer").or_else(|| config.place(&format!("channels.{}", chosen.name)));
+    let message = format!("`summarizer = \"provider\"`: the kind of the channel `{}` {problem}", chosen.name);
+    Some(Problem::new(place, message).with_help(
+        "`summarizer = \"llm\"` has the channel's model write the summary; a channel of `kind = \"anthropic\"` compacts",
+    ))
 }
 
 /// What is wrong with one channel by itself.

@@ -19,7 +19,7 @@ use crate::tables::{
     BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
     SelectTable, SummaryTable,
 };
-use crate::values::{Limit, SummarizerChoice};
+use crate::values::Limit;
 
 /// The setting by which strategies bound their summaries.
 pub(crate) const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
@@ -58,7 +58,7 @@ impl fmt::Display for Source {
             Self::Model(name) => write!(formatter, "model {name}"),
             Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
             Self::Agent => formatter.write_str("default of agents"),
-            Self::Llm => formatter.write_str("default with summarizer llm"),
+            Self::Llm => formatter.write_str("default where a model writes summaries"),
         }
     }
 }
@@ -294,7 +294,7 @@ impl Config {
     fn is_llm_chain(&self, key: &str) -> bool {
         let name = key.strip_prefix("chains.");
         name.is_some_and(|name| TaskKind::ALL.iter().any(|kind| kind.as_str() == name))
-            && self.summarizer() == SummarizerChoice::Llm
+            && self.summarizer().asks_model()
     }
 
     /// Who set a value.

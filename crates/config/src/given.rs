@@ -133,7 +133,7 @@ impl Config {
             (f64::from(threshold.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32
         };
         let summarizer = self.summarizer();
-        let chosen = self.chosen().ok().filter(|_| summarizer == SummarizerChoice::Llm);
+        let chosen = self.chosen().ok().filter(|_| summarizer.asks_model());
         let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         AgentInForce {
             threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },

@@ -228,14 +228,16 @@ impl Runtime {
     }
 
     /// The summarizer for a session whose own model can be asked: `conversation` answers what stands at the end of the
-    /// session's request. Where that gives no hand-off the summarizer of [`make_summarizer`](Self::make_summarizer) writes
+    /// session's request. With `summarizer = "provider"`, `compaction` is asked before it: it has the provider compact the
+    /// session's request by what it is told. Where that gives no hand-off the summarizer of [`make_summarizer`](Self::make_summarizer) writes
     /// it. That one alone where the configuration has no model write summaries, or has it asked with a transcript.
     pub fn make_summarizer_in(
         &self,
         conversation: Arc<dyn ChatModel>,
+        compaction: Arc<dyn ChatModel>,
         progress: Option<OnProgress>,
     ) -> Option<Arc<dyn Summarizer>> {
-        self.writer.summarizer_in(conversation, progress)
+        self.writer.summarizer_in(conversation, compaction, progress)
     }
 
     /// Whether summaries are asked for at the end of conversations, where there are some.

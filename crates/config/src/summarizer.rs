@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome_providers::RuleSummarizer;
-use epitome_providers::chat::{ChannelError, ChannelKind, ChannelSettings, ChatModel, KeySource};
+use epitome_providers::chat::{ChannelError, ChannelSettings, ChatModel, Compaction, KeySource};
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::http::RetryPolicy;
@@ -19,7 +19,7 @@ use epitome_strategy::{Summarizer, Tokens};
 use crate::channels::{ChannelTable, Chosen};
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
-use crate::values::{AskName, ChannelKindName, FormName, SummarizerChoice};
+use crate::values::{AskName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
 /// request without a word.
@@ -55,23 +55,44 @@ pub(crate) enum Writer {
     /// The rules.
     Rules,
     /// A model, and the rules behind it where they may step in.
-    Model { summarizer: ModelSummarizer, about: SummaryModel, falls_back: bool, asking: Option<Asking> },
+    Model {
+        summarizer: Box<ModelSummarizer>,
+        /// What is asked before the model: its provider's own compaction.
+        compaction: Option<Arc<dyn Compaction>>,
+        about: SummaryModel,
+        falls_back: bool,
+        asking: Option<Asking>,
+    },
     /// Only the model of a conversation; the rules where there is none.
     Conversations { asking: Asking, falls_back: bool },
 }
 
 /// How a conversation's own model is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking(ModelSettings);
+pub(crate) struct Asking {
+    settings: ModelSettings,
+    /// Whether its provider is asked for its own compaction first.
+    compacts: bool,
+}
 
 impl Asking {
     /// A summarizer that asks it. The prompts were read before, so that this cannot fail but where they changed since.
     fn summarizer(&self, conversation: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
-        let summarizer = ModelSummarizer::in_conversation(conversation, self.0.clone()).ok()?;
-        Some(match progress {
-            Some(progress) => summarizer.with_progress(progress),
-            None => summarizer,
-        })
+        let summarizer = ModelSummarizer::in_conversation(conversation, self.settings.clone()).ok()?;
+        Some(telling(summarizer, progress))
+    }
+
+    /// A summarizer that asks its provider's compaction, where that is to be asked.
+    fn compaction(&self, compaction: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
+        let settings = self.compacts.then(|| self.settings.clone())?;
+        Some(telling(ModelSummarizer::in_compaction(compaction, settings).ok()?, progress))
+    }
+}
+
+fn telling(summarizer: ModelSummarizer, progress: Option<OnProgress>) -> ModelSummarizer {
+    match progress {
+        Some(progress) => summarizer.with_progress(progress),
+        None => summarizer,
     }
 }
 
@@ -81,15 +102,17 @@ impl Writer {
         match self {
             Self::Off => None,
             Self::Rules | Self::Conversations { .. } => Some(Arc::new(RuleSummarizer)),
-            Self::Model { summarizer, falls_back, .. } => {
-                let first = match progress {
-                    Some(progress) => summarizer.clone().with_progress(progress),
-                    None => summarizer.clone(),
+            Self::Model { summarizer, compaction, falls_back, .. } => {
+                let first = telling(ModelSummarizer::clone(summarizer), progress);
+                let compacting = compaction.as_ref().map(|compaction| first.by_compaction(Arc::clone(compaction)));
+                let second: Arc<dyn Summarizer> = match falls_back {
+                    true => Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) }),
+                    false => Arc::new(first),
                 };
-                match falls_back {
-                    true => Some(Arc::new(FallbackSummarizer { first, second: Arc::new(RuleSummarizer) })),
-                    false => Some(Arc::new(first)),
-                }
+                Some(match compacting {
+                    Some(first) => Arc::new(FallbackSummarizer { first, second }),
+                    None => second,
+                })
             }
         }
     }
@@ -104,6 +127,7 @@ impl Writer {
     pub(crate) fn summarizer_in(
         &self,
         conversation: Arc<dyn ChatModel>,
+        compaction: Arc<dyn ChatModel>,
         progress: Option<OnProgress>,
     ) -> Option<Arc<dyn Summarizer>> {
         let (asking, falls_back) = match self {
@@ -111,12 +135,15 @@ impl Writer {
             Self::Model { asking: Some(asking), .. } => (asking, true),
             Self::Off | Self::Rules | Self::Model { asking: None, .. } => return self.summarizer(progress),
         };
-        let second = self.summarizer(progress.clone());
-        match (asking.summarizer(conversation, progress), second.filter(|_| falls_back)) {
-            (Some(first), Some(second)) => Some(Arc::new(FallbackSummarizer { first, second })),
-            (Some(first), None) => Some(Arc::new(first)),
-            (None, second) => second,
-        }
+        let last = self.summarizer(progress.clone()).filter(|_| falls_back);
+        let own = asking.summarizer(conversation, progress.clone());
+        let compaction = asking.compaction(compaction, progress);
+        [own, compaction].into_iter().flatten().fold(last, |second, first| {
+            Some(match second {
+                Some(second) => Arc::new(FallbackSummarizer { first, second }),
+                None => Arc::new(first),
+            })
+        })
     }
 }
 
@@ -125,7 +152,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     match config.summarizer() {
         SummarizerChoice::Off => return Ok(Writer::Off),
         SummarizerChoice::Rules => return Ok(Writer::Rules),
-        SummarizerChoice::Llm => {}
+        SummarizerChoice::Llm | SummarizerChoice::Provider => {}
     }
     let table = &config.summary;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
@@ -140,7 +167,8 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         cache_folder: path(&table.cache),
         ..ModelSettings::default()
     };
-    let asking = (table.ask == AskName::SameConversation).then(|| Asking(asked.clone()));
+    let asking = (table.ask == AskName::SameConversation)
+        .then(|| Asking { settings: asked.clone(), compacts: config.summarizer() == SummarizerChoice::Provider });
     let chosen = match (config.chosen(), asking.clone()) {
         (Err(_), Some(asking)) if config.has_conversations && config.asks_conversations_only() => {
             asked.check().map_err(|errors| unread(config, &errors))?;
@@ -150,9 +178,16 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     };
     let settings = channel_settings(config, &chosen);
     let model = settings.open().map_err(|error| vec![not_opened(config, &chosen, &error)])?;
+    let compaction = match config.summarizer() {
+        SummarizerChoice::Provider => {
+            Some(settings.open_compaction().map_err(|error| vec![not_opened(config, &chosen, &error)])?)
+        }
+        _ => None,
+    };
     let summarizer = ModelSummarizer::new(model, asked).map_err(|errors| unread(config, &errors))?;
     let about = about(&chosen, settings);
-    Ok(Writer::Model { summarizer, about, falls_back: table.fall_back_to_rules, asking })
+    let summarizer = Box::new(summarizer);
+    Ok(Writer::Model { summarizer, compaction, about, falls_back: table.fall_back_to_rules, asking })
 }
 
 /// What is wrong with the prompts.
@@ -198,10 +233,7 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
     };
     let known = || config.models().limits(chosen.model).map_or(ASSUMED_WINDOW, |limits| limits.window);
     ChannelSettings {
-        kind: match kind {
-            ChannelKindName::OpenAi => ChannelKind::OpenAi,
-            ChannelKindName::Anthropic => ChannelKind::Anthropic,
-        },
+        kind: (*kind).into(),
         base_url: chosen.channel.address().to_owned(),
         called: config.hides_addresses.then(|| format!("channel {}", chosen.name)),
         key,

@@ -125,8 +125,9 @@ settings! {
 settings! {
     /// `[summary]`: who writes the summaries that strategies ask for.
     pub struct SummaryTable {
-        /// `rules` writes them without a model, `llm` has a model of one of `[channels]` write them; with `off` a strategy
-        /// that asks for one is refused, and the chain goes on.
+        /// `rules` writes them without a model, `llm` has a model of one of `[channels]` write them, `provider` asks the
+        /// compaction that the provider of that model has of its own first (Anthropic's), and the model where it offers none;
+        /// with `off` a strategy that asks for one is refused, and the chain goes on.
         summarizer: SummarizerChoice = SummarizerChoice::Rules;
         /// How a model is asked for a hand-off: `same-conversation` puts one instruction at the end of the conversation
         /// itself and has the agent's own model answer, where there is a conversation to ask (the proxy, a live session
@@ -135,7 +136,7 @@ settings! {
         /// Whether a hand-off is prepared in the background from the soft threshold on, and made at the hard one, in the
         /// proxy and in live sessions whose host runs it: nobody waits for the model.
         background: bool = true;
-        /// The channel of `summarizer = "llm"`, by its name; empty for the only one that may be used for compaction.
+        /// The channel of `summarizer = "llm"` and `"provider"`, by its name; empty for the only one that may be used for compaction.
         channel: String = String::new();
         /// The model; empty for the first one of the channel.
         model: String = String::new();

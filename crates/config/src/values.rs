@@ -1,6 +1,7 @@
 //! Types of values that only the configuration has.
 
 use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold};
+use epitome_providers::chat::ChannelKind;
 use epitome_strategy::{FieldKind, SettingType, Value};
 
 use crate::preset::Preset;
@@ -109,13 +110,21 @@ pub enum SummarizerChoice {
     Rules,
     /// A model.
     Llm,
+    /// The compaction that a model's provider has of its own, and the model where there is none.
+    Provider,
     /// No one: a strategy that asks for a summary is refused, and the chain goes on.
     Off,
 }
 
 impl SummarizerChoice {
     /// The choices by name.
-    pub const ALL: &[(&str, Self)] = &[("rules", Self::Rules), ("llm", Self::Llm), ("off", Self::Off)];
+    pub const ALL: &[(&str, Self)] =
+        &[("rules", Self::Rules), ("llm", Self::Llm), ("provider", Self::Provider), ("off", Self::Off)];
+
+    /// Whether a model is asked: itself, or its provider.
+    pub fn asks_model(self) -> bool {
+        matches!(self, Self::Llm | Self::Provider)
+    }
 }
 
 impl SettingType for SummarizerChoice {
@@ -223,6 +232,15 @@ impl ChannelKindName {
         match self {
             Self::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
             Self::Anthropic => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        }
+    }
+}
+
+impl From<ChannelKindName> for ChannelKind {
+    fn from(name: ChannelKindName) -> Self {
+        match name {
+            ChannelKindName::OpenAi => Self::OpenAi,
+            ChannelKindName::Anthropic => Self::Anthropic,
         }
     }
 }

@@ -224,7 +224,7 @@ fn who_chose_a_model_has_its_summaries_asked_for() {
     assert_eq!(chains(&by_file), expect);
     let registry = epitome_builtin::registry();
     let code = by_file.effective(&registry).into_iter().find(|entry| entry.key == "chains.code").unwrap();
-    assert_eq!(code.source.to_string(), "default with summarizer llm");
+    assert_eq!(code.source.to_string(), "default where a model writes summaries");
     assert!(code.value.to_string().contains("handoff"), "{}", code.value);
     // A flag, an agent, a preset that asks for a model.
     let mut by_flag = parse(LOCAL);

@@ -4,6 +4,9 @@
 #[path = "model/scripted.rs"]
 mod scripted;
 
+#[cfg(feature = "http")]
+#[path = "model/compaction.rs"]
+mod compaction;
 #[path = "model/evidence.rs"]
 mod evidence;
 #[path = "model/failures.rs"]

@@ -189,6 +189,9 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
             None if report.summarizer.fell_back && report.summarizer.checks.is_empty() => {
                 "rules, in place of the model"
             }
+            None if report.summarizer.fell_back && report.summarizer.kind == "provider" => {
+                "the model, in place of its provider's compaction"
+            }
             None => &report.summarizer.kind,
         };
         labelled(out, "summary", &format!("by {author}: {words}"), width);
@@ -233,6 +236,9 @@ fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
         _ => format!("{} tokens read, {} written", number(read), number(written)),
     };
     let problem = match &summarizer.problem {
+        Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() && summarizer.kind == "provider" => {
+            format!("; the model stepped in: {problem}")
+        }
         Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() => {
             format!("; not asked first: {problem}")
         }

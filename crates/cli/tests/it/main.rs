@@ -13,6 +13,7 @@ mod model;
 mod options;
 mod place;
 mod probes;
+mod provider;
 mod replay;
 mod search;
 mod serve;

@@ -293,7 +293,7 @@ fn channels_models_and_agents_are_chosen_by_name() {
     insta::assert_snapshot!(refused("--channel three"), @"error: the configuration has 1 problem: there is no channel `three`; there are one, two");
     insta::assert_snapshot!(refused("--model d"), @"error: the configuration has 1 problem: c.toml:2:1: the channel `one` does not list the model `d`; it lists a, b");
     insta::assert_snapshot!(refused("--agent z"), @"error: --agent: there is no agent `z`; [agents] has x, y");
-    insta::assert_snapshot!(refused("--model b --summarizer off"), @"error: --model goes with --summarizer llm, not with off help: leave one of them out");
+    insta::assert_snapshot!(refused("--model b --summarizer off"), @"error: --model goes with --summarizer llm or provider, not with off help: leave one of them out");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use epitome_config::Runtime;
-use epitome_providers::chat::{ChatAnswer, ChatError, ChatModel, ChatRequest};
+use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 use epitome_session::{Entry, Session};
 use epitome_strategy::{BoxFuture, Summarizer, Tokens};
 
@@ -31,6 +31,14 @@ pub trait Conversation: Send + Sync + Debug {
     fn model(&self) -> &str;
     /// Asks the model. Dropping the future ends the request.
     fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>>;
+    /// Has the provider compact the conversation by its own means, with the instruction as what the summary has to hold, for
+    /// `summarizer = "provider"`; the summary is the answer's text. Where it errs the model is [asked](Self::ask). It errs
+    /// unless a host does better.
+    fn compact<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        let _ = inquiry;
+        let message = "this conversation has no way to a compaction by its provider".to_owned();
+        Box::pin(async move { Err(ChatError::new(ChatErrorKind::Rejected, message)) })
+    }
 }
 
 impl LiveSession {
@@ -71,12 +79,13 @@ impl Answering {
     }
 
     fn summarizer(&self, session: &Session) -> Option<Arc<dyn Summarizer>> {
-        let asked = Asked {
+        let asked = Arc::new(Asked {
             conversation: Arc::clone(&self.conversation),
             view: session.view().to_vec(),
             tools: session.tools.clone(),
-        };
-        self.runtime.make_summarizer_in(Arc::new(asked), None)
+        });
+        let compacted = Arc::new(Compacted(Arc::clone(&asked)));
+        self.runtime.make_summarizer_in(asked, compacted, None)
     }
 }
 
@@ -99,11 +108,40 @@ impl ChatModel for Asked {
     }
 
     fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        self.conversation.ask(Inquiry {
+        self.conversation.ask(self.inquiry(request))
+    }
+}
+
+impl Asked {
+    fn inquiry<'a>(&'a self, request: &'a ChatRequest) -> Inquiry<'a> {
+        Inquiry {
             view: &self.view,
             tools: self.tools.as_deref(),
             instruction: &request.user,
             max_tokens: request.max_tokens,
-        })
+        }
+    }
+}
+
+/// The same session, compacted by its provider.
+#[derive(Debug)]
+struct Compacted(Arc<Asked>);
+
+impl ChatModel for Compacted {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// What its provider does not give the model may.
+    fn identity(&self) -> String {
+        format!("compaction by {}", self.0.identity())
+    }
+
+    fn window(&self) -> Tokens {
+        self.0.window()
+    }
+
+    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        self.0.conversation.compact(self.0.inquiry(request))
     }
 }

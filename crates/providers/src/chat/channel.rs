@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::http::HttpError;
 use crate::http::RetryPolicy;
 
-use super::ChatModel;
+use super::{ChatModel, Compaction};
 
 /// Which wire format a service speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +30,17 @@ impl ChannelKind {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Why no summary can be made of what its providers' own compaction gives; `None` where one can.
+    pub fn without_compaction(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some(
+                "is `openai`, whose own compaction gives an encrypted item: nobody but OpenAI can read it, so that it can \
+                 be neither counted nor checked nor shown",
+            ),
+            Self::Anthropic => None,
         }
     }
 }
@@ -137,6 +148,25 @@ impl ChannelSettings {
     /// The build has no HTTP; a setting is missing or cannot work; the key is not where it should be; the address cannot be
     /// called.
     pub fn open(&self) -> Result<Arc<dyn ChatModel>, ChannelError> {
+        self.check()?;
+        open(self)
+    }
+
+    /// The compaction that this channel's provider has of its own. Reads the key and asks nothing yet: whether the service
+    /// offers it is found out by asking.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); and the channel's kind has no compaction of which a summary can be made.
+    pub fn open_compaction(&self) -> Result<Arc<dyn Compaction>, ChannelError> {
+        self.check()?;
+        if let Some(problem) = self.kind.without_compaction() {
+            return Err(ChannelError::Setting { setting: "kind", problem: problem.to_owned() });
+        }
+        open_compaction(self)
+    }
+
+    fn check(&self) -> Result<(), ChannelError> {
         let bad = |setting, problem: &str| Err(ChannelError::Setting { setting, problem: problem.to_owned() });
         if self.model.trim().is_empty() {
             return bad("model", "is empty: name the model as the service calls it");
@@ -150,13 +180,23 @@ impl ChannelSettings {
         if let Some(name) = self.extra.keys().find(|name| RESERVED.contains(&name.as_str())) {
             return bad("extra", &format!("has `{name}`, which is not to be set there"));
         }
-        open(self)
+        Ok(())
     }
 }
 
 #[cfg(feature = "http")]
 fn open(settings: &ChannelSettings) -> Result<Arc<dyn ChatModel>, ChannelError> {
     Ok(Arc::new(super::service::HttpChat::new(settings)?))
+}
+
+#[cfg(feature = "http")]
+fn open_compaction(settings: &ChannelSettings) -> Result<Arc<dyn Compaction>, ChannelError> {
+    Ok(Arc::new(super::compaction::HttpCompaction::new(super::service::HttpChat::new(settings)?)))
+}
+
+#[cfg(not(feature = "http"))]
+fn open_compaction(settings: &ChannelSettings) -> Result<Arc<dyn Compaction>, ChannelError> {
+    Err(ChannelError::NotBuilt { kind: settings.kind.name(), feature: "http" })
 }
 
 #[cfg(not(feature = "http"))]

@@ -6,6 +6,7 @@
 #[cfg(feature = "http")]
 mod anthropic;
 mod channel;
+mod compaction;
 #[cfg(feature = "http")]
 mod openai;
 mod overflow;
@@ -23,10 +24,15 @@ use epitome_strategy::{BoxFuture, Tokens};
 use thiserror::Error;
 
 pub use channel::{ChannelError, ChannelKind, ChannelSettings, KeySource};
+pub use compaction::{Compaction, CompactionRequest};
+#[cfg(feature = "http")]
+pub use compaction::{
+    CompactionForm, CompactionOffer, CompactionReading, compact_within, is_compaction_unknown, read_compaction,
+};
 pub use overflow::{Overflow, is_context_overflow};
 pub(crate) use thoughts::without_thoughts;
 #[cfg(feature = "http")]
-pub use within::{NotAskable, Wire, ask_within, read_answer};
+pub use within::{NotAskable, Wire, ask_within, read_answer, refusal_text};
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,13 +20,13 @@ const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 /// Asks a service over HTTP. Works under any executor.
 #[derive(Debug)]
 pub(super) struct HttpChat {
-    client: HttpClient,
-    settings: ChannelSettings,
-    path: &'static str,
+    pub(super) client: HttpClient,
+    pub(super) settings: ChannelSettings,
+    pub(super) path: &'static str,
     /// Learned from refusals, so that each is met once.
     wants_completion_tokens: AtomicBool,
     refuses_temperature: AtomicBool,
-    n_requests: AtomicU64,
+    pub(super) n_requests: AtomicU64,
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
 }
@@ -94,9 +94,14 @@ impl HttpChat {
         self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
         self.refuses_temperature.fetch_or(!manner.temperature, Ordering::Relaxed);
         let answer = self.read(&answer)?;
+        self.pay(&answer);
+        Ok(answer)
+    }
+
+    /// Adds what an answer cost to the figures.
+    pub(super) fn pay(&self, answer: &ChatAnswer) {
         self.input_tokens.fetch_add(answer.input_tokens, Ordering::Relaxed);
         self.output_tokens.fetch_add(answer.output_tokens, Ordering::Relaxed);
-        Ok(answer)
     }
 
     fn body(&self, request: &ChatRequest, manner: Manner) -> Value {
@@ -145,25 +150,33 @@ impl HttpChat {
     }
 
     /// What `body` says of the trouble. Reading JSON undoes its escapes, so the key is looked for once more.
-    fn said(&self, body: &str) -> String {
+    pub(super) fn said(&self, body: &str) -> String {
         Said::of(body).message(|text| self.client.redact(text))
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         self.client.called(self.path)
     }
 
     fn read(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
-        let error = answer.get("error").filter(|error| !error.is_null());
-        if let Some(error) = error {
-            let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-            return Err(self.reported(status.filter(|status| (400..600).contains(status)), &answer.to_string()));
-        }
+        self.check(answer)?;
         let outcome = match self.settings.kind {
             ChannelKind::OpenAi => openai::read(answer),
             ChannelKind::Anthropic => anthropic::read(answer),
         };
-        outcome.map_err(|misread| match misread {
+        outcome.map_err(|misread| self.misread(misread))
+    }
+
+    /// Errs where what came as a success is an error.
+    pub(super) fn check(&self, answer: &Value) -> Result<(), ChatError> {
+        let Some(error) = answer.get("error").filter(|error| !error.is_null()) else { return Ok(()) };
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        Err(self.reported(status.filter(|status| (400..600).contains(status)), &answer.to_string()))
+    }
+
+    /// `misread` for whoever asked.
+    pub(super) fn misread(&self, misread: Misread) -> ChatError {
+        match misread {
             Misread::Wrong(problem) => {
                 let kind = self.settings.kind.name();
                 let message = format!(
@@ -177,7 +190,7 @@ impl HttpChat {
                 ChatError::new(ChatErrorKind::Transient, message)
             }
             Misread::Full => self.too_long(Overflow::default(), "its window was full before the first word"),
-        })
+        }
     }
 
     /// An error that came as a success.
@@ -200,7 +213,7 @@ impl HttpChat {
     }
 
     /// `error` for whoever asked.
-    fn explained(&self, error: &HttpError) -> ChatError {
+    pub(super) fn explained(&self, error: &HttpError) -> ChatError {
         let kind = match error {
             HttpError::Status { status, body, .. } => {
                 return match is_context_overflow(*status, body) {

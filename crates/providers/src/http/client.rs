@@ -21,6 +21,9 @@ use super::{ApiKey, HttpError, RetryPolicy};
 /// How much of a refusal is kept.
 const KEPT_BYTES: usize = 16 * 1024;
 
+/// A header of one request: its name and its value.
+pub type Header = (&'static str, &'static str);
+
 /// How a service is reached.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
@@ -148,17 +151,26 @@ impl HttpClient {
     ///
     /// The last try's error.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, HttpError> {
+        self.post_with(path, &[], body).await
+    }
+
+    /// The same with headers of this request alone, beside those of the settings.
+    ///
+    /// # Errors
+    ///
+    /// The last try's error.
+    pub async fn post_with(&self, path: &str, headers: &[Header], body: &Value) -> Result<Value, HttpError> {
         let inner = Arc::clone(&self.inner);
-        let (url, body) = (format!("{}{path}", inner.base), body.to_string());
-        on_own_runtime(async move { inner.post_with_retries(&url, &body).await }).await?
+        let (url, headers, body) = (format!("{}{path}", inner.base), headers.to_vec(), body.to_string());
+        on_own_runtime(async move { inner.post_with_retries(&url, &headers, &body).await }).await?
     }
 }
 
 impl Inner {
-    async fn post_with_retries(&self, url: &str, body: &str) -> Result<Value, HttpError> {
+    async fn post_with_retries(&self, url: &str, headers: &[Header], body: &str) -> Result<Value, HttpError> {
         let mut n_tries = 0;
         loop {
-            let outcome = self.post_once(url, body).await;
+            let outcome = self.post_once(url, headers, body).await;
             n_tries += 1;
             let Err(error) = &outcome else { return outcome };
             let Some(wait) = self.settings.retry.wait_after(n_tries, error) else { return outcome };
@@ -166,11 +178,14 @@ impl Inner {
         }
     }
 
-    async fn post_once(&self, url: &str, body: &str) -> Result<Value, HttpError> {
+    async fn post_once(&self, url: &str, headers: &[Header], body: &str) -> Result<Value, HttpError> {
         self.n_tries.fetch_add(1, Ordering::Relaxed);
         let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_owned());
         for (name, value) in &self.settings.headers {
             request = request.header(*name, value);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
         if let Some(key) = &self.settings.key {
             let (name, value) = match self.settings.key_header {

@@ -16,7 +16,7 @@ mod resolve;
 mod retry;
 
 #[cfg(feature = "http")]
-pub use client::{HttpClient, HttpSettings, KeyHeader};
+pub use client::{Header, HttpClient, HttpSettings, KeyHeader};
 #[cfg(feature = "http")]
 pub use error::HttpError;
 #[cfg(feature = "http")]

@@ -30,6 +30,8 @@ pub(super) struct Desk<'s> {
     pub asked_again: Mutex<Option<String>>,
     /// What the session remembers of models that gave no summary of it.
     pub refusals: Option<&'s Refusals>,
+    /// What they are remembered by: the service that is asked, whatever it is asked about.
+    pub service_identity: String,
 }
 
 /// Tokens that were paid for.
@@ -97,7 +99,7 @@ impl Desk<'_> {
         if let Some(failure) = self.service.failure() {
             return Err(failure);
         }
-        if self.refusals.is_some_and(|refusals| refusals.holds(&self.model.identity(), self.session_length())) {
+        if self.refusals.is_some_and(|refusals| refusals.holds(&self.service_identity, self.session_length())) {
             let message =
                 format!("`{}` gave no summary of this session before, and is not asked again yet", self.model.name());
             return Err(Failure::Failed { message, retryable: false });
@@ -182,7 +184,7 @@ impl Desk<'_> {
     /// Has the session remember that the model gives no summary of it.
     fn note_refusal(&self) {
         if let Some(refusals) = self.refusals {
-            refusals.note(&self.model.identity(), self.session_length());
+            refusals.note(&self.service_identity, self.session_length());
         }
     }
 

@@ -8,7 +8,7 @@ use super::ModelSummarizer;
 
 /// Asks `first`, and where that fails `second`, which is usually [`RuleSummarizer`](crate::RuleSummarizer).
 ///
-/// The summary then says in [`Summary::fell_back`] why, and counts what the first one has cost. Where both fail the error
+/// The summary then says in [`Summary::fell_back`] why, all reasons of a chain of such, and counts what the first one has cost. Where both fail the error
 /// names both reasons.
 #[derive(Debug, Clone)]
 pub struct FallbackSummarizer {
@@ -34,7 +34,11 @@ impl Summarizer for FallbackSummarizer {
                 Ok(mut summary) => {
                     summary.input_tokens += failure.input_tokens;
                     summary.output_tokens += failure.output_tokens;
-                    summary.fell_back = Some(failure.message);
+                    // The second may have fallen back as well.
+                    summary.fell_back = Some(match summary.fell_back.take() {
+                        Some(also) if also != failure.message => format!("{}; {also}", failure.message),
+                        _ => failure.message,
+                    });
                     Ok(summary)
                 }
                 Err(second) => Err(SummarizeError {

@@ -6,6 +6,7 @@ mod cache;
 mod changed;
 mod check;
 mod claims;
+mod compacted;
 mod counter;
 mod evidence;
 mod exact;
@@ -39,11 +40,16 @@ pub use progress::{ModelProgress, ModelStep};
 pub use prompts::PromptError;
 pub use settings::{ModelSettings, SummaryForm};
 
-use crate::chat::ChatModel;
+use crate::chat::{ChatModel, Compaction};
 use cache::Cache;
+use compacted::Compacted;
 use gate::Gate;
 use prompts::Prompts;
 use service::Service;
+
+/// The kind of summaries that a model writes, and of those that its provider's own compaction gives.
+const BY_MODEL: &str = "llm";
+const BY_PROVIDER: &str = "provider";
 
 /// Has summaries written by a chat model.
 ///
@@ -76,6 +82,10 @@ pub struct ModelSummarizer {
     in_conversation: bool,
     /// What the session remembers of models that gave no summary of it, where it is for one session.
     refusals: Option<Refusals>,
+    /// The provider's own compaction, where it is asked instead of the model.
+    compaction: Option<Arc<dyn Compaction>>,
+    /// What reports call it.
+    kind: &'static str,
 }
 
 /// Who is told how far it is.
@@ -101,6 +111,8 @@ impl ModelSummarizer {
             progress: None,
             in_conversation: false,
             refusals: None,
+            compaction: None,
+            kind: BY_MODEL,
         })
     }
 
@@ -114,21 +126,48 @@ impl ModelSummarizer {
         Ok(Self { in_conversation: true, ..Self::new(model, settings)? })
     }
 
+    /// A summarizer that has the messages compacted by their provider, and shares everything with this one: the cache, the
+    /// bound on requests, what is learnt of the service. The provider gets the messages of a summary as a conversation, whole,
+    /// with the system prompt and the tools of their session, and what a hand-off has to hold as its instructions; what comes
+    /// back is checked and completed like any answer of a model. It errs where the provider offers no compaction, which is
+    /// asked for once, and where the conversation is too long for it.
+    #[must_use]
+    pub fn by_compaction(&self, compaction: Arc<dyn Compaction>) -> Self {
+        Self { compaction: Some(compaction), kind: BY_PROVIDER, ..self.clone() }
+    }
+
+    /// The same as [`in_conversation`](Self::in_conversation), where `model` does not put what it is asked at the end of the
+    /// session's request, but has its provider compact the request by these instructions.
+    pub fn in_compaction(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
+        Ok(Self { kind: BY_PROVIDER, ..Self::in_conversation(model, settings)? })
+    }
+
     /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.
     #[must_use]
     pub fn with_progress(mut self, progress: Arc<dyn Fn(ModelProgress) + Send + Sync>) -> Self {
         self.progress = Some(Progress(progress));
         self
     }
+
+    /// The model, or the compaction, that is asked; of a compaction without the conversation that it is asked to compact.
+    fn service_identity(&self) -> String {
+        let identity = self.compaction.as_ref().map_or_else(|| self.model.identity(), |compaction| compaction.identity());
+        format!("{} {identity}", self.kind)
+    }
 }
 
 impl Summarizer for ModelSummarizer {
+    /// `llm`, or `provider` where a provider's own compaction is asked.
     fn kind(&self) -> &str {
-        "llm"
+        self.kind
     }
 
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(write::write(self, task))
+        Box::pin(async move {
+            let Some(compaction) = &self.compaction else { return write::write(self, task).await };
+            let model = Arc::new(Compacted::new(compaction, task));
+            write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
+        })
     }
 
     fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {

@@ -44,9 +44,14 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         spent: Spent::default(),
         asked_again: Mutex::default(),
         refusals: summarizer.refusals.as_ref(),
+        service_identity: summarizer.service_identity(),
     };
     let writer = Writer::new(&desk, &summarizer.settings);
     let outcome = match summarizer.in_conversation {
+        true if summarizer.compaction.is_none() && !task.request.is_handoff() => {
+            let message = "the summary is of a part of the session, and its own model sees all of it";
+            Err(SummarizeError::new(message, false))
+        }
         true => writer.write_in_conversation().await,
         false => writer.write().await,
     };
@@ -121,13 +126,9 @@ impl<'w, 's> Writer<'w, 's> {
         self.finish(body)
     }
 
-    /// The hand-off that the conversation's own model writes.
+    /// The hand-off that the conversation's own model writes, or the compaction that its provider makes.
     async fn write_in_conversation(&self) -> Result<(String, SummaryCheck), SummarizeError> {
         let task = self.desk.task;
-        if !task.request.is_handoff() {
-            let message = "the summary is of a part of the session, and its own model sees all of it";
-            return Err(SummarizeError::new(message, false));
-        }
         let wanted = self.wanted(self.known.room(task, &self.evidence, self.limit), true);
         let has_earlier = task.messages.iter().any(|message| message.origin == Origin::Summary);
         let update = if has_earlier { self.desk.texts.get("refresh") } else { "" };

@@ -114,7 +114,8 @@ fn names<'a>(channels: impl ExactSizeIterator<Item = &'a Channel>) -> String {
 
 /// Whether settings ask for a model, as far as they say so themselves.
 fn wants_model(settings: &Map<String, Value>) -> bool {
-    text(settings, "model").is_some() || settings.get("summarizer").is_some_and(|value| value == "llm")
+    text(settings, "model").is_some()
+        || settings.get("summarizer").is_some_and(|value| value == "llm" || value == "provider")
 }
 
 /// A key's text; none where it is empty.
@@ -160,6 +161,7 @@ mod tests {
         check(json!({"model": "tiny"}), json!({"model": "bigger"}), Ok(&["small", "large"]));
         let unclear = "which channel writes summaries is not said: there are large, small";
         check(json!({"summarizer": "llm"}), json!({}), Err(unclear));
+        check(json!({"summarizer": "provider"}), json!({}), Err(unclear));
         check(json!({}), json!({"summarizer": "llm"}), Err(unclear));
         check(json!({"model": "huge"}), json!({}), Err("no channel lists the model `huge`: there are large, small"));
         check_in(&with_own, json!({"summarizer": "llm"}), json!({}), Ok(&[]));

@@ -84,6 +84,8 @@ pub(crate) enum Writer {
     Rules,
     /// A model.
     Llm,
+    /// The compaction that the model's provider has of its own, and the model where it offers none.
+    Provider,
     /// No one.
     Off,
 }

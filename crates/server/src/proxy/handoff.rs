@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use epitome::formats::Format;
 use epitome::live::{Conversation as Answers, Inquiry, LiveSession};
-use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, Wire, ask_within, read_answer};
+use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, CompactionOffer, Wire, ask_within, read_answer};
 use epitome::strategy::BoxFuture;
 use futures_util::StreamExt;
 use reqwest::Url;
@@ -54,7 +54,9 @@ pub(super) fn answer_with(
     let Some(wire) = wire_of(format).filter(|_| runtime.asks_conversations()) else { return };
     let Some(body) = body(live) else { return };
     let model = model.unwrap_or("the conversation's model").to_owned();
-    live.answer_with(runtime, Arc::new(Upstream { wire, body, model, outgoing: Arc::clone(outgoing) }));
+    let (tokens, offer) = (live.tokens(), app.proxy.compactions.of(&model));
+    let outgoing = Arc::clone(outgoing);
+    live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
 }
 
 /// Waits for a compaction that is being prepared for a conversation, for as long as `patience`; whether it has ended.
@@ -81,10 +83,14 @@ fn wire_of(format: Format) -> Option<Wire> {
 
 /// The conversation's own model, behind its provider.
 #[derive(Debug)]
-struct Upstream {
-    wire: Wire,
-    body: Bytes,
+pub(super) struct Upstream {
+    pub(super) wire: Wire,
+    pub(super) body: Bytes,
+    /// Tokens of the conversation, by our own count.
+    pub(super) tokens: u32,
     model: String,
+    /// What is known of the provider's own compaction.
+    pub(super) offer: Arc<CompactionOffer>,
     outgoing: Arc<Outgoing>,
 }
 
@@ -92,9 +98,27 @@ impl Upstream {
     async fn answer(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
         let body = ask_within(self.wire, &self.body, inquiry.instruction, inquiry.max_tokens)
             .map_err(|error| ChatError::new(ChatErrorKind::Rejected, error.to_string()))?;
+        let (status, bytes) = self.send(body, |_| ()).await?;
+        let answer = read_answer(self.wire, status, &bytes)?;
+        tracing::info!(
+            input_tokens = answer.input_tokens,
+            cached_tokens = answer.cached_tokens,
+            output_tokens = answer.output_tokens,
+            "the conversation's model was asked for a hand-off"
+        );
+        Ok(answer)
+    }
+
+    /// What the provider answers to `body`, with its status, under the client's headers as `change` leaves them.
+    pub(super) async fn send(
+        &self,
+        body: Vec<u8>,
+        change: impl FnOnce(&mut HeaderMap),
+    ) -> Result<(u16, Vec<u8>), ChatError> {
         let Outgoing { url, headers, sender } = &*self.outgoing;
         let mut headers = headers.clone();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        change(&mut headers);
         let failed = |message: &str| ChatError::new(ChatErrorKind::Transient, message.to_owned());
         let sent = sender.send(Method::POST, url.clone(), headers, Some(body.into())).await;
         let answer = sent.map_err(|error| match error {
@@ -112,14 +136,7 @@ impl Upstream {
             }
             bytes.extend_from_slice(&piece);
         }
-        let answer = read_answer(self.wire, status, &bytes)?;
-        tracing::info!(
-            input_tokens = answer.input_tokens,
-            cached_tokens = answer.cached_tokens,
-            output_tokens = answer.output_tokens,
-            "the conversation's model was asked for a hand-off"
-        );
-        Ok(answer)
+        Ok((status, bytes))
     }
 }
 
@@ -130,5 +147,9 @@ impl Answers for Upstream {
 
     fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
         Box::pin(self.answer(inquiry))
+    }
+
+    fn compact<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+        Box::pin(self.compacted(inquiry))
     }
 }

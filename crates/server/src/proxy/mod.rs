@@ -8,6 +8,7 @@
 mod bare;
 mod chain;
 mod checked;
+mod compaction;
 mod glance;
 mod handoff;
 mod headers;
@@ -36,6 +37,7 @@ use reqwest::Url;
 
 use chain::Hashes;
 use checked::Checked;
+use compaction::Offers;
 use handoff::Outgoing;
 use incoming::{Incoming, Sighted};
 use items::Items;
@@ -82,6 +84,8 @@ pub(crate) struct Proxy {
     decisions: Decisions,
     pub(crate) exchanges: Exchanges,
     sender: Sender,
+    /// Which compactions providers have of their own.
+    compactions: Offers,
 }
 
 impl Proxy {
@@ -107,6 +111,7 @@ impl Proxy {
             ),
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
+            compactions: Offers::default(),
         })
     }
 

@@ -12,6 +12,7 @@ mod mcp;
 mod memories;
 mod model;
 mod proxy;
+mod proxy_compaction;
 mod proxy_faults;
 mod proxy_handoff;
 mod proxy_lookup;

@@ -119,11 +119,21 @@ pub fn ask_within(wire: Wire, request: &[u8], instruction: &str, answer_tokens: 
 /// The provider refused, or the answer is not one, or a stream ended before its end. Messages hold what the provider said,
 /// no address and no key.
 pub fn read_answer(wire: Wire, status: u16, body: &[u8]) -> Result<ChatAnswer, ChatError> {
+    let answer = answer(wire, status, body)?;
+    let read = match wire {
+        Wire::OpenaiChat => openai::read(&answer),
+        Wire::OpenaiResponses => responses::read(&answer),
+        Wire::Anthropic => anthropic::read(&answer),
+    };
+    read.map_err(misread)
+}
+
+/// The answer in what a provider sent with this status, whatever is in it.
+pub(super) fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, ChatError> {
     let text = String::from_utf8_lossy(body);
     if !(200..300).contains(&status) {
         return Err(refused(status, &text));
     }
-    let unreadable = |problem: String| ChatError::new(ChatErrorKind::Unreadable, problem);
     let answer: Value = if stream::is_stream(&text) {
         stream::assembled(wire, &text)?
     } else {
@@ -132,18 +142,22 @@ pub fn read_answer(wire: Wire, status: u16, body: &[u8]) -> Result<ChatAnswer, C
     if answer.get("error").is_some_and(|error| !error.is_null()) {
         return Err(refused(status, &answer.to_string()));
     }
-    let read = match wire {
-        Wire::OpenaiChat => openai::read(&answer),
-        Wire::OpenaiResponses => responses::read(&answer),
-        Wire::Anthropic => anthropic::read(&answer),
-    };
-    read.map_err(|misread| match misread {
+    Ok(answer)
+}
+
+/// What is wrong with an answer, for whoever asked.
+pub(super) fn misread(misread: Misread) -> ChatError {
+    match misread {
         Misread::Wrong(problem) => unreadable(format!("the provider's answer cannot be read: {problem}")),
         Misread::Busy(problem) => {
             ChatError::new(ChatErrorKind::Transient, format!("the provider gave no answer: {problem}"))
         }
         Misread::Full => too_long(Overflow::default()),
-    })
+    }
+}
+
+fn unreadable(problem: String) -> ChatError {
+    ChatError::new(ChatErrorKind::Unreadable, problem)
 }
 
 fn too_long(overflow: Overflow) -> ChatError {
@@ -156,13 +170,7 @@ fn refused(status: u16, body: &str) -> ChatError {
     if let Some(overflow) = is_context_overflow(status, body) {
         return too_long(overflow);
     }
-    let said = serde_json::from_str::<Value>(body).ok();
-    let said = said.as_ref().and_then(|said| {
-        let error = &said["error"];
-        error["message"].as_str().or(error.as_str()).or(said["message"].as_str())
-    });
-    let said: String = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let said: String = said.chars().take(200).collect();
+    let said = refusal_text(body);
     let kind = match status {
         408 | 409 | 425 | 429 | 500..=599 => ChatErrorKind::Transient,
         _ => ChatErrorKind::Rejected,
@@ -172,6 +180,17 @@ fn refused(status: u16, body: &str) -> ChatError {
         said => format!("the provider answered {status}: {said}"),
     };
     ChatError::new(kind, message)
+}
+
+/// What a refusal says of itself, in one line of at most 200 characters; empty where it says nothing that is known.
+pub fn refusal_text(body: &str) -> String {
+    let said = serde_json::from_str::<Value>(body).ok();
+    let said = said.as_ref().and_then(|said| {
+        let error = &said["error"];
+        error["message"].as_str().or(error.as_str()).or(said["message"].as_str())
+    });
+    let said: String = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    said.chars().take(200).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,228 @@
+//! Anthropic's two forms of compaction, as requests have them and answers.
+
+use std::collections::BTreeMap;
+
+use epitome_strategy::Tokens;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::chat::wire::{Misread, count};
+use crate::chat::{ChatAnswer, ChatError, NotAskable, Stop, Wire, within};
+
+/// The header that names what is in beta.
+const BETA_HEADER: &str = "anthropic-beta";
+
+/// The longest instructions that the on-demand form takes, in characters: documentation of "Compaction on demand".
+const MOST_INSTRUCTIONS: usize = 16_384;
+
+/// The least trigger of the threshold form, in tokens: documentation of "Compaction at a token threshold".
+const LEAST_TRIGGER: Tokens = 50_000;
+
+/// Tokens by another counter that are beyond the trigger by Anthropic's own: a fifth more. A conversation below the trigger
+/// would be answered instead, and paid for.
+const SURELY_BEYOND: Tokens = LEAST_TRIGGER + LEAST_TRIGGER / 5;
+
+/// Tokens that an answer is given at least: the limit covers what the model thinks before it writes.
+const LEAST_ANSWER: Tokens = 4_096;
+
+/// Bytes of a refusal that are looked at.
+const MOST_OF_REFUSAL: usize = 1_000;
+
+/// How the compaction is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactionForm {
+    /// The parameter `compaction`, for any conversation.
+    OnDemand,
+    /// The edit `compact_20260112` of `context_management`, with a pause behind it, for a long conversation.
+    Threshold,
+}
+
+impl CompactionForm {
+    /// Every form, the better one first.
+    pub const ALL: [Self; 2] = [Self::OnDemand, Self::Threshold];
+
+    /// What it is called in messages: the parameter's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OnDemand => "compaction",
+            Self::Threshold => "context_management",
+        }
+    }
+
+    /// The header that a request has to carry, and its value; it joins what the header holds already.
+    pub fn beta(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OnDemand => (BETA_HEADER, "compact-2026-09-04"),
+            Self::Threshold => (BETA_HEADER, "compact-2026-01-12"),
+        }
+    }
+
+    /// Whether it takes a conversation of so many tokens.
+    pub fn takes(self, tokens: Tokens) -> bool {
+        match self {
+            Self::OnDemand => true,
+            Self::Threshold => tokens >= SURELY_BEYOND,
+        }
+    }
+
+    /// Why it takes no such instructions, where it does not.
+    pub fn refuses(self, instructions: &str) -> Option<String> {
+        let chars = instructions.chars().count();
+        let is_too_long = self == Self::OnDemand && chars > MOST_INSTRUCTIONS;
+        is_too_long.then(|| format!("the instructions have {chars} characters, and it takes {MOST_INSTRUCTIONS}"))
+    }
+
+    /// The field of the request that asks for it.
+    pub(super) fn field(self, instructions: &str) -> (String, Value) {
+        let value = match self {
+            Self::OnDemand => json!({ "type": "summarize", "instructions": instructions }),
+            Self::Threshold => json!({ "edits": [{
+                "type": "compact_20260112",
+                "trigger": { "type": "input_tokens", "value": LEAST_TRIGGER },
+                "pause_after_compaction": true,
+                "instructions": instructions,
+            }] }),
+        };
+        (self.name().to_owned(), value)
+    }
+}
+
+/// Tokens that a request for a summary of `max_tokens` allows.
+pub(super) fn answer_tokens(max_tokens: Tokens) -> Tokens {
+    max_tokens.max(LEAST_ANSWER)
+}
+
+/// Fields that neither form goes with, or that ask for an answer of another kind.
+const IN_THE_WAY: [&str; 5] = ["stop_sequences", "output_format", "stream", "compaction", "context_management"];
+
+/// `request`, a client's own, as one for its compaction in `form`: the same system prompt, tools and messages byte for byte.
+/// The client's own edits of the context stay out of it. Linear in the request.
+///
+/// # Errors
+///
+/// It is no JSON object, or has no messages.
+pub fn compact_within(
+    form: CompactionForm,
+    request: &[u8],
+    instructions: &str,
+    max_tokens: Tokens,
+) -> Result<Vec<u8>, NotAskable> {
+    let mut fields: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_slice(request).map_err(|_| NotAskable::NotJson)?;
+    if !fields.get("messages").is_some_and(|list| list.get().trim_start().starts_with('[')) {
+        return Err(NotAskable::NoMessages("messages"));
+    }
+    IN_THE_WAY.iter().for_each(|name| drop(fields.remove(*name)));
+    let is_forced = |choice: &RawValue| ["\"any\"", "\"tool\""].iter().any(|kind| choice.get().contains(kind));
+    if fields.get("tool_choice").is_some_and(|choice| is_forced(choice)) {
+        fields.remove("tool_choice");
+    }
+    let raw = |value: &Value| RawValue::from_string(value.to_string()).map_err(|_| NotAskable::NotJson);
+    if let Some(config) = fields.get("output_config") {
+        let mut config: Map<String, Value> = serde_json::from_str(config.get()).unwrap_or_default();
+        config.remove("format");
+        config.remove("task_budget");
+        fields.insert("output_config".to_owned(), raw(&Value::Object(config))?);
+    }
+    let most = fields.get("max_tokens").and_then(|most| most.get().parse::<Tokens>().ok()).unwrap_or(0);
+    fields.insert("max_tokens".to_owned(), raw(&json!(answer_tokens(max_tokens).max(most)))?);
+    let (name, value) = form.field(instructions);
+    fields.insert(name, raw(&value)?);
+    serde_json::to_vec(&fields).map_err(|_| NotAskable::NotJson)
+}
+
+/// Whether a refusal says that the service, or the model, knows no such compaction: not that this one cannot be had. Linear
+/// in the body.
+pub fn is_compaction_unknown(status: u16, body: &str) -> bool {
+    // What follows may be the request again, with anything in it.
+    let body = body[..body.floor_char_boundary(MOST_OF_REFUSAL)].to_lowercase();
+    let holds = |words: &[&str]| words.iter().any(|word| body.contains(word));
+    match status {
+        404 | 405 | 501 => true,
+        400 | 422 => {
+            holds(&["compact", "context_management", BETA_HEADER])
+                && holds(&[
+                    "extra inputs",
+                    "extra fields",
+                    "not permitted",
+                    "not allowed",
+                    "unknown",
+                    "unrecogni",
+                    "unexpected",
+                    "not support",
+                    "unsupported",
+                    "not available",
+                    "does not match any of the expected",
+                ])
+        }
+        _ => false,
+    }
+}
+
+/// What an answer to a request for a compaction is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompactionReading {
+    /// The summary, or an empty text where there is none, with the reason why it ends there, and what it cost.
+    Compacted(ChatAnswer),
+    /// An answer to the conversation: the service did not look at the parameter. The text is left out; what it cost is
+    /// not.
+    Ignored(ChatAnswer),
+}
+
+/// What a provider sent with this status to a request for a compaction. Linear in it.
+///
+/// # Errors
+///
+/// The provider refused, or what it sent is no answer. Messages hold what the provider said, no address and no key.
+pub fn read_compaction(status: u16, body: &[u8]) -> Result<CompactionReading, ChatError> {
+    let answer = within::answer(Wire::Anthropic, status, body)?;
+    read(&answer).map_err(within::misread)
+}
+
+/// Reads an answer. Linear in it.
+///
+/// # Errors
+///
+/// It has another shape than the format, or the window was full: what is wrong.
+pub(super) fn read(answer: &Value) -> Result<CompactionReading, Misread> {
+    let content = answer.get("content").and_then(Value::as_array);
+    let content = content.ok_or_else(|| Misread::Wrong("it has no list `content`".to_owned()))?;
+    // The newest holds what the older ones told.
+    let block = content.iter().rfind(|block| block["type"] == "compaction");
+    let text = block.and_then(|block| block["content"].as_str()).unwrap_or_default().trim().to_owned();
+    let reason = answer["stop_reason"].as_str();
+    let stop = match reason {
+        _ if !text.is_empty() => Stop::End,
+        Some("model_context_window_exceeded") => return Err(Misread::Full),
+        Some("max_tokens") => Stop::Length,
+        Some("tool_use" | "pause_turn") => Stop::ToolCall,
+        Some("refusal") => Stop::Refused,
+        _ => Stop::End,
+    };
+    let is_answer = content.iter().any(|block| matches!(block["type"].as_str(), Some("text" | "tool_use")));
+    let answer = paid(&answer["usage"], ChatAnswer { text, stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 });
+    Ok(match block {
+        None if is_answer => CompactionReading::Ignored(answer),
+        _ => CompactionReading::Compacted(answer),
+    })
+}
+
+/// The same with what it cost. The figures at the top leave the compaction out, so the iterations count where there are any.
+fn paid(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
+    let own = [usage];
+    let iterations: Vec<&Value> = usage["iterations"].as_array().into_iter().flatten().collect();
+    let parts = if iterations.is_empty() { &own[..] } else { &iterations[..] };
+    let sum = |key: &str| parts.iter().filter_map(|part| count(&part[key])).fold(0, u64::saturating_add);
+    let cached = sum("cache_read_input_tokens");
+    let read = [sum("input_tokens"), sum("cache_creation_input_tokens"), cached];
+    ChatAnswer {
+        input_tokens: read.into_iter().fold(0, u64::saturating_add),
+        cached_tokens: cached,
+        output_tokens: sum("output_tokens"),
+        ..answer
+    }
+}
+
+#[cfg(test)]
+#[path = "anthropic_tests.rs"]
+mod tests;
