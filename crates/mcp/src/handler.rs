@@ -50,7 +50,7 @@ impl<A: Answers> Handler<A> {
     }
 }
 
-fn described(tool: Tool) -> rmcp::model::Tool {
+fn describe(tool: Tool) -> rmcp::model::Tool {
     let schema = match tool.schema {
         Value::Object(schema) => schema,
         _ => Map::new(), // schemas are objects
@@ -72,7 +72,7 @@ impl<A: Answers> ServerHandler for Handler<A> {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = tools(self.answers.has_many_sessions());
-        Ok(ListToolsResult::with_all_items(tools.into_iter().map(described).collect()))
+        Ok(ListToolsResult::with_all_items(tools.into_iter().map(describe).collect()))
     }
 
     async fn call_tool(

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use epitome::recall::{Index, Page, Query, Share};
-use epitome::session::{Change, Content, EntryKey, Message, Session};
+use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
+use epitome::session::{Message, Session};
 use epitome::strategy::Archived;
-use epitome::strategy::archive::handles;
 
-use crate::answer::{self, Answer};
+use crate::answer::{Answer, Recall, page_answer};
 use crate::call::Call;
 use crate::status::ContextStatus;
 
@@ -44,17 +43,19 @@ impl LogIndex {
     }
 
     /// What is found, to be held against what other sessions have: see [`epitome::recall::Pool`].
-    pub fn share(&self, session: &Session, query: &Query) -> Share {
-        let mut share = self.index.share(query);
+    ///
+    /// Errors where the query is beyond its limits, as [`search`](Self::search) does.
+    pub fn share(&self, session: &Session, query: &Query) -> Result<Share, QueryProblem> {
+        let mut share = self.index.share(query)?;
         share.locate(session);
-        share
+        Ok(share)
     }
 
     /// What is found, each passage with whether the context still holds it, and the handle where it does not.
-    pub fn search(&self, session: &Session, query: &Query) -> Page {
-        let mut page = self.index.search(query);
+    pub fn search(&self, session: &Session, query: &Query) -> Result<Page, QueryProblem> {
+        let mut page = self.index.search(query)?;
         page.locate(session);
-        page
+        Ok(page)
     }
 }
 
@@ -82,10 +83,15 @@ impl Past<'_> {
         match call {
             Call::Search(query) => {
                 self.index.follow(self.session);
-                answer::of_page(query, &self.index.search(self.session, query))
+                match self.index.search(self.session, query) {
+                    Ok(page) => page_answer(query, &page, self.session),
+                    Err(problem) => Answer::refusal(format!("{problem}.")),
+                }
             }
             Call::Recall { handle, offset, limit } => match self.recall(handle) {
-                Ok(Some(item)) => answer::of_recalled(handle, &item, *offset, *limit),
+                Ok(Some(item)) => {
+                    Recall { handle, item: &item, offset: *offset, limit: *limit, log: self.session.log() }.answer()
+                }
                 Ok(None) => Answer::refusal(format!(
                     "Nothing is kept under `{handle}`. Marks, summaries and found passages name handles; #0 to #{} are the \
                      messages.",
@@ -102,9 +108,12 @@ impl Past<'_> {
 
     /// What a handle or a message's number stands for.
     fn recall(&self, handle: &str) -> Result<Option<Archived>, String> {
-        if let Some(number) = handle.strip_prefix('#') {
-            let number = number.trim().parse::<usize>().map_err(|_| format!("`{handle}` is not a message's number"))?;
-            return Ok(self.session.log().get(number).map(|message| Archived::Messages(vec![Arc::clone(message)])));
+        if let Some(number) = message_number(handle) {
+            let message = self.session.log().get(number as usize);
+            return Ok(message.map(|message| Archived::Messages(vec![Arc::clone(message)])));
+        }
+        if handle.starts_with('#') {
+            return Err(format!("`{handle}` is not a message's number"));
         }
         match (self.archive)(handle)? {
             Some(item) => Ok(Some(item)),

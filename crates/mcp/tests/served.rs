@@ -62,7 +62,7 @@ async fn three_tools_and_what_they_answer() {
     let passages = found.structured_content.unwrap()["passages"].as_array().unwrap().clone();
     assert_eq!((passages.len(), passages[0]["in_context"].as_bool()), (1, Some(true)));
     let (_, text) = call(&client, "recall", json!({"handle": "#1"})).await;
-    assert_eq!(text, "assistant:\nUnderstood.");
+    assert_eq!(text, "#1 assistant:\nUnderstood.");
     let (status, text) = call(&client, "context_status", json!({})).await;
     assert!(text.starts_with("The context holds ") && text.contains("of 8,000 tokens"), "{text}");
     assert_eq!(status.structured_content.unwrap()["left"]["messages"], 0);

@@ -1,7 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use epitome_session::{
-    Arguments, Block, Content, Message, Origin, Role, Session, Thinking, ToolCall, ToolResult,
-};
+use epitome_session::{Arguments, Block, Content, Message, Origin, Role, Session, Thinking, ToolCall, ToolResult};
 use proptest::prelude::*;
 
 use super::*;
@@ -174,7 +172,8 @@ fn what_was_looked_up_is_not_found_again() {
 
 #[test]
 fn one_long_line_is_found_wherever_it_says_it() {
-    let data: String = (0..480_000).map(|number| format!("{number:07x}{}", if number % 8 == 0 { "+" } else { "z/" })).collect();
+    let data: String =
+        (0..480_000).map(|number| format!("{number:07x}{}", if number % 8 == 0 { "+" } else { "z/" })).collect();
     let half = data.len() / 2;
     let line = format!("alphaWord {} middle_word {} omega-word", &data[..half], &data[half..]);
     assert!(line.len() > 4_000_000 && !line.contains('\n'));

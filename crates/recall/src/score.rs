@@ -7,7 +7,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use crate::index::Index;
 use crate::pieces::Speaker;
 use crate::query::Query;
-use crate::terms::{query_terms, asks_for_newest};
+use crate::terms::{asks_for_newest, query_terms};
 
 /// Characters of a window. Source: 1,000 to 1,200 find most on the recorded questions; `docs/recall.md` has the figures.
 const WINDOW: u32 = 1_000;
