@@ -167,5 +167,5 @@ fn recorded_sessions_are_followed() {
             }
         }
     }
-    eprintln!("{followed} states of recorded sessions");
+    assert!(followed > 0, "there are sessions of these formats");
 }

@@ -46,13 +46,13 @@ pub(crate) struct SearchArgs {
     /// Of what matches well the newest first; without words, the newest passages. For one session
     #[arg(long)]
     newest: bool,
-    /// Passages, at most
+    /// Passages, at most; up to 100
     #[arg(long, value_name = "N", default_value_t = Query::default().limit)]
     limit: usize,
-    /// Characters of all passages together, at most
+    /// Characters of all passages together, at most; up to 200,000
     #[arg(long, value_name = "N", default_value_t = Query::default().characters)]
     characters: usize,
-    /// Which page of passages, from 1
+    /// Which page of passages, from 1 to 20
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
     /// The file's format; recognised from the content without it
