@@ -133,10 +133,14 @@ fn check_file(path: &Path) -> Result<(), StoreError> {
     });
     match version {
         Ok(version) => check_current(SQLITE, version, place),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.is_file() => {
-            Err(StoreError::NoStore { at: place() })
+        Err(error) => {
+            let is_address = path.to_str().is_some_and(|path| path.starts_with("file:"));
+            let is_none = match is_address {
+                true => error.sqlite_error_code() == Some(ErrorCode::CannotOpen),
+                false => !path.is_file(),
+            };
+            Err(if is_none { StoreError::NoStore { at: place() } } else { at(path)(error) })
         }
-        Err(error) => Err(at(path)(error)),
     }
 }
 
