@@ -37,7 +37,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Write a session without one of its compactions, or what a handle stands for
     Restore(RestoreArgs),
-    /// Find what was said, in the context or out of it, in a session, a folder or a store of them
+    /// Find what was said, in the context or out of it, in a session, a folder or a store
     Search(crate::commands::search::SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
