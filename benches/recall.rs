@@ -41,7 +41,7 @@ fn search_with_a_name(bencher: Bencher<'_, '_>, tokens: usize) {
 #[divan::bench(args = SIZES)]
 fn say_where_passages_are(bencher: Bencher<'_, '_>, tokens: usize) {
     let session = session(tokens);
-    let page = Index::build(&session).search(&Query::new("fingerprint"));
+    let page = Index::build(&session).search(&Query::new("fingerprint")).unwrap();
     bencher.bench(|| {
         let mut page = page.clone();
         page.locate(&session);

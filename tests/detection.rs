@@ -143,7 +143,7 @@ fn labelled_sessions() {
 /// The session, written in a profile's format and read again.
 fn through(session: &Session, profile: Profile) -> Session {
     let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-    let options = ReadOptions { format: Some(profile.format()), strict: true };
+    let options = ReadOptions { format: Some(profile.format()), strict: true, ..ReadOptions::default() };
     read(rendered.json.into_bytes(), options).unwrap().sessions.remove(0).session
 }
 

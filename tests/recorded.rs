@@ -35,7 +35,7 @@ fn check_rendered_tokens(engine: &Engine, session: &Session, label: &str, found:
     let said = engine.ledger(session).total();
     for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
         let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-        let options = ReadOptions { format: Some(profile.format()), strict: true };
+        let options = ReadOptions { format: Some(profile.format()), strict: true, ..ReadOptions::default() };
         let again = read(rendered.json.into_bytes(), options).unwrap();
         let written = engine.ledger(&again.sessions[0].session).total();
         if written > said + LONGER_ID_TOKENS * repeated_ids(session) {

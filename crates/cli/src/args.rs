@@ -37,7 +37,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Write a session without one of its compactions, or what a handle stands for
     Restore(RestoreArgs),
-    /// Find what was said, in the context or out of it, in a session or a folder of them
+    /// Find what was said, in the context or out of it, in a session, a folder or a store
     Search(crate::commands::search::SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
@@ -75,6 +75,25 @@ pub(crate) struct InputArgs {
     /// Start from what the model saw last, or from the full history
     #[arg(long, value_enum, default_value_t = ViewArg::Compacted)]
     pub(crate) view: ViewArg,
+    /// What is not asked of the person.
+    #[arg(skip)]
+    pub(crate) reading: Reading,
+}
+
+/// How a command reads its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    /// The command's option that names the format.
+    pub(crate) format_option: &'static str,
+    /// Whether what a helper of an agent did is a session.
+    pub(crate) side_chains: bool,
+}
+
+impl Default for Reading {
+    /// As nearly all commands do.
+    fn default() -> Self {
+        Self { format_option: "--from", side_chains: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -230,6 +249,9 @@ pub(crate) struct KeptArgs {
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
+    /// What is not asked of the person.
+    #[arg(skip)]
+    pub(crate) reading: Reading,
 }
 
 impl KeptArgs {
@@ -241,6 +263,7 @@ impl KeptArgs {
             session: self.session.clone(),
             strict: false,
             view: ViewArg::Compacted,
+            reading: self.reading,
         }
     }
 }
@@ -261,8 +284,9 @@ pub(crate) struct RestoreArgs {
     /// The compaction to take back, by its number in the history [default: the newest in force]
     #[arg(long, value_name = "N", conflicts_with = "handle")]
     pub(crate) epoch: Option<u32>,
-    /// What left under this handle, as marks and summaries name it, and nothing else: a text as it was, messages as a request
-    #[arg(long, value_name = "HANDLE")]
+    /// What left under this handle, as marks, summaries and found passages name it, or the message of this number, and
+    /// nothing else: a text as it was, messages as a request
+    #[arg(long, value_name = "HANDLE|N")]
     pub(crate) handle: Option<String>,
     /// The format to write; the file's own where that can be written, else openai-chat
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]

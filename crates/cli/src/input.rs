@@ -6,7 +6,7 @@ use std::path::Path;
 
 use epitome::Session;
 use epitome::config::{Config, ConfigErrors, Runtime};
-use epitome::formats::{Loaded, LoadedSession, ReadOptions, read};
+use epitome::formats::{Loaded, LoadedSession, ReadError, ReadOptions, read};
 use epitome::strategy::Registry;
 
 use crate::args::{InputArgs, ViewArg};
@@ -25,9 +25,14 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
 
 /// The same of what the file holds.
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
-    let options = ReadOptions { format: args.from, strict: args.strict };
+    let options = ReadOptions { format: args.from, strict: args.strict, side_chains: args.reading.side_chains };
     let loaded = read(bytes, options).map_err(|error| {
-        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(&args.file))))
+        let is_unknown = matches!(error, ReadError::Unrecognised { .. });
+        let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(&args.file))));
+        let option = args.reading.format_option;
+        let help =
+            || format!("where it is a session, `{option}` names its format; `epitome convert --help` lists them");
+        if is_unknown { failure.with_help(help()) } else { failure }
     })?;
     if !quiet {
         for warning in &loaded.warnings {

@@ -2,6 +2,7 @@
 
 use epitome::Session;
 use epitome::formats::Loaded;
+use epitome::recall::{find_by_handle, message_number};
 use epitome::store::{Opened, SessionFile};
 use epitome::strategy::{Archive, Archived};
 
@@ -82,13 +83,18 @@ impl Kept {
         }
     }
 
-    /// What left under a handle. An agent's file has no archive, but it may have what left: then it is known by its handle,
-    /// which is a hash of it. Linear in the session.
+    /// What left under a handle, or the message of a number. What no archive has, the session may have: then it is known by
+    /// its handle, which is a hash of it. Linear in the session.
     pub(crate) fn recall(&self, handle: &str) -> Result<Option<Archived>, Failure> {
         let handle = handle.trim();
-        match self {
-            Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage),
-            Self::Recorded { .. } => Ok(epitome_mcp::find_by_handle(self.session(), handle)),
+        if let Some(number) = message_number(handle) {
+            let message = self.session().log().get(number as usize);
+            return Ok(message.map(|message| Archived::Messages(vec![message.clone()])));
         }
+        let archived = match self {
+            Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage)?,
+            Self::Recorded { .. } => None,
+        };
+        Ok(archived.or_else(|| find_by_handle(self.session(), handle)))
     }
 }

@@ -17,6 +17,7 @@ mod kept;
 mod memories;
 mod output;
 mod render;
+mod store;
 mod summaries;
 
 use std::process::ExitCode;

@@ -80,7 +80,7 @@ impl fmt::Display for Generations {
 /// A view written as OpenAI chat and read back. The error says what is wrong with the text.
 pub(crate) fn piped(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
     let rendered = render(view, Profile::OpenaiChat, tools, None);
-    let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
+    let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
     let loaded = read(rendered.json.into_bytes(), options).map_err(|error| format!("cannot be read back: {error}"))?;
     loaded.sessions.into_iter().next().map(|named| named.session).ok_or_else(|| "is read back as nothing".to_owned())
 }

@@ -24,7 +24,7 @@ pub(crate) fn compact(command: &str, timeout: Duration, case: &Case, budget: u32
     let messages = answer.get("messages").filter(|messages| messages.is_array());
     let messages = messages.ok_or("its output has no list `messages`")?;
     let bytes = json!({ "messages": messages }).to_string().into_bytes();
-    let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
+    let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
     let mut loaded = read(bytes, options).map_err(|error| format!("its messages cannot be read: {error}"))?;
     let session = loaded.sessions.pop().ok_or("its messages are none")?;
     Ok(session.session.view().to_vec())

@@ -15,9 +15,7 @@ pub struct Warning {
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// No format fits.
-    #[error(
-        "this is no session in a known format ({seen}); `--from` names a format, `epitome convert --help` lists them"
-    )]
+    #[error("this is no session in a known format ({seen})")]
     Unrecognised {
         /// What the content looks like.
         seen: String,

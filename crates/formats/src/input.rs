@@ -194,6 +194,8 @@ pub(crate) struct Probe<'a> {
     pub problem: Option<ReadError>,
     /// The first lines parsed, at most 200, for [`Shape::Lines`].
     pub heads: Vec<Value>,
+    /// Whether files of helpers are read as sessions: see [`ReadOptions`](crate::ReadOptions).
+    pub side_chains: bool,
 }
 
 impl<'a> Probe<'a> {
@@ -226,7 +228,7 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, problem, heads }
+        Self { shape, document, problem, heads, side_chains: false }
     }
 }
 

@@ -6,12 +6,14 @@
 mod agents;
 mod dialogues;
 mod error;
+mod follow;
 mod format;
 mod input;
 mod read;
 mod wire;
 
 pub use error::{ReadError, Warning};
+pub use follow::Follower;
 pub use format::Format;
 pub use read::{Loaded, LoadedSession, MAX_DECOMPRESSED, ReadOptions, read};
 pub use wire::{

@@ -19,6 +19,10 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Whether a damaged line is an error and not a warning.
     pub strict: bool,
+    /// Whether a file that holds nothing but what a helper of an agent did (`agent-….jsonl` beside a session of Claude Code)
+    /// is read as a session of its own, named after the session and the helper. What is read so is to be looked at: it is
+    /// not written back.
+    pub side_chains: bool,
 }
 
 /// What a file holds.
@@ -68,6 +72,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
     let bytes: Arc<[u8]> = Arc::from(bytes);
     let mut warnings = Vec::new();
     let mut probe = Probe::new(split(&bytes)?);
+    probe.side_chains = options.side_chains;
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }

@@ -55,7 +55,9 @@ fn unreadable_input_is_named() {
 fn damaged_documents_say_what_and_where() {
     let check = |input: &[u8], expect: &str| {
         for format in [None, Some(Format::Codex), Some(Format::OpenaiChat)] {
-            let error = read(input.to_vec(), ReadOptions { format, strict: false }).unwrap_err().to_string();
+            let error = read(input.to_vec(), ReadOptions { format, strict: false, ..ReadOptions::default() })
+                .unwrap_err()
+                .to_string();
             assert!(error.starts_with(&format!("damaged JSON at {expect}")), "{error}");
         }
     };
@@ -104,7 +106,9 @@ fn numbers_and_depths_beyond_a_value() {
     check(&call.replace("{\"role\":\"user\"", r#"{"half":"\ud800","role":"user""#), Format::Anthropic, 2);
     // What else there is would lose the part.
     let check = |input: &str, format: Option<Format>, expect: &str| {
-        let error = read(input.as_bytes().to_vec(), ReadOptions { format, strict: false }).unwrap_err().to_string();
+        let error = read(input.as_bytes().to_vec(), ReadOptions { format, strict: false, ..ReadOptions::default() })
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with(&format!("damaged JSON at {expect}")), "{error}");
     };
     check("{\n\"x\": 1e999}", None, "line 2, column 10: number out of range");
@@ -127,13 +131,14 @@ fn damaged_lines_are_passed_over_or_refused() {
     let lines: Vec<Option<usize>> = loaded.warnings.iter().map(|warning| warning.line).collect();
     assert_eq!(lines, [Some(2), Some(3)]);
     assert_eq!(loaded.sessions[0].session.log().len(), 2);
-    let error = read(damaged.to_vec(), ReadOptions { strict: true, format: None }).unwrap_err();
+    let error =
+        read(damaged.to_vec(), ReadOptions { strict: true, format: None, ..ReadOptions::default() }).unwrap_err();
     assert!(matches!(error, ReadError::DamagedLine { line: 2, .. }), "{error}");
     // Agents' files are parsed once, and report their damaged lines as well.
     let agent = b"{\"type\":\"user\",\"uuid\":\"1\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"content\":\"a\"}}\n{\"type\":\n";
     let loaded = read(agent.to_vec(), ReadOptions::default()).unwrap();
     assert_eq!((loaded.format, loaded.warnings.len(), loaded.warnings[0].line), (Format::ClaudeCode, 1, Some(2)));
-    assert!(read(agent.to_vec(), ReadOptions { strict: true, format: None }).is_err());
+    assert!(read(agent.to_vec(), ReadOptions { strict: true, format: None, ..ReadOptions::default() }).is_err());
 }
 
 #[test]
@@ -189,7 +194,10 @@ fn what_reads_as_nothing_is_told() {
 #[test]
 fn a_named_format_is_the_only_one_tried() {
     let check = |format: Format, input: &str, works: bool| {
-        let read = read(input.as_bytes().to_vec(), ReadOptions { format: Some(format), strict: false });
+        let read = read(
+            input.as_bytes().to_vec(),
+            ReadOptions { format: Some(format), strict: false, ..ReadOptions::default() },
+        );
         assert_eq!(read.is_ok(), works, "{format}: {:?}", read.err());
         if let Ok(loaded) = read {
             assert_eq!(loaded.format, format);

@@ -1,13 +1,14 @@
 //! What a model reads in answer to a call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome::recall::{Page, Passage, Query};
 use epitome::session::heading::grouped;
-use epitome::session::{Content, Message};
+use epitome::session::{Content, Message, Session};
 use epitome::strategy::Archived;
 
-use crate::tools::LAST_PAGE;
+use crate::call::RECALLED_CHARACTERS;
 
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,125 +31,243 @@ impl Answer {
     }
 }
 
-/// A page of found passages. Linear in its texts.
-pub(crate) fn of_page(query: &Query, page: &Page) -> Answer {
-    let asked: Vec<String> = query.words.iter().map(|words| format!("`{words}`")).collect();
-    let asked = if asked.is_empty() { "the newest".to_owned() } else { asked.join(", ") };
+/// The answer that is a page of found passages, of the session that was searched. Linear in its texts and in the messages
+/// that they are of.
+pub(crate) fn page_answer(query: &Query, page: &Page, session: &Session) -> Answer {
+    let words: Vec<String> = query.words.iter().map(|words| format!("`{words}`")).collect();
+    let sought = if words.is_empty() { "the newest".to_owned() } else { words.join(", ") };
+    let order = if query.newest { "the newest of what matches well first" } else { "the best first" };
     let mut text = match (page.passages.len(), query.page) {
         (0, 0) => format!(
-            "Nothing in the history matches {asked}. Try other words: an identifier, a file's name, part of an error message."
+            "Nothing in the history matches {sought}. Try other words: an identifier, a file's name, part of an error message."
         ),
-        (0, _) => format!("There is nothing more for {asked}."),
-        (1, _) => format!("1 passage for {asked}."),
-        (count, _) => format!("{count} passages for {asked}, the best first."),
+        (0, _) => format!("There is nothing more for {sought}."),
+        (1, _) => format!("1 passage for {sought}."),
+        (count, _) => format!("{count} passages for {sought}, {order}."),
     };
     for passage in &page.passages {
         text.push_str("\n\n");
-        text.push_str(&heading_of(passage));
+        text.push_str(&passage_heading(passage, session));
         text.push('\n');
         text.push_str(passage.text.trim_end());
     }
     if page.more {
         let next = query.page.saturating_add(1);
-        let how = if next > LAST_PAGE { "ask with other words".to_owned() } else { format!("page {next}") };
+        let how = if next < Query::MOST_PAGES { format!("page {next}") } else { "ask with other words".to_owned() };
         text.push_str(&format!("\n\nThere are more: {how}."));
     }
     Answer::new(text)
 }
 
-/// Where a passage stands: `--- #37 · tool · Bash · src/main.rs · left the context · recall 0a1b2c3d`.
-fn heading_of(passage: &Passage) -> String {
-    let mut heading = format!("--- #{} · {}", passage.number, passage.role.as_str());
+/// Where a passage stands, and what brings the rest of its message back:
+/// `--- #37 · tool · Bash · src/main.rs · left the context · recall #37 offset 12000`. The handle of a compaction begins at
+/// its first message, so the message is named, and the character in it where its beginning would not show the passage.
+fn passage_heading(passage: &Passage, session: &Session) -> String {
+    let mut heading = format!("--- #{} · {}", passage.number, passage.speaker());
     for part in [&passage.tool, &passage.file].into_iter().flatten() {
         heading.push_str(" · ");
         heading.push_str(part);
     }
     match passage.in_context {
         Some(true) => heading.push_str(" · still in the context"),
-        Some(false) => heading.push_str(" · left the context"),
+        Some(false) => {
+            heading.push_str(&format!(" · left the context · recall #{}", passage.number));
+            let offset = passage_offset(passage, session).unwrap_or(0);
+            if offset + passage.text.chars().count() > RECALLED_CHARACTERS {
+                heading.push_str(&format!(" offset {offset}"));
+            }
+        }
         None => {}
-    }
-    if let Some(handle) = &passage.handle {
-        heading.push_str(" · recall ");
-        heading.push_str(handle);
     }
     heading
 }
 
-/// A part of what is recalled. Linear in all of it.
-pub(crate) fn of_recalled(handle: &str, item: &Archived, offset: usize, limit: usize) -> Answer {
-    let whole = text_of(item);
-    let characters = whole.chars().count();
-    if offset >= characters && offset > 0 {
-        return Answer::refusal(format!("`{handle}` has {characters} characters: `offset` is behind its end"));
+/// The character of the recalled message at which a passage begins. A call's arguments are shown in another form than they
+/// are recalled in: of these the first.
+fn passage_offset(passage: &Passage, session: &Session) -> Option<usize> {
+    let message = session.log().get(passage.number as usize)?;
+    let part = passage.parts.iter().find(|part| part.message == passage.number)?;
+    let mut text = message_heading(message, Some(passage.number));
+    for (number, block) in message.blocks.iter().enumerate() {
+        let content = block_text(&block.content);
+        if number == part.block as usize {
+            let before = part.bytes.as_ref().map_or(0, |bytes| bytes.start as usize);
+            let before = content.as_deref().and_then(|content| content.get(..before)).unwrap_or_default();
+            return Some(text.chars().count() + 1 + before.chars().count());
+        }
+        content.into_iter().for_each(|content| text.extend(["\n", &*content]));
     }
-    let mut text: String = whole.chars().skip(offset).take(limit).collect();
-    let end = (offset + limit).min(characters);
-    let more = end < characters;
-    if offset > 0 || more {
-        let [from, to, all] = [offset, end, characters].map(|it| grouped(it as u64));
-        let next = if more { format!("; go on with offset {end}") } else { String::new() };
-        text.push_str(&format!("\n[characters {from} to {to} of {all}{next}]"));
-    }
-    Answer::new(text)
+    None
 }
 
-/// What was archived as text: whole messages under their roles.
-pub fn text_of(item: &Archived) -> String {
+/// A part of what is recalled.
+pub(crate) struct Recall<'a> {
+    /// The handle by which it was asked for.
+    pub(crate) handle: &'a str,
+    /// What is kept under it.
+    pub(crate) item: &'a Archived,
+    /// The character to begin at.
+    pub(crate) offset: usize,
+    /// Characters at most.
+    pub(crate) limit: usize,
+    /// The session's log, which has the numbers of the item's messages.
+    pub(crate) log: &'a [Arc<Message>],
+}
+
+impl Recall<'_> {
+    /// The answer: the part, and where there is more, how to go on. Linear in the item, and in the log to find its messages.
+    pub(crate) fn answer(&self) -> Answer {
+        let Self { handle, item, offset, limit, log } = *self;
+        let numbers = message_numbers(item, log);
+        let whole = item_text(item, &numbers);
+        let characters = whole.chars().count();
+        if offset >= characters && offset > 0 {
+            return Answer::refusal(format!("`{handle}` has {characters} characters: `offset` is behind its end"));
+        }
+        let mut text: String = whole.chars().skip(offset).take(limit).collect();
+        let end = offset.saturating_add(limit).min(characters);
+        let more = end < characters;
+        let known = (numbers.iter().flatten().min(), numbers.iter().flatten().max());
+        if offset > 0 || more {
+            let [from, to, all] = [offset, end, characters].map(|it| grouped(it as u64));
+            let next = if more { format!("; go on with offset {end}") } else { String::new() };
+            let alone = match known {
+                (Some(first), Some(last)) if first < last => {
+                    format!("; it holds #{first} to #{last}, and recall #NUMBER gives one of them alone")
+                }
+                _ => String::new(),
+            };
+            text.push_str(&format!("\n[characters {from} to {to} of {all}{next}{alone}]"));
+        }
+        Answer::new(text)
+    }
+}
+
+/// The numbers in the log of an item's messages; `None` for those that were never said, as summaries are. Linear in both as
+/// a rule: a message mostly stands behind the one before.
+fn message_numbers(item: &Archived, log: &[Arc<Message>]) -> Vec<Option<u32>> {
+    let Archived::Messages(messages) = item else { return Vec::new() };
+    let is_same = |one: &Arc<Message>, other: &Arc<Message>| Arc::ptr_eq(one, other) || one == other;
+    let mut next = 0;
+    let number = |message: &Arc<Message>| {
+        let behind = (next..log.len()).find(|number| is_same(&log[*number], message));
+        let number = behind.or_else(|| log[..next].iter().position(|known| is_same(known, message)))?;
+        next = number + 1;
+        Some(number as u32)
+    };
+    messages.iter().map(number).collect()
+}
+
+/// What was archived as text: whole messages under their numbers and roles.
+fn item_text(item: &Archived, numbers: &[Option<u32>]) -> String {
     match item {
         Archived::Text(text) => text.to_string(),
         Archived::Messages(messages) => {
-            let texts: Vec<String> = messages.iter().map(message_text).collect();
+            let numbers = numbers.iter().copied().chain(std::iter::repeat(None));
+            let texts: Vec<String> =
+                messages.iter().zip(numbers).map(|(message, number)| message_text(message, number)).collect();
             texts.join("\n\n")
         }
     }
 }
 
-fn message_text(message: &Arc<Message>) -> String {
-    let mut text = format!("{}:", message.role.as_str());
-    for block in &message.blocks {
-        let part = match &block.content {
-            Content::Text { text } => text.to_string(),
-            Content::Thinking(thinking) => thinking.text.to_string(),
-            Content::ToolCall(call) => format!("{} {}", call.name, call.arguments.text()),
-            Content::ToolResult(result) => result.text.to_string(),
-            Content::Opaque(opaque) => opaque.json.to_string(),
-            Content::Media(media) => format!("[{}]", media.mime),
-            Content::Gone => continue,
-        };
-        text.push('\n');
-        text.push_str(&part);
-    }
+fn message_text(message: &Message, number: Option<u32>) -> String {
+    let mut text = message_heading(message, number);
+    let contents = message.blocks.iter().filter_map(|block| block_text(&block.content));
+    contents.for_each(|content| text.extend(["\n", &*content]));
     text
+}
+
+fn message_heading(message: &Message, number: Option<u32>) -> String {
+    let role = message.role.as_str();
+    number.map_or_else(|| format!("{role}:"), |number| format!("#{number} {role}:"))
+}
+
+/// What a block says; `None` where nothing is left of it.
+fn block_text(content: &Content) -> Option<Cow<'_, str>> {
+    Some(match content {
+        Content::Text { text } => Cow::Borrowed(text),
+        Content::Thinking(thinking) => Cow::Borrowed(&thinking.text),
+        Content::ToolCall(call) => Cow::Owned(format!("{} {}", call.name, call.arguments.text())),
+        Content::ToolResult(result) => Cow::Borrowed(&result.text),
+        Content::Opaque(opaque) => Cow::Borrowed(&opaque.json),
+        Content::Media(media) => Cow::Owned(format!("[{}]", media.mime)),
+        Content::Gone => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use epitome::session::{Origin, Role};
+    use epitome::recall::Index;
+    use epitome::session::{Change, EditKind, EntryKey, Epoch, Origin, Role, Trigger};
 
     use super::*;
 
+    fn typed(text: &str) -> Arc<Message> {
+        Arc::new(Message::text("", Role::User, Origin::Typed, text))
+    }
+
     #[test]
     fn long_texts_come_in_parts() {
+        let recall = |item: &Archived, offset, limit| Recall { handle: "0a1b", item, offset, limit, log: &[] }.answer();
         let check = |offset, limit, expect: &str| {
-            let answer = of_recalled("0a1b", &Archived::Text("zwölf Boxkämpfer".into()), offset, limit);
-            assert_eq!(answer.text, expect);
+            assert_eq!(recall(&Archived::Text("zwölf Boxkämpfer".into()), offset, limit).text, expect);
         };
         check(0, 100, "zwölf Boxkämpfer");
         check(0, 5, "zwölf\n[characters 0 to 5 of 16; go on with offset 5]");
         check(6, 100, "Boxkämpfer\n[characters 6 to 16 of 16]");
+        check(6, usize::MAX, "Boxkämpfer\n[characters 6 to 16 of 16]");
         check(16, 5, "`0a1b` has 16 characters: `offset` is behind its end");
-        let said = |text: &str| Arc::new(Message::text("", Role::User, Origin::Typed, text));
-        let answer = of_recalled("0a1b", &Archived::Messages(vec![said("one"), said("two")]), 0, 100);
+        let answer = recall(&Archived::Messages(vec![typed("one"), typed("two")]), 0, 100);
         assert_eq!(answer.text, "user:\none\n\nuser:\ntwo");
     }
 
     #[test]
+    fn messages_are_named_by_their_numbers() {
+        let log = ["zero", "one", "two", "one", "four"].map(typed);
+        let summary = typed("a summary, which nobody said");
+        let item = Archived::Messages(vec![Arc::clone(&log[1]), summary, Arc::clone(&log[2]), typed("one")]);
+        let recall = |limit| Recall { handle: "0a1b", item: &item, offset: 0, limit, log: &log }.answer();
+        let text = "#1 user:\none\n\nuser:\na summary, which nobody said\n\n#2 user:\ntwo\n\n#3 user:\none";
+        assert_eq!(recall(1_000).text, text);
+        let cut = recall(12);
+        let how = "; go on with offset 12; it holds #1 to #3, and recall #NUMBER gives one of them alone]";
+        assert!(cut.text.ends_with(how), "{}", cut.text);
+    }
+
+    #[test]
+    fn a_heading_leads_to_the_very_place() {
+        let long = format!("{}the port is 8080\n{}", "nothing of interest\n".repeat(1_000), "nor here\n".repeat(1_000));
+        let texts = ["first", &long, "the last line"];
+        let mut session = Session::new();
+        session.extend(texts.map(|text| Message::text("", Role::User, Origin::Typed, text)));
+        let all = (0..2).map(|number| Change::Remove { entry: EntryKey::Log(number) }).collect();
+        session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Drop, all, Vec::new()));
+        let search = |words: &str, characters: usize| {
+            let query = Query { limit: 1, characters, ..Query::new(words) };
+            let mut page = Index::build(&session).search(&query).unwrap();
+            page.locate(&session);
+            page_answer(&query, &page, &session).text
+        };
+        let text = search("port 8080", 300);
+        let offset = text.split(" · recall #1 offset ").nth(1).unwrap().split('\n').next().unwrap();
+        let item = Archived::Messages(vec![Arc::clone(&session.log()[1])]);
+        let offset = offset.parse().unwrap();
+        let recalled = Recall { handle: "#1", item: &item, offset, limit: 400, log: session.log() }.answer().text;
+        let passage = text.split_once("--- #1").unwrap().1.split_once('\n').unwrap().1;
+        let shown = passage.split("\n\nThere are more").next().unwrap();
+        assert!(shown.contains("8080") && recalled.starts_with(shown), "{recalled}\n{text}");
+        assert!(search("first", 40).contains("--- #0 · user · left the context · recall #0\n"), "short: no offset");
+        assert!(search("last line", 15).contains("--- #2 · user · still in the context\n"));
+    }
+
+    #[test]
     fn nothing_found_says_what_to_do() {
-        let answer = of_page(&Query::new("pears"), &Page::default());
-        assert!(answer.text.starts_with("Nothing in the history matches `pears`. Try other words"), "{}", answer.text);
-        assert!(!answer.is_refusal);
-        assert!(!of_page(&Query { page: 1, ..Query::new("pears") }, &Page::default()).text.contains("Try"));
+        let answer = |query: Query| page_answer(&query, &Page::default(), &Session::new());
+        let first = answer(Query::new("pears"));
+        assert!(first.text.starts_with("Nothing in the history matches `pears`. Try other words"), "{}", first.text);
+        assert!(!first.is_refusal);
+        assert!(!answer(Query { page: 1, ..Query::new("pears") }).text.contains("Try"));
     }
 }

@@ -3,17 +3,13 @@
 use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
-use crate::tools::{CONTEXT_STATUS, LAST_PAGE, RECALL, SEARCH_HISTORY, SESSION};
+use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
 
 /// Characters that `recall` gives back at once: as many as a page of found passages.
 pub const RECALLED_CHARACTERS: usize = 9_000;
 
 /// The most characters that may be asked for at once.
 const MOST_CHARACTERS: usize = 100_000;
-
-/// The most queries of a search, and characters of each: more is no question.
-const MOST_QUERIES: usize = 16;
-const MOST_QUERY_CHARACTERS: usize = 2_000;
 
 /// A call of one of the tools.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,29 +37,24 @@ impl Call {
         match tool {
             SEARCH_HISTORY => {
                 let words = match given("queries").or_else(|| given("query")).or_else(|| given("words")) {
-                    Some(value) => texts("queries", value)?,
+                    Some(value) => read_strings("queries", value)?,
                     None => Vec::new(),
                 };
                 let words: Vec<String> =
                     words.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect();
-                let newest = given("newest").map_or(Ok(false), |value| truth("newest", value))?;
-                if words.is_empty() && !newest {
+                let newest = given("newest").map_or(Ok(false), |value| read_truth("newest", value))?;
+                let from = given("from").map_or(Ok(Vec::new()), |value| read_strings("from", value))?;
+                let from = from.iter().map(|name| name.parse::<Source>()).collect::<Result<_, _>>();
+                let from: Vec<Source> = from.map_err(|error| format!("`from`: {error}"))?;
+                if words.is_empty() && from.is_empty() && !newest {
                     return Err(
                         "`queries` is missing: pass the question, and likely identifiers, as a list of texts".into()
                     );
                 }
-                if words.len() > MOST_QUERIES || words.iter().any(|it| it.chars().count() > MOST_QUERY_CHARACTERS) {
-                    let most = format!("{MOST_QUERIES} queries of {MOST_QUERY_CHARACTERS} characters");
-                    return Err(format!("`queries` takes at most {most}: ask for less at once"));
-                }
-                let from = given("from").map_or(Ok(Vec::new()), |value| texts("from", value))?;
-                let from = from.iter().map(|name| name.parse::<Source>()).collect::<Result<_, _>>();
-                let from = from.map_err(|error| format!("`from`: {error}"))?;
-                let page = given("page").map_or(Ok(0), |value| whole("page", value))?;
-                if page > LAST_PAGE {
-                    return Err(format!("`page` goes up to {LAST_PAGE}, not {page}: ask with other words"));
-                }
-                Ok(Self::Search(Query { words, from, newest, page, ..Query::default() }))
+                let page = given("page").map_or(Ok(0), |value| read_number("page", value))?;
+                let query = Query { words, from, newest, page, ..Query::default() };
+                query.check().map_err(|problem| format!("{problem}."))?;
+                Ok(Self::Search(query))
             }
             RECALL => {
                 let missing =
@@ -71,14 +62,14 @@ impl Call {
                 let handle = given("handle").ok_or(missing)?;
                 let handle = match handle {
                     Value::Number(number) => format!("#{number}"),
-                    other => one_text("handle", other)?,
+                    other => read_string("handle", other)?,
                 };
                 let handle = handle.trim().trim_start_matches("recall ").trim().to_owned();
                 if handle.is_empty() {
                     return Err(missing.to_owned());
                 }
-                let offset = given("offset").map_or(Ok(0), |value| whole("offset", value))?;
-                let limit = given("limit").map_or(Ok(RECALLED_CHARACTERS), |value| whole("limit", value))?;
+                let offset = given("offset").map_or(Ok(0), |value| read_number("offset", value))?;
+                let limit = given("limit").map_or(Ok(RECALLED_CHARACTERS), |value| read_number("limit", value))?;
                 Ok(Self::Recall { handle, offset, limit: limit.clamp(1, MOST_CHARACTERS) })
             }
             CONTEXT_STATUS => Ok(Self::Status),
@@ -100,22 +91,22 @@ impl Call {
 
 /// The session that a call names, where it names one.
 pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, String> {
-    arguments.get(SESSION).filter(|value| !value.is_null()).map(|value| one_text(SESSION, value)).transpose()
+    arguments.get(SESSION).filter(|value| !value.is_null()).map(|value| read_string(SESSION, value)).transpose()
 }
 
-fn one_text(name: &str, value: &Value) -> Result<String, String> {
+fn read_string(name: &str, value: &Value) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` is a text, not {value}"))
 }
 
-fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
+fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::String(text) => Ok(vec![text.clone()]),
-        Value::Array(items) => items.iter().map(|item| one_text(name, item)).collect(),
+        Value::Array(items) => items.iter().map(|item| read_string(name, item)).collect(),
         other => Err(format!("`{name}` is a list of texts, not {other}")),
     }
 }
 
-fn truth(name: &str, value: &Value) -> Result<bool, String> {
+fn read_truth(name: &str, value: &Value) -> Result<bool, String> {
     match value {
         Value::Bool(truth) => Ok(*truth),
         Value::String(text) if text == "true" || text == "false" => Ok(text == "true"),
@@ -123,7 +114,7 @@ fn truth(name: &str, value: &Value) -> Result<bool, String> {
     }
 }
 
-fn whole(name: &str, value: &Value) -> Result<usize, String> {
+fn read_number(name: &str, value: &Value) -> Result<usize, String> {
     let number = match value {
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_u64().and_then(|number| usize::try_from(number).ok()),
@@ -161,9 +152,11 @@ mod tests {
         check(SEARCH_HISTORY, r#"{"queries": 7}"#, Err("list of texts"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "from": "me"}"#, Err("take user, assistant"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "page": -1}"#, Err("whole number"));
-        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 1000000000}"#, Err("`page` goes up to 20"));
-        let last = Query { page: 20, ..search(&["x"]) };
-        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 20}"#, Ok(Call::Search(last)));
+        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 20}"#, Err("20 pages at most"));
+        let last = Query { page: 19, ..search(&["x"]) };
+        check(SEARCH_HISTORY, r#"{"queries": "x", "page": 19}"#, Ok(Call::Search(last)));
+        let of_user = Query { from: vec![Source::User], ..search(&[]) };
+        check(SEARCH_HISTORY, r#"{"from": "user"}"#, Ok(Call::Search(of_user)));
         check(SEARCH_HISTORY, &format!(r#"{{"queries": "{}"}}"#, "x".repeat(2_001)), Err("at most"));
         check(SEARCH_HISTORY, r#"{"queries": "x""#, Err("not a JSON object"));
         let recall = |handle: &str, offset, limit| Ok(Call::Recall { handle: handle.to_owned(), offset, limit });

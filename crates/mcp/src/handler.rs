@@ -56,7 +56,7 @@ fn at_hand() -> Map<String, Value> {
     Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))])
 }
 
-fn described(tool: Tool) -> rmcp::model::Tool {
+fn describe(tool: Tool) -> rmcp::model::Tool {
     let schema = match tool.schema {
         Value::Object(schema) => schema,
         _ => Map::new(), // schemas are objects
@@ -79,7 +79,7 @@ impl<A: Answers> ServerHandler for Handler<A> {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = tools(self.answers.has_many_sessions());
-        Ok(ListToolsResult::with_all_items(tools.into_iter().map(described).collect()))
+        Ok(ListToolsResult::with_all_items(tools.into_iter().map(describe).collect()))
     }
 
     async fn call_tool(

@@ -7,6 +7,7 @@
 
 mod answer;
 mod call;
+mod growth;
 mod handler;
 mod local;
 mod past;
@@ -16,11 +17,11 @@ mod serve;
 mod status;
 pub mod tools;
 
-pub use answer::{Answer, text_of};
+pub use answer::Answer;
 pub use call::{Call, RECALLED_CHARACTERS, session_of};
 pub use handler::{Answers, Handler};
 pub use local::{LocalSession, Place, ReadProblem};
-pub use past::{LogIndex, Past, find_by_handle};
+pub use past::{LogIndex, Past};
 pub use remote::{RemoteProblem, RemoteService};
 pub use rmcp::model::Extensions;
 pub use run::run;

@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 
 use crate::answer::Answer;
 use crate::call::Call;
+use crate::growth::Growth;
 use crate::handler::Answers;
 use crate::past::{LogIndex, Past};
 use crate::status::ContextStatus;
@@ -79,6 +80,8 @@ struct Known {
     stamp: Stamp,
     session: Session,
     archive: Option<SessionArchive>,
+    /// What reads on where its file grows; there is none until it has grown once.
+    growth: Option<Growth>,
 }
 
 /// Answers for one session, as it is when it is asked: what was written since is read first.
@@ -104,7 +107,8 @@ impl LocalSession {
         Self { place, engine: epitome::engine_of(&runtime), runtime, state: Mutex::default() }
     }
 
-    /// Reads the session where it has changed since the last time. Linear in it then; its index costs what is new.
+    /// Reads the session where it has changed since the last time. The file of an agent that appends to it (Claude Code, Codex,
+    /// Pi) is read whole twice, then only what was appended; others are read whole. The index costs what is new.
     pub async fn refresh(&self) -> Result<(), ReadProblem> {
         self.state.lock().await.refresh(&self.place).await
     }
@@ -121,7 +125,7 @@ impl LocalSession {
             Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
             None => Ok(None),
         };
-        let status = || ContextStatus::of(&known.session, &self.engine, &self.runtime.budget);
+        let status = || ContextStatus::measure(&known.session, &self.engine, &self.runtime.budget);
         let mut past = Past { session: &known.session, index, archive: &archive, status: &status };
         let mut answer = past.answer(&call);
         if let Some(problem) = problem {
@@ -153,8 +157,7 @@ impl State {
                 } else {
                     let stamp = stamp_of(path)?;
                     if !self.is_at(&stamp) {
-                        let (session, archive) = read_file(path, *format, session.as_deref())?;
-                        self.known = Some(Known { stamp, session, archive });
+                        self.known = Some(self.read_file(path, stamp, *format, session.as_deref())?);
                     }
                 }
             }
@@ -167,7 +170,7 @@ impl State {
                 if !self.is_at(&Stamp::Store(info.version)) {
                     let stored = store.session(tenant, id).await.map_err(failed)?;
                     let (stamp, archive) = (Stamp::Store(stored.version), Some(stored.archive));
-                    self.known = Some(Known { stamp, session: stored.session, archive });
+                    self.known = Some(Known { stamp, session: stored.session, archive, growth: None });
                 }
             }
         }
@@ -178,6 +181,26 @@ impl State {
         self.known.as_ref().is_some_and(|known| known.stamp == *stamp)
     }
 
+    /// Reads a file: what was appended, where it is the one that is known and has only grown; else the whole of it.
+    fn read_file(
+        &mut self,
+        path: &Path,
+        stamp: Stamp,
+        format: Option<Format>,
+        wanted: Option<&str>,
+    ) -> Result<Known, ReadProblem> {
+        let known = self.known.as_mut().filter(|known| matches!(&known.stamp, Stamp::File(file, ..) if file == path));
+        let is_known = known.is_some();
+        // A session that is chosen by its name is looked up by it each time: the name may be another's by now.
+        if let Some(growth) = known.and_then(|known| known.growth.take()).filter(|_| wanted.is_none())
+            && let Some((growth, session)) = growth.read_on(path)
+        {
+            return Ok(Known { stamp, session, archive: None, growth: Some(growth) });
+        }
+        let (session, archive, growth) = read_whole(path, format, wanted, is_known)?;
+        Ok(Known { stamp, session, archive, growth })
+    }
+
     /// Takes the newest file of a folder that reads as a session.
     fn refresh_from_folder(
         &mut self,
@@ -186,7 +209,7 @@ impl State {
         wanted: Option<&str>,
     ) -> Result<(), ReadProblem> {
         let mut passed = Vec::new();
-        for file in newest_of(folder)?.into_iter().take(TRIES) {
+        for file in newest_files(folder)?.into_iter().take(TRIES) {
             // It may have gone since the folder was listed.
             let Ok(stamp) = stamp_of(&file) else { continue };
             if self.is_at(&stamp) {
@@ -197,12 +220,12 @@ impl State {
                 passed.push(self.passed.swap_remove(before));
                 continue;
             }
-            let problem = match read_file(&file, format, wanted) {
-                Ok((session, _)) if session.log().is_empty() => {
+            let problem = match self.read_file(&file, stamp.clone(), format, wanted) {
+                Ok(read) if read.session.log().is_empty() => {
                     ReadProblem::Unreadable(format!("{}: nothing was said in it", file.display()))
                 }
-                Ok((session, archive)) => {
-                    self.known = Some(Known { stamp, session, archive });
+                Ok(read) => {
+                    self.known = Some(read);
                     self.passed = passed;
                     return Ok(());
                 }
@@ -222,36 +245,42 @@ impl State {
 }
 
 fn stamp_of(file: &Path) -> Result<Stamp, ReadProblem> {
-    let about = fs::metadata(file).map_err(|error| of_io(file, &error))?;
+    let about = fs::metadata(file).map_err(|error| io_problem(file, &error))?;
     Ok(Stamp::File(file.to_owned(), about.len(), about.modified().ok()))
 }
 
-fn of_io(path: &Path, error: &std::io::Error) -> ReadProblem {
+fn io_problem(path: &Path, error: &std::io::Error) -> ReadProblem {
     match error.kind() {
         std::io::ErrorKind::NotFound => ReadProblem::Missing(path.display().to_string()),
         _ => ReadProblem::Unreadable(format!("{} cannot be read: {error}", path.display())),
     }
 }
 
-/// The session of a file, and its archive where the file has one. Linear in the file.
-fn read_file(
+/// The session of a file, and its archive where the file has one; with `follows` also what reads on when it grows. Linear in
+/// the file.
+fn read_whole(
     path: &Path,
     format: Option<Format>,
     wanted: Option<&str>,
-) -> Result<(Session, Option<SessionArchive>), ReadProblem> {
+    follows: bool,
+) -> Result<(Session, Option<SessionArchive>, Option<Growth>), ReadProblem> {
     let unreadable = |problem: String| ReadProblem::Unreadable(format!("{}: {problem}", path.display()));
-    let bytes = fs::read(path).map_err(|error| of_io(path, &error))?;
+    let bytes = fs::read(path).map_err(|error| io_problem(path, &error))?;
     if format.is_none() && SessionFile::is_one(&bytes) {
         let opened = SessionFile::parse(path, &bytes).map_err(|error| unreadable(error.to_string()))?;
-        return Ok((opened.session, Some(opened.archive)));
+        return Ok((opened.session, Some(opened.archive), None));
     }
-    let loaded = read(bytes, ReadOptions { format, strict: false }).map_err(|error| unreadable(error.to_string()))?;
-    let number = number_of(&loaded, wanted).map_err(unreadable)?;
+    let size = bytes.len();
+    let loaded = read(bytes, ReadOptions { format, strict: false, ..ReadOptions::default() })
+        .map_err(|error| unreadable(error.to_string()))?;
+    let number = session_number(&loaded, wanted).map_err(unreadable)?;
+    let is_plain = !loaded.gzip && loaded.bytes.len() == size;
+    let growth = if follows && is_plain { Growth::new(path, loaded.format, &loaded.bytes) } else { None };
     let session = loaded.sessions.into_iter().nth(number).map(|it| it.session);
-    session.map(|session| (session, None)).ok_or_else(|| unreadable("it holds no session".to_owned()))
+    session.map(|session| (session, None, growth)).ok_or_else(|| unreadable("it holds no session".to_owned()))
 }
 
-fn number_of(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
+fn session_number(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
     let names: Vec<&str> = loaded.sessions.iter().map(|session| session.name.as_str()).collect();
     let listed = || names.iter().take(8).copied().collect::<Vec<_>>().join(", ");
     match wanted {
@@ -266,14 +295,14 @@ fn number_of(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
 }
 
 /// The `.jsonl` and `.json` files in a folder at any depth, the one that was changed last first.
-fn newest_of(path: &Path) -> Result<Vec<PathBuf>, ReadProblem> {
+fn newest_files(path: &Path) -> Result<Vec<PathBuf>, ReadProblem> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     let (mut folders, mut seen) = (vec![(path.to_owned(), 0)], 0);
     while let Some((folder, depth)) = folders.pop() {
         // Files and folders come and go while they are listed.
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if depth == 0 => return Err(of_io(&folder, &error)),
+            Err(error) if depth == 0 => return Err(io_problem(&folder, &error)),
             Err(_) => continue,
         };
         for entry in entries.filter_map(Result::ok) {

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use epitome::recall::{Index, Page, Query, Share};
-use epitome::session::{Change, Content, EntryKey, Message, Session};
+use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
+use epitome::session::{Message, Session};
 use epitome::strategy::Archived;
-use epitome::strategy::archive::handles;
 
-use crate::answer::{self, Answer};
+use crate::answer::{Answer, Recall, page_answer};
 use crate::call::Call;
 use crate::status::ContextStatus;
 
@@ -44,17 +43,19 @@ impl LogIndex {
     }
 
     /// What is found, to be held against what other sessions have: see [`epitome::recall::Pool`].
-    pub fn share(&self, session: &Session, query: &Query) -> Share {
-        let mut share = self.index.share(query);
+    ///
+    /// Errors where the query is beyond its limits, as [`search`](Self::search) does.
+    pub fn share(&self, session: &Session, query: &Query) -> Result<Share, QueryProblem> {
+        let mut share = self.index.share(query)?;
         share.locate(session);
-        share
+        Ok(share)
     }
 
     /// What is found, each passage with whether the context still holds it, and the handle where it does not.
-    pub fn search(&self, session: &Session, query: &Query) -> Page {
-        let mut page = self.index.search(query);
+    pub fn search(&self, session: &Session, query: &Query) -> Result<Page, QueryProblem> {
+        let mut page = self.index.search(query)?;
         page.locate(session);
-        page
+        Ok(page)
     }
 }
 
@@ -82,10 +83,15 @@ impl Past<'_> {
         match call {
             Call::Search(query) => {
                 self.index.follow(self.session);
-                answer::of_page(query, &self.index.search(self.session, query))
+                match self.index.search(self.session, query) {
+                    Ok(page) => page_answer(query, &page, self.session),
+                    Err(problem) => Answer::refusal(format!("{problem}.")),
+                }
             }
             Call::Recall { handle, offset, limit } => match self.recall(handle) {
-                Ok(Some(item)) => answer::of_recalled(handle, &item, *offset, *limit),
+                Ok(Some(item)) => {
+                    Recall { handle, item: &item, offset: *offset, limit: *limit, log: self.session.log() }.answer()
+                }
                 Ok(None) => Answer::refusal(format!(
                     "Nothing is kept under `{handle}`. Marks, summaries and found passages name handles; #0 to #{} are the \
                      messages.",
@@ -99,59 +105,16 @@ impl Past<'_> {
 
     /// What a handle or a message's number stands for.
     fn recall(&self, handle: &str) -> Result<Option<Archived>, String> {
-        if let Some(number) = handle.strip_prefix('#') {
-            let number = number.trim().parse::<usize>().map_err(|_| format!("`{handle}` is not a message's number"))?;
-            return Ok(self.session.log().get(number).map(|message| Archived::Messages(vec![Arc::clone(message)])));
+        if let Some(number) = message_number(handle) {
+            let message = self.session.log().get(number as usize);
+            return Ok(message.map(|message| Archived::Messages(vec![Arc::clone(message)])));
+        }
+        if handle.starts_with('#') {
+            return Err(format!("`{handle}` is not a message's number"));
         }
         match (self.archive)(handle)? {
             Some(item) => Ok(Some(item)),
             None => Ok(find_by_handle(self.session, handle)),
-        }
-    }
-}
-
-/// What left a session under a handle, from the session alone: a handle is a hash of what it stands for. Linear in the
-/// session.
-pub fn find_by_handle(session: &Session, handle: &str) -> Option<Archived> {
-    items(session).find(|item| has_handle(item, handle.trim()))
-}
-
-/// Whether an item may have this handle: one of at least the shortest length.
-fn has_handle(item: &Archived, handle: &str) -> bool {
-    let mut all = handles(item);
-    all.next().is_some_and(|shortest| handle.starts_with(&*shortest)) && {
-        handles(item).any(|known| *known == *handle)
-    }
-}
-
-/// What an archive of a session could hold: every text, every message, and what each edit of a compaction removed.
-fn items(session: &Session) -> impl Iterator<Item = Archived> {
-    let texts = session.log().iter().flat_map(|message| {
-        message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(Archived::Text(text.clone())),
-            Content::Thinking(thinking) => Some(Archived::Text(thinking.text.clone())),
-            Content::ToolCall(call) => Some(Archived::Text(call.arguments.text().clone())),
-            Content::ToolResult(result) => Some(Archived::Text(result.text.clone())),
-            Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
-        })
-    });
-    let messages = session.log().iter().map(|message| Archived::Messages(vec![message.clone()]));
-    let removed = session.journal().iter().flat_map(|epoch| &epoch.edits).map(|edit| {
-        let removed = edit.changes.iter().filter_map(|change| match change {
-            Change::Remove { entry } => message_of(session, *entry),
-            Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
-        });
-        Archived::Messages(removed.collect())
-    });
-    texts.chain(messages).chain(removed)
-}
-
-fn message_of(session: &Session, key: EntryKey) -> Option<Arc<Message>> {
-    match key {
-        EntryKey::Log(index) => session.log().get(index as usize).cloned(),
-        EntryKey::Synthetic { epoch, index } => {
-            let epoch = session.journal().get(epoch as usize)?;
-            epoch.synthetics.get(index as usize).map(|synthetic| synthetic.message.clone())
         }
     }
 }

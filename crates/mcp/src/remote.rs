@@ -53,7 +53,7 @@ impl RemoteService {
         Ok(Self { client, url, token, session })
     }
 
-    async fn called(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, String> {
+    async fn call_service(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, String> {
         if let Some(session) = &self.session {
             arguments.entry(SESSION).or_insert_with(|| session.as_str().into());
         }
@@ -91,6 +91,6 @@ impl Answers for RemoteService {
     }
 
     async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
-        self.called(tool, arguments).await.unwrap_or_else(Answer::refusal)
+        self.call_service(tool, arguments).await.unwrap_or_else(Answer::refusal)
     }
 }

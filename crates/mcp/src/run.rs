@@ -19,7 +19,7 @@ pub fn run<A: Answers, E: From<ServeProblem>>(
     let outcome = threads.block_on(async {
         let answers = Arc::new(prepare.await?);
         match listen {
-            Some(address) => serve_http(answers, address, ready, interrupted()).await?,
+            Some(address) => serve_http(answers, address, ready, wait_for_interrupt()).await?,
             None => serve_stdio(answers).await?,
         }
         Ok(())
@@ -30,7 +30,7 @@ pub fn run<A: Answers, E: From<ServeProblem>>(
 }
 
 /// Done when somebody presses Ctrl-C; never where that cannot be told.
-async fn interrupted() {
+async fn wait_for_interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -53,7 +53,7 @@ const PARTS: [&str; 7] = ["system prompt", "summaries", "user", "assistant", "re
 
 impl ContextStatus {
     /// Looks at a session whose context `engine` counts and `budget` bounds. Linear in the log: what left is counted too.
-    pub fn of(session: &Session, engine: &Engine, budget: &Budget) -> Self {
+    pub fn measure(session: &Session, engine: &Engine, budget: &Budget) -> Self {
         let ledger = engine.ledger(session);
         let mut parts = PARTS.map(|part| ContextPart { part, messages: 0, tokens: 0 });
         let mut add = |part: usize, tokens: u32, is_new: bool| {

@@ -1,5 +1,6 @@
 //! The tools: names, what the model is told of them, and what they take. The same three over every protocol.
 
+use epitome::recall::Query;
 pub use epitome::recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
 use serde_json::{Value, json};
 
@@ -13,10 +14,6 @@ pub struct Tool {
     /// The JSON schema of its arguments, an object.
     pub schema: Value,
 }
-
-/// The last page of a search that may be asked for. Each page goes through all in front of it, and who has not found it in
-/// twenty asks with other words.
-pub const LAST_PAGE: usize = 20;
 
 /// The name of the argument that says whose history is meant.
 pub const SESSION: &str = "session";
@@ -44,7 +41,7 @@ pub fn search_history() -> Tool {
             "type": "object",
             "properties": {
                 "queries": {
-                    "type": "array", "items": {"type": "string"}, "minItems": 1,
+                    "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": Query::MOST_QUERIES,
                     "description": "One or several: the question, and likely identifiers. They are searched together.",
                 },
                 "from": {
@@ -52,7 +49,7 @@ pub fn search_history() -> Tool {
                     "description": "Only what these said: `file` is calls that read or change a file. Leave out for all.",
                 },
                 "newest": {"type": "boolean", "description": "The newest first among what matches."},
-                "page": {"type": "integer", "minimum": 0, "maximum": LAST_PAGE, "description": "0 for the best, 1 for those after them."},
+                "page": {"type": "integer", "minimum": 0, "maximum": Query::MOST_PAGES - 1, "description": "0 for the best, 1 for those after them."},
             },
             "required": ["queries"],
         }),
@@ -64,7 +61,7 @@ pub fn recall() -> Tool {
     Tool {
         name: RECALL,
         description: "Gives back word for word what has left the context, by the handle that a summary, a mark or a found \
-                      passage names (`recall 0a1b2c3d`), or one whole message by its number (`#37`).",
+                      passage names (`recall 0a1b2c3d`), or one message by its number (`recall #37`).",
         schema: json!({
             "type": "object",
             "properties": {

@@ -65,7 +65,7 @@ async fn three_tools_and_what_they_answer() {
         |tool: &rmcp::model::Tool| tool.meta.as_ref().is_some_and(|meta| meta.0["anthropic/alwaysLoad"] == true);
     assert_eq!(tools.iter().map(is_at_hand).collect::<Vec<_>>(), [true; 3], "Claude Code looks at this");
     let (_, text) = call(&client, "recall", json!({"handle": "#1"})).await;
-    assert_eq!(text, "assistant:\nUnderstood.");
+    assert_eq!(text, "#1 assistant:\nUnderstood.");
     let (_, text) = call(&client, "context_status", json!({})).await;
     assert!(text.starts_with("The context holds ") && text.contains("of 8,000 tokens"), "{text}");
     assert!(text.ends_with("Nothing has left it."), "{text}");

@@ -8,9 +8,9 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::page::Page;
 use crate::pieces::{Body, Piece, Reader, Speaker, text_of};
-use crate::query::Query;
-use crate::terms::{NAMES_OF_TYPED, Term, stem_key, terms, with_key};
-use crate::units::units;
+use crate::query::{Query, QueryProblem};
+use crate::terms::{NAMES_OF_TYPED, Term, read_terms, stem_key, with_key};
+use crate::units::read_units;
 use crate::{score, select};
 
 /// A line of the log, or a part of a long one.
@@ -88,16 +88,19 @@ impl Index {
     /// The passages that match a query, the best first. Each is a stretch of the log of up to
     /// [`characters`](Query::characters) / [`limit`](Query::limit) characters, 2,000 at most; neighbours become one. Which
     /// of them the context still holds, [`Page::locate`] tells. A few milliseconds for a million tokens.
-    pub fn search(&self, query: &Query) -> Page {
+    ///
+    /// Errors where the query is beyond its limits: [`Query::check`].
+    pub fn search(&self, query: &Query) -> Result<Page, QueryProblem> {
+        query.check()?;
         let ranking = score::rank(self, query);
-        select::select(self, query, &ranking)
+        Ok(select::select(self, query, &ranking))
     }
 
     fn add(&mut self, piece: Piece, message: &Message, stemmer: &Stemmer) {
         let text = body_of(&piece, message);
         let first = self.units.len();
         let number = self.pieces.len() as u32;
-        units(text, |range, ends_line| {
+        read_units(text, |range, ends_line| {
             let offset = self.characters;
             self.characters += text[range.clone()].chars().count() as u32 + u32::from(ends_line);
             let (start, end) = (range.start as u32, range.end as u32);
@@ -112,7 +115,7 @@ impl Index {
         }
         // Terms are read off the whole text: a long line may be cut inside a name.
         let mut unit = first;
-        terms(text, |at, term| {
+        read_terms(text, |at, term| {
             while self.units.get(unit + 1).is_some_and(|next| next.start as usize <= at) {
                 unit += 1;
                 self.units[unit].terms = self.term_count;
@@ -189,7 +192,7 @@ fn body_of<'a>(piece: &'a Piece, message: &'a Message) -> &'a str {
         Body::Recorded(range) => {
             text_of(message, piece.block).get(range.start as usize..range.end as usize).unwrap_or_default()
         }
-        Body::Told(text) => text,
+        Body::Arguments(text) => text,
     }
 }
 

@@ -8,20 +8,22 @@
 //! session.push(Message::text("1", Role::User, Origin::Typed, "The nightly job must not touch partner HLV-2209."));
 //! session.push(Message::text("2", Role::Assistant, Origin::Model, "Understood: HLV-2209 stays as it is."));
 //!
-//! let mut page = Index::build(&session).search(&Query::new("which partner is left alone?"));
+//! let mut page = Index::build(&session).search(&Query::new("which partner is left alone?"))?;
 //! page.locate(&session);
 //! assert!(page.passages[0].text.contains("HLV-2209"));
 //! assert_eq!(page.passages[0].in_context, Some(true));
+//! # Ok::<(), epitome_recall::QueryProblem>(())
 //! ```
 //!
 //! An [`Index`] is built from a session's log and grows with it; it does no IO and knows no file format. How passages are
 //! found and ranked, with the figures behind it: `docs/recall.md`.
 
+mod handle;
 mod index;
+mod locate;
 pub mod lookups;
 mod page;
 mod pieces;
-mod place;
 mod pool;
 mod query;
 mod score;
@@ -29,7 +31,8 @@ mod select;
 mod terms;
 mod units;
 
+pub use handle::{find_by_handle, message_number};
 pub use index::Index;
 pub use page::{Page, Part, Passage};
 pub use pool::{Pool, Share};
-pub use query::{Query, Source};
+pub use query::{Query, QueryProblem, Source};

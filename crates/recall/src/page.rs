@@ -44,6 +44,17 @@ pub struct Passage {
     pub parts: Vec<Part>,
 }
 
+impl Passage {
+    /// Who speaks where it matches best, in a word: the message's role, but `tool` for what a tool printed into a user's
+    /// message, as agents without calls of their own record it.
+    pub fn speaker(&self) -> &'static str {
+        match self.role {
+            Role::User if self.tool.is_some() => Role::Tool.as_str(),
+            role => role.as_str(),
+        }
+    }
+}
+
 /// A part of a passage: a stretch of one block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {

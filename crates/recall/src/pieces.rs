@@ -39,7 +39,7 @@ pub(crate) struct Piece {
     pub(crate) block: u32,
     pub(crate) speaker: Speaker,
     pub(crate) body: Body,
-    pub(crate) call: Option<Arc<Called>>,
+    pub(crate) call: Option<Arc<ToolUse>>,
 }
 
 /// Where a piece's text stands.
@@ -47,13 +47,13 @@ pub(crate) struct Piece {
 pub(crate) enum Body {
     /// In the block, in these bytes of its text.
     Recorded(Range<u32>),
-    /// Here: the arguments of a call, told as `key: value`.
-    Told(Box<str>),
+    /// Here: the arguments of a call, as lines `key: value`.
+    Arguments(Box<str>),
 }
 
 /// A call of a tool, as far as passages name it.
 #[derive(Debug)]
-pub(crate) struct Called {
+pub(crate) struct ToolUse {
     pub(crate) tool: Arc<str>,
     pub(crate) file: Option<Arc<str>>,
 }
@@ -101,9 +101,9 @@ pub(crate) fn text_of(message: &Message, block: u32) -> &str {
 /// Reads messages one after the other; it remembers the calls that are still to be answered.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    open: HashMap<CallId, Vec<Arc<Called>>>,
+    open: HashMap<CallId, Vec<Arc<ToolUse>>>,
     /// Those in plain text, which have no ids, the oldest last.
-    in_text: Vec<Arc<Called>>,
+    in_text: Vec<Arc<ToolUse>>,
 }
 
 impl Reader {
@@ -114,7 +114,7 @@ impl Reader {
     pub(crate) fn pieces(&mut self, message: &Message, number: u32) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
-            let mut add = |speaker: Speaker, body: Body, call: Option<Arc<Called>>| {
+            let mut add = |speaker: Speaker, body: Body, call: Option<Arc<ToolUse>>| {
                 if !call.as_ref().is_some_and(|call| is_lookup(&call.tool)) {
                     pieces.push(Piece { message: number, block: block as u32, speaker, body, call });
                 }
@@ -125,14 +125,14 @@ impl Reader {
                     add(Speaker::Thoughts, whole(&thinking.text), None)
                 }
                 Content::ToolCall(call) => {
-                    let (called, told) = tell(&call.name, &call.arguments);
+                    let (called, lines) = read_call(&call.name, &call.arguments);
                     let called = Arc::new(called);
                     self.open.entry(Arc::clone(&call.id)).or_default().push(Arc::clone(&called));
-                    add(Speaker::Call, Body::Told(told.into()), Some(called));
+                    add(Speaker::Call, Body::Arguments(lines.into()), Some(called));
                 }
                 Content::ToolResult(result) => {
                     let called = self.open.get_mut(&result.call_id).and_then(Vec::pop);
-                    let named = || Some(Arc::new(Called { tool: Arc::clone(result.name.as_ref()?), file: None }));
+                    let named = || Some(Arc::new(ToolUse { tool: Arc::clone(result.name.as_ref()?), file: None }));
                     self.read_output(&result.text, called.or_else(named), &mut add);
                 }
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
@@ -146,11 +146,11 @@ impl Reader {
         message: &Message,
         block: usize,
         text: &str,
-        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<ToolUse>>),
     ) {
         let speaker = match (message.role, message.origin) {
             (_, Origin::ToolOutput) => {
-                let named = || Some(Arc::new(Called { tool: Arc::clone(message.name.as_ref()?), file: None }));
+                let named = || Some(Arc::new(ToolUse { tool: Arc::clone(message.name.as_ref()?), file: None }));
                 let called = self.in_text.pop().or_else(named);
                 return self.read_output(text, called, add);
             }
@@ -173,13 +173,13 @@ impl Reader {
         message: &Message,
         block: usize,
         text: &str,
-        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<ToolUse>>),
     ) {
         let calls: Vec<_> = message.text_calls.iter().filter(|call| call.block as usize == block).collect();
         let ranges = calls.iter().map(|call| call.start as usize..call.end as usize);
         let mut called = calls.iter().map(|call| {
             let arguments = text.get(call.start as usize..call.end as usize).unwrap_or_default();
-            Arc::new(tell(&call.name, &Arguments::Text(arguments.into())).0)
+            Arc::new(read_call(&call.name, &Arguments::Text(arguments.into())).0)
         });
         let mut made = Vec::new();
         split(text, ranges, |range, is_call| {
@@ -198,8 +198,8 @@ impl Reader {
     fn read_output(
         &self,
         text: &str,
-        called: Option<Arc<Called>>,
-        add: &mut impl FnMut(Speaker, Body, Option<Arc<Called>>),
+        called: Option<Arc<ToolUse>>,
+        add: &mut impl FnMut(Speaker, Body, Option<Arc<ToolUse>>),
     ) {
         let tool = called.as_ref().map_or("", |call| &call.tool);
         split(text, speech::spoken_through_tool(tool, text), |range, is_spoken| {
@@ -224,7 +224,7 @@ fn split(text: &str, ranges: impl IntoIterator<Item = Range<usize>>, mut tell: i
     };
     for range in ranges {
         if range.start < at || text.get(range.clone()).is_none() {
-            continue; // a recording's ranges may be wrong: the text is told all the same
+            continue; // a recording's ranges may be wrong: the text is read all the same
         }
         between(at..range.start, &mut tell);
         tell(range.start as u32..range.end as u32, true);
@@ -234,43 +234,43 @@ fn split(text: &str, ranges: impl IntoIterator<Item = Range<usize>>, mut tell: i
 }
 
 /// A call's tool and file, and its arguments as lines `key: value`; arguments that are not JSON as they are. Linear.
-fn tell(name: &Arc<str>, arguments: &Arguments) -> (Called, String) {
+fn read_call(name: &Arc<str>, arguments: &Arguments) -> (ToolUse, String) {
     let text = arguments.text();
     let json: Option<Value> = serde_json::from_str(text).ok();
     let file = match &json {
         Some(json) => tools::path_argument(json).map(Arc::from),
         None => tools::patch_paths(text).next().map(Arc::from),
     };
-    let mut told = name.to_string();
+    let mut lines = name.to_string();
     match json {
-        Some(json) => tell_value(&json, &mut told),
+        Some(json) => write_value(&json, &mut lines),
         None => {
-            told.push('\n');
-            told.push_str(text);
+            lines.push('\n');
+            lines.push_str(text);
         }
     }
-    (Called { tool: Arc::clone(name), file }, told)
+    (ToolUse { tool: Arc::clone(name), file }, lines)
 }
 
-fn tell_value(value: &Value, told: &mut String) {
+fn write_value(value: &Value, lines: &mut String) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                told.push('\n');
-                told.push_str(key);
-                told.push(':');
-                tell_value(value, told);
+                lines.push('\n');
+                lines.push_str(key);
+                lines.push(':');
+                write_value(value, lines);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| tell_value(item, told)),
+        Value::Array(items) => items.iter().for_each(|item| write_value(item, lines)),
         Value::String(text) => {
-            told.push(' ');
-            told.push_str(text);
+            lines.push(' ');
+            lines.push_str(text);
         }
         Value::Null => {}
         other => {
-            told.push(' ');
-            told.push_str(&other.to_string());
+            lines.push(' ');
+            lines.push_str(&other.to_string());
         }
     }
 }

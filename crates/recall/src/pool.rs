@@ -6,10 +6,10 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::index::Index;
 use crate::page::{Page, Passage};
-use crate::query::Query;
-use crate::score::{Searched, rank, rarity};
+use crate::query::{Query, QueryProblem};
+use crate::score::{Scope, rank, rarity};
 use crate::select::candidates;
-use crate::terms::asked_terms;
+use crate::terms::query_terms;
 
 /// Candidates from which on those that can no longer win are let go.
 const MOST: usize = 1_000;
@@ -32,7 +32,10 @@ struct Candidate {
 
 impl Index {
     /// What this session has to say to a query that is put to many. Costs a search.
-    pub fn share(&self, query: &Query) -> Share {
+    ///
+    /// Errors where the query is beyond its limits: [`Query::check`].
+    pub fn share(&self, query: &Query) -> Result<Share, QueryProblem> {
+        query.check()?;
         let pages = query.page.saturating_add(1);
         let whole = Query {
             page: 0,
@@ -40,13 +43,13 @@ impl Index {
             characters: query.characters.saturating_mul(pages),
             ..query.clone()
         };
-        let (searched, stemmer) = (Searched::of(self, &whole), Stemmer::create(Algorithm::English));
+        let (scope, stemmer) = (Scope::new(self, &whole), Stemmer::create(Algorithm::English));
         let number = |key: &String| self.number_of_key(key);
-        let asked: Vec<Vec<Option<u32>>> =
-            whole.words.iter().map(|words| asked_terms(words, &stemmer).iter().map(number).collect()).collect();
+        let terms: Vec<Vec<Option<u32>>> =
+            whole.words.iter().map(|words| query_terms(words, &stemmer).iter().map(number).collect()).collect();
         let mut counts: HashMap<u32, Vec<(usize, u32)>> = HashMap::new();
-        for term in asked.iter().flatten().flatten() {
-            counts.entry(*term).or_insert_with(|| searched.counts(*term));
+        for term in terms.iter().flatten().flatten() {
+            counts.entry(*term).or_insert_with(|| scope.counts(*term));
         }
         let of_term = |term: &Option<u32>| term.and_then(|term| counts.get(&term));
         let holding = |term: &Option<u32>| of_term(term).map_or(0, Vec::len);
@@ -55,19 +58,19 @@ impl Index {
                 let at = counts.binary_search_by_key(&window, |(window, _)| *window).ok()?;
                 Some(counts[at].1)
             });
-            count.map_or(0.0, |count| searched.strength(count, window))
+            count.map_or(0.0, |count| scope.strength(count, window))
         };
         let found = candidates(self, &whole, &rank(self, &whole)).into_iter().map(|(passage, place)| {
-            let window = searched.window_at(place);
+            let window = scope.window_at(place);
             let strengths =
-                asked.iter().map(|terms| terms.iter().map(|term| strength(term, window)).collect()).collect();
+                terms.iter().map(|terms| terms.iter().map(|term| strength(term, window)).collect()).collect();
             Candidate { passage, strengths }
         });
-        Share {
-            windows: searched.window_count(),
+        Ok(Share {
+            windows: scope.window_count(),
             candidates: found.collect(),
-            holding: asked.iter().map(|terms| terms.iter().map(holding).collect()).collect(),
-        }
+            holding: terms.iter().map(|terms| terms.iter().map(holding).collect()).collect(),
+        })
     }
 }
 
@@ -176,6 +179,7 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use epitome_session::{Message, Origin, Role, Session};
 
     use super::*;
@@ -195,7 +199,7 @@ mod tests {
         let query = Query::new("port of the ledger");
         let found = |query: &Query| {
             let mut pool = Pool::new(query.clone());
-            sessions.iter().for_each(|(name, index)| pool.add(*name, index.share(query)));
+            sessions.iter().for_each(|(name, index)| pool.add(*name, index.share(query).unwrap()));
             pool.page()
         };
         let (page, more) = found(&query);

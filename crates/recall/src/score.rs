@@ -7,7 +7,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use crate::index::Index;
 use crate::pieces::Speaker;
 use crate::query::Query;
-use crate::terms::{asked_terms, asks_for_newest};
+use crate::terms::{asks_for_newest, query_terms};
 
 /// Characters of a window. Source: 1,000 to 1,200 find most on the recorded questions; `docs/recall.md` has the figures.
 const WINDOW: u32 = 1_000;
@@ -34,8 +34,8 @@ pub(crate) struct Ranking {
     pub(crate) windows: Vec<Window>,
     /// The numbers of the units that were searched, ascending.
     pub(crate) eligible: Vec<u32>,
-    /// The terms that were asked for, of all queries.
-    pub(crate) asked: Vec<u32>,
+    /// The numbers of the terms that all queries ask for, each once.
+    pub(crate) terms: Vec<u32>,
 }
 
 /// A stretch of the log of about a window's characters.
@@ -48,25 +48,25 @@ pub(crate) struct Window {
 
 /// Ranks the windows of an index for a query. Linear in the units and in the places at which the query's terms stand.
 pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
-    let searched = Searched::of(index, query);
-    let mut total = vec![0.0; searched.windows.len()];
+    let scope = Scope::new(index, query);
+    let mut total = vec![0.0; scope.windows.len()];
     let asks_nothing = query.words.iter().all(|words| words.trim().is_empty());
     if asks_nothing && (query.newest || !query.from.is_empty()) {
         total.fill(1.0);
     }
     let stemmer = Stemmer::create(Algorithm::English);
     for words in &query.words {
-        let scores = searched.scores(words, &stemmer);
+        let scores = scope.score_windows(words, &stemmer);
         let best = scores.iter().copied().fold(0.0, f32::max);
         if best > 0.0 {
             total.iter_mut().zip(scores).for_each(|(total, score)| *total += score / best);
         }
     }
-    let mut asked: Vec<u32> = query.words.iter().flat_map(|words| searched.asked(words, &stemmer)).collect();
-    asked.sort_unstable();
-    asked.dedup();
+    let mut terms: Vec<u32> = query.words.iter().flat_map(|words| scope.term_numbers(words, &stemmer)).collect();
+    terms.sort_unstable();
+    terms.dedup();
     let best = total.iter().copied().fold(0.0, f32::max);
-    let scored = searched.windows.into_iter().zip(total).filter(|(_, score)| *score > 0.0);
+    let scored = scope.windows.into_iter().zip(total).filter(|(_, score)| *score > 0.0);
     let mut windows: Vec<Window> = scored.map(|(range, score)| Window { range, score: score / best }).collect();
     let newest = |window: &Window| query.newest && window.score >= WELL;
     windows.sort_by(|left, right| match (newest(left), newest(right)) {
@@ -75,11 +75,11 @@ pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
         (false, true) => std::cmp::Ordering::Greater,
         (false, false) => right.score.total_cmp(&left.score).then(left.range.start.cmp(&right.range.start)),
     });
-    Ranking { windows, asked, eligible: searched.eligible }
+    Ranking { windows, terms, eligible: scope.eligible }
 }
 
 /// What of an index is searched.
-pub(crate) struct Searched<'a> {
+pub(crate) struct Scope<'a> {
     index: &'a Index,
     /// The numbers of the units, ascending.
     eligible: Vec<u32>,
@@ -93,9 +93,9 @@ pub(crate) struct Searched<'a> {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl<'a> Searched<'a> {
+impl<'a> Scope<'a> {
     /// What of `index` a query searches. Linear in the units.
-    pub(crate) fn of(index: &'a Index, query: &Query) -> Self {
+    pub(crate) fn new(index: &'a Index, query: &Query) -> Self {
         let is_eligible: Vec<bool> = index.pieces.iter().map(|piece| piece.is_from(&query.from)).collect();
         let mut places = vec![NOWHERE; index.units.len()];
         let mut eligible = Vec::with_capacity(index.units.len());
@@ -115,9 +115,9 @@ impl<'a> Searched<'a> {
     }
 
     /// The score of each window for one query.
-    fn scores(&self, words: &str, stemmer: &Stemmer) -> Vec<f32> {
+    fn score_windows(&self, words: &str, stemmer: &Stemmer) -> Vec<f32> {
         let mut scores = vec![0.0; self.windows.len()];
-        self.add_terms(&self.asked(words, stemmer), &mut scores);
+        self.add_terms(&self.term_numbers(words, stemmer), &mut scores);
         let all = self.eligible.len().max(1) as f32;
         for (score, window) in scores.iter_mut().zip(&self.windows) {
             *score *= 1.0 + NEWER * window.start as f32 / all;
@@ -139,9 +139,9 @@ impl<'a> Searched<'a> {
     }
 
     /// The terms that a query asks for, as numbers, each once.
-    fn asked(&self, words: &str, stemmer: &Stemmer) -> Vec<u32> {
+    fn term_numbers(&self, words: &str, stemmer: &Stemmer) -> Vec<u32> {
         let number = |key: &String| self.index.number_of_key(key);
-        asked_terms(words, stemmer).iter().filter_map(number).collect()
+        query_terms(words, stemmer).iter().filter_map(number).collect()
     }
 
     /// How many windows there are.
@@ -181,9 +181,9 @@ impl<'a> Searched<'a> {
     }
 
     /// Adds the score of each term to the windows that it stands in.
-    fn add_terms(&self, asked: &[u32], scores: &mut [f32]) {
+    fn add_terms(&self, terms: &[u32], scores: &mut [f32]) {
         let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
-        for term in asked {
+        for term in terms {
             let counts = self.counts(*term);
             let rarity = rarity(counts.len(), self.windows.len());
             for (window, count) in counts {
@@ -204,13 +204,24 @@ fn strength(count: u32, length: f32) -> f32 {
     count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
 }
 
-/// Stretches of the eligible units of about a window's characters, one beginning every step. Linear.
+/// Stretches of the eligible units of about a window's characters, one beginning every step. None reaches across what is
+/// not searched: lines in one window are neighbours in the log. Linear.
 fn windows(index: &Index, eligible: &[u32]) -> Vec<Range<usize>> {
-    let mut windows: Vec<Range<usize>> = Vec::new();
+    let mut windows = Vec::new();
+    let mut start = 0;
+    for run in eligible.chunk_by(|unit, next| unit + 1 == *next) {
+        add_windows(index, eligible, start..start + run.len(), &mut windows);
+        start += run.len();
+    }
+    windows
+}
+
+/// Adds the windows of a run of neighbours.
+fn add_windows(index: &Index, eligible: &[u32], run: Range<usize>, windows: &mut Vec<Range<usize>>) {
     let length = |at: usize| index.characters(eligible[at] as usize) as u32;
-    let (mut end, mut size, mut passed, mut next) = (0, 0, 0, 0);
-    for start in 0..eligible.len() {
-        while end < eligible.len() && (end <= start || size + length(end) <= WINDOW) {
+    let (mut end, mut size, mut passed, mut next) = (run.start, 0, 0, 0);
+    for start in run.clone() {
+        while end < run.end && (end <= start || size + length(end) <= WINDOW) {
             size += length(end);
             end += 1;
         }
@@ -223,5 +234,4 @@ fn windows(index: &Index, eligible: &[u32]) -> Vec<Range<usize>> {
         passed += length(start);
         size -= length(start);
     }
-    windows
 }

@@ -11,7 +11,7 @@ use crate::page::{Page, Part, Passage};
 use crate::pieces::{Body, Piece};
 use crate::query::Query;
 use crate::score::{Ranking, Window, rarity};
-use crate::terms::terms;
+use crate::terms::read_terms;
 
 /// Fewer characters than this are not worth a passage of their own.
 const LEAST: usize = 100;
@@ -22,13 +22,14 @@ const MOST: usize = 2_000;
 /// A window with this share of its terms in one that was shown says nothing new: the same file read twice.
 const SAME: f32 = 0.95;
 
+/// A window of fewer characters says nothing new only where it has the very terms of one that was shown: the words of
+/// "go on, then" stand in many a passage, and it is a message of its own all the same.
+const SHORT: usize = 333;
+
 /// The passages of the page that a query asks for.
 pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
     let mut page = Page::default();
-    if query.limit == 0 || query.characters == 0 {
-        return page;
-    }
-    let mut shown = Shown::new(index, ranking);
+    let mut shown = Selection::new(index, ranking);
     let mut windows = ranking.windows.iter();
     let mut found = Vec::new();
     // Earlier pages are gone through for what they show.
@@ -45,10 +46,7 @@ pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
 
 /// The passages of a query's first page, each with the place at which the window begins that it was found by.
 pub(crate) fn candidates(index: &Index, query: &Query, ranking: &Ranking) -> Vec<(Passage, usize)> {
-    if query.limit == 0 || query.characters == 0 {
-        return Vec::new();
-    }
-    let mut shown = Shown::new(index, ranking);
+    let mut shown = Selection::new(index, ranking);
     let found = shown.page(&mut ranking.windows.iter(), query);
     found
         .into_iter()
@@ -61,7 +59,7 @@ pub(crate) fn candidates(index: &Index, query: &Query, ranking: &Ranking) -> Vec
 
 /// A passage to be: places in [`Ranking::eligible`].
 #[derive(Debug)]
-struct Found {
+struct Stretch {
     range: Range<usize>,
     /// What of it matches.
     core: Range<usize>,
@@ -73,7 +71,7 @@ struct Found {
 }
 
 /// What was shown so far.
-struct Shown<'a> {
+struct Selection<'a> {
     index: &'a Index,
     ranking: &'a Ranking,
     stemmer: Stemmer,
@@ -83,33 +81,36 @@ struct Shown<'a> {
     terms: Vec<HashSet<u32>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> Selection<'a> {
     fn new(index: &'a Index, ranking: &'a Ranking) -> Self {
         let stemmer = Stemmer::create(Algorithm::English);
         Self { index, ranking, stemmer, places: vec![false; ranking.eligible.len()], terms: Vec::new() }
     }
 
     /// The passages of the next page; neighbours become one.
-    fn page<'w>(&mut self, windows: &mut impl Iterator<Item = &'w Window>, query: &Query) -> Vec<Found> {
-        let mut page: Vec<Found> = Vec::new();
+    fn page<'w>(&mut self, windows: &mut impl Iterator<Item = &'w Window>, query: &Query) -> Vec<Stretch> {
+        let mut page: Vec<Stretch> = Vec::new();
         let mut left = query.characters;
         while page.len() < query.limit && left >= LEAST.min(query.characters) {
             let room = (left / (query.limit - page.len())).clamp(LEAST, MOST).min(left);
             let Some(window) = windows.find(|window| self.is_new(window)) else { break };
-            let (core, score) = (self.shrink(self.rest(window), room), window.score);
+            let (core, score) = (self.shrink(self.unshown_part(window), room), window.score);
             let (range, size) = self.grow(core.clone(), room);
             self.places[range.clone()].fill(true);
             self.terms.push(self.terms_of(range.clone()));
             let room = size.min(room);
             left -= room;
+            let touches = |before: &Range<usize>, behind: &Range<usize>| {
+                before.end == behind.start && self.is_joined(behind.start)
+            };
             let neighbour =
-                page.iter_mut().find(|other| other.range.end == range.start || range.end == other.range.start);
+                page.iter_mut().find(|other| touches(&other.range, &range) || touches(&range, &other.range));
             match neighbour {
                 Some(other) => {
                     other.range = other.range.start.min(range.start)..other.range.end.max(range.end);
                     other.room += room;
                 }
-                None => page.push(Found { range, core, window: window.range.start, score, room }),
+                None => page.push(Stretch { range, core, window: window.range.start, score, room }),
             }
         }
         page
@@ -124,14 +125,16 @@ impl<'a> Shown<'a> {
             return false;
         }
         let terms = self.terms_of(range.clone());
+        let size: usize = range.clone().map(|at| self.index.characters(self.ranking.eligible[at] as usize)).sum();
         let is_same = |other: &HashSet<u32>| {
-            terms.iter().filter(|term| other.contains(term)).count() as f32 >= SAME * terms.len() as f32
+            let held = terms.iter().filter(|term| other.contains(term)).count();
+            if size < SHORT { terms == *other } else { held as f32 >= SAME * terms.len() as f32 }
         };
         !self.terms.iter().any(is_same)
     }
 
     /// The first stretch of a window that was not shown.
-    fn rest(&self, window: &Window) -> Range<usize> {
+    fn unshown_part(&self, window: &Window) -> Range<usize> {
         let range = window.range.clone();
         let start = range.clone().find(|at| !self.places[*at]).unwrap_or(range.start);
         let end = (start..range.end).find(|at| self.places[*at]).unwrap_or(range.end);
@@ -162,7 +165,7 @@ impl<'a> Shown<'a> {
     /// What a stretch holds of what is asked for: its terms, each as much as it is rare.
     fn worth(&self, range: Range<usize>) -> f32 {
         let held = self.terms_of(range);
-        let asked = self.ranking.asked.iter().filter(|term| held.contains(term));
+        let asked = self.ranking.terms.iter().filter(|term| held.contains(term));
         asked.map(|term| rarity(self.index.postings(*term).len(), self.index.units.len())).sum()
     }
 
@@ -186,7 +189,7 @@ impl<'a> Shown<'a> {
         let mut found = HashSet::new();
         for unit in range.map(|at| &self.index.units[self.ranking.eligible[at] as usize]) {
             let body = self.index.body(&self.index.pieces[unit.piece as usize]);
-            terms(&body[unit.start as usize..unit.end as usize], |_, term| {
+            read_terms(&body[unit.start as usize..unit.end as usize], |_, term| {
                 found.extend(self.index.number(term, &self.stemmer));
             });
         }
@@ -211,8 +214,14 @@ impl<'a> Shown<'a> {
         own + self.piece(piece).heading().chars().count() + 2
     }
 
+    /// Whether the line at `at` stands behind the one in front of it in the log too: nothing between them is left out.
+    fn is_joined(&self, at: usize) -> bool {
+        let unit = |at: usize| self.ranking.eligible.get(at).copied();
+        at.checked_sub(1).and_then(unit).zip(unit(at)).is_some_and(|(before, unit)| before + 1 == unit)
+    }
+
     /// Grows a stretch line by line on both sides, through the messages that it stands in first, then into their
-    /// neighbours; returns it with its characters.
+    /// neighbours in the log; returns it with its characters.
     fn grow(&self, core: Range<usize>, room: usize) -> (Range<usize>, usize) {
         let costs = core.clone().map(|at| self.cost(at, at.checked_sub(1).filter(|before| *before >= core.start)));
         let mut size: usize = costs.sum();
@@ -221,7 +230,7 @@ impl<'a> Shown<'a> {
         for within in [true, false] {
             let (mut behind, mut before) = (true, true);
             while behind || before {
-                behind = behind && grown.end < self.places.len() && {
+                behind = behind && self.is_joined(grown.end) && {
                     let cost = self.cost(grown.end, Some(grown.end - 1));
                     let fits = size + cost <= room && (!within || self.piece_at(grown.end) == last);
                     let takes = fits && !self.places[grown.end];
@@ -229,7 +238,7 @@ impl<'a> Shown<'a> {
                     takes
                 };
                 grown.end += usize::from(behind);
-                before = before && grown.start > 0 && {
+                before = before && self.is_joined(grown.start) && {
                     let cost = self.cost(grown.start - 1, Some(grown.start));
                     let fits = size + cost <= room && (!within || self.piece_at(grown.start - 1) == first);
                     let takes = fits && !self.places[grown.start - 1];
@@ -242,7 +251,7 @@ impl<'a> Shown<'a> {
         (grown, size)
     }
 
-    fn passage(&self, found: Found) -> Passage {
+    fn passage(&self, found: Stretch) -> Passage {
         let units = &self.ranking.eligible[found.range];
         let unit = |number: &u32| &self.index.units[*number as usize];
         let pieces: Vec<&[u32]> = units.chunk_by(|left, right| unit(left).piece == unit(right).piece).collect();
@@ -263,7 +272,7 @@ impl<'a> Shown<'a> {
             }
             let bytes = match &piece.body {
                 Body::Recorded(range) => Some(range.start + first.start..range.start + last.end),
-                Body::Told(_) => None,
+                Body::Arguments(_) => None,
             };
             parts.push(Part { message: piece.message, block: piece.block, bytes });
         }

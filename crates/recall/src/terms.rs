@@ -21,7 +21,7 @@ pub(crate) enum Term<'a> {
 }
 
 /// Tells the terms of `text` with the byte at which each begins. Linear.
-pub(crate) fn terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
+pub(crate) fn read_terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
     let mut lower = String::new();
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
@@ -31,9 +31,9 @@ pub(crate) fn terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
         }
         let Some(char) = text[at..].chars().next() else { break };
         if is_spaceless(char) {
-            at = characters(text, at, &mut term);
+            at = read_characters(text, at, &mut term);
         } else if is_word(char) {
-            at = name(text, at, &mut lower, &mut term);
+            at = read_name(text, at, &mut lower, &mut term);
         } else {
             at += char.len_utf8();
         }
@@ -55,7 +55,7 @@ fn is_word(char: char) -> bool {
 }
 
 /// Tells a run of characters of a script without spaces; returns its end.
-fn characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
+fn read_characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
     let mut previous = None;
     let mut end = start;
     for char in text[start..].chars().take_while(|char| is_spaceless(*char)) {
@@ -71,11 +71,11 @@ fn characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'_>)) 
 }
 
 /// Tells a name: its words, and where it has several parts the whole of it and the last part of a path; returns its end.
-fn name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
+fn read_name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut is_joined) = (start, false);
     loop {
-        let (end, is_split) = words(text, at, lower, term);
+        let (end, is_split) = read_words(text, at, lower, term);
         is_joined |= is_split;
         let joins = matches!(bytes.get(end), Some(b'.' | b'/' | b'-' | b':'))
             && text[end + 1..].chars().next().is_some_and(is_word);
@@ -98,7 +98,7 @@ fn name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usiz
 
 /// Tells the words of a run of letters, digits and `_`, split where `camelCase` is; returns the run's end, and whether it
 /// has several parts.
-fn words(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> (usize, bool) {
+fn read_words(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> (usize, bool) {
     let (mut from, mut end, mut is_split) = (start, start, false);
     let mut previous = ' ';
     let mut chars = text[start..].chars().peekable();
@@ -108,17 +108,17 @@ fn words(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usi
             && (previous.is_lowercase() || previous.is_ascii_digit() || (previous.is_uppercase() && small_behind()));
         if char == '_' || begins {
             is_split |= previous != ' ';
-            word(text, from..end, lower, term);
+            read_word(text, from..end, lower, term);
             from = end + usize::from(char == '_');
         }
         previous = char;
         end += char.len_utf8();
     }
-    word(text, from..end, lower, term);
+    read_word(text, from..end, lower, term);
     (end, is_split)
 }
 
-fn word(text: &str, range: std::ops::Range<usize>, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) {
+fn read_word(text: &str, range: std::ops::Range<usize>, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) {
     if range.is_empty() {
         return;
     }
@@ -175,17 +175,17 @@ pub(crate) fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
 
 /// The terms that a query asks for, as they are written in the table, each once: those that say something, else all of
 /// them. Words are written as their stems.
-pub(crate) fn asked_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
-    let (mut asked, mut empty) = (Vec::new(), Vec::new());
-    terms(words, |_, term| {
+pub(crate) fn query_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
+    let (mut telling, mut empty) = (Vec::new(), Vec::new());
+    read_terms(words, |_, term| {
         let key = stem_key(term, stemmer).unwrap_or_else(|| with_key(term, str::to_owned));
         let is_empty = matches!(term, Term::Word(word) if is_empty(word));
-        let list = if is_empty { &mut empty } else { &mut asked };
+        let list = if is_empty { &mut empty } else { &mut telling };
         if !list.contains(&key) {
             list.push(key);
         }
     });
-    if asked.is_empty() { empty } else { asked }
+    if telling.is_empty() { empty } else { telling }
 }
 
 /// Words by which a question calls what a person said. They count as said there, once a message.
@@ -197,7 +197,7 @@ const NEWEST: &[&str] = &["end", "ends", "last", "latest", "newest", "recent", "
 /// Whether a query asks for what came last.
 pub(crate) fn asks_for_newest(words: &str) -> bool {
     let mut asks = false;
-    terms(words, |_, term| asks |= matches!(term, Term::Word(word) if NEWEST.contains(&word)));
+    read_terms(words, |_, term| asks |= matches!(term, Term::Word(word) if NEWEST.contains(&word)));
     asks
 }
 
@@ -205,21 +205,21 @@ pub(crate) fn asks_for_newest(words: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
-        let mut told = Vec::new();
-        terms(text, |_, term| {
-            told.push(match term {
+    fn written_terms(text: &str) -> Vec<String> {
+        let mut written = Vec::new();
+        read_terms(text, |_, term| {
+            written.push(match term {
                 Term::Word(word) => word.to_owned(),
                 Term::Name(name) => format!("={name}"),
                 Term::Characters(pair) => format!("~{pair}"),
             });
         });
-        told
+        written
     }
 
     #[test]
     fn terms_of_texts() {
-        let check = |text: &str, expect: &str| assert_eq!(told(text).join(" "), expect, "{text}");
+        let check = |text: &str, expect: &str| assert_eq!(written_terms(text).join(" "), expect, "{text}");
         check("", "");
         check("Fix the build!", "fix the build");
         check("readFile", "read file =readfile");

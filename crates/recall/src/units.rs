@@ -14,7 +14,7 @@ const PLACES: &[&str] = &["\\n", "},{", "\",\"", ". ", "。", "\", \"", ", ", " 
 
 /// The units of a text, in order: byte ranges without the line's end, and whether the unit ends its line. Blank lines have
 /// none. Linear.
-pub(crate) fn units(text: &str, mut unit: impl FnMut(Range<usize>, bool)) {
+pub(crate) fn read_units(text: &str, mut unit: impl FnMut(Range<usize>, bool)) {
     let mut at = 0;
     for line in text.split('\n') {
         let end = at + line.trim_end().len();
@@ -47,7 +47,7 @@ mod tests {
     fn units_of_texts() {
         let check = |text: &str, expect: &[(&str, bool)]| {
             let mut found = Vec::new();
-            units(text, |range, ends| found.push((&text[range], ends)));
+            read_units(text, |range, ends| found.push((&text[range], ends)));
             assert_eq!(found, expect, "{text}");
         };
         check("", &[]);

@@ -179,6 +179,23 @@ pub enum StoreError {
         /// The newest version that is known here.
         known: u32,
     },
+    /// Nothing keeps sessions there, and nothing was made.
+    #[error("there is no store {at}: check the address; a service makes its store when it first starts")]
+    NoStore {
+        /// Where: the file, or which database; never its address, which may hold a password.
+        at: String,
+    },
+    /// An earlier version of the program made the tables of the database, and they are not to be changed.
+    #[error(
+        "the database has version {version} of the tables, this program reads {known}: a service of this program brings it \
+         up to date when it starts"
+    )]
+    OlderDatabase {
+        /// The database's version.
+        version: u32,
+        /// The version that is read here.
+        known: u32,
+    },
     /// There is no room left. Nothing was changed.
     #[error("the database is full: free space and try again")]
     Full {

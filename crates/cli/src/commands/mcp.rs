@@ -7,22 +7,19 @@ use std::sync::Arc;
 
 use clap::Args;
 use epitome::formats::Format;
-use epitome::store::{SqlStore, Tenant};
 use epitome_mcp::{LocalSession, Place, ReadProblem, RemoteService, ServeProblem, run as run_server};
 
 use crate::Outcome;
 use crate::args::format_parser;
 use crate::failure::Failure;
+use crate::store::{StoreArgs, variable};
 use crate::{input, output};
-
-/// The tenant of a service without tokens.
-const ONLY_TENANT: &str = "default";
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     /// The session's file, in any format that is read, while its agent is still writing it; of a folder the `.jsonl` or `.json`
     /// file in it that was changed last
-    #[arg(value_name = "FILE|FOLDER", conflicts_with_all = ["url", "store", "store_variable"])]
+    #[arg(value_name = "FILE|FOLDER", conflicts_with_all = ["url", "kept_in"])]
     pub(crate) file: Option<PathBuf>,
     /// Which session: of a file of several its number from 0 or its id; of a store or a service its id
     #[arg(long, value_name = "N|ID")]
@@ -30,17 +27,10 @@ pub(crate) struct McpArgs {
     /// The file's format; recognised from the content without it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true, requires = "file")]
     pub(crate) from: Option<Format>,
-    /// A store that keeps the session: `sqlite:PATH` or `postgres://…`
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "url", requires = "session")]
-    pub(crate) store: Option<String>,
-    /// The environment variable that holds the store's address
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["store", "url"], requires = "session")]
-    pub(crate) store_variable: Option<String>,
-    /// Whose session it is in the store
-    #[arg(long, value_name = "NAME", default_value = ONLY_TENANT)]
-    pub(crate) tenant: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     /// A running service, such as `http://127.0.0.1:7777`: its sessions, all of them where `--session` names none
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", conflicts_with = "kept_in")]
     pub(crate) url: Option<String>,
     /// The environment variable that holds the service's token
     #[arg(long, value_name = "NAME", requires = "url")]
@@ -103,12 +93,8 @@ async fn place(args: &McpArgs) -> Result<Place, Failure> {
         }
         return Ok(Place::File { path: path.clone(), format: args.from, session: args.session.clone() });
     }
-    let address = match (&args.store, &args.store_variable) {
-        (Some(address), _) => Some(address.clone()),
-        (None, Some(name)) => Some(variable(name)?),
-        (None, None) => None,
-    };
-    let (Some(address), Some(id)) = (address, &args.session) else {
+    let opened = if args.session.is_some() { args.store.open().await? } else { None };
+    let (Some((store, tenant)), Some(id)) = (opened, &args.session) else {
         let failure = Failure::usage_text("there is no session to answer for");
         return Err(failure.with_help(
             "name its file: epitome mcp FILE\n\
@@ -116,15 +102,7 @@ async fn place(args: &McpArgs) -> Result<Place, Failure> {
              or one of a store: epitome mcp --store sqlite:PATH --session ID",
         ));
     };
-    let tenant = Tenant::new(args.tenant.as_str()).map_err(Failure::usage)?;
-    let store = SqlStore::open(&address).await.map_err(Failure::usage)?;
     Ok(Place::Store { store: Arc::new(store), tenant, id: Arc::from(id.as_str()) })
-}
-
-/// What an environment variable holds.
-fn variable(name: &str) -> Result<String, Failure> {
-    let value = std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-    value.ok_or_else(|| Failure::usage_text(format!("the environment variable {name} is not set")))
 }
 
 impl From<ServeProblem> for Failure {

@@ -33,7 +33,7 @@ fn heading(out: &mut String, hit: &Hit, width: usize) {
     for name in [&hit.path, &hit.session].into_iter().flatten() {
         let _ = write!(line, "{NAME}{name}{NAME:#}  ");
     }
-    let _ = write!(line, "{STRONG}#{} {}{STRONG:#}", passage.number, passage.role.as_str());
+    let _ = write!(line, "{STRONG}#{} {}{STRONG:#}", passage.number, passage.speaker());
     if let Some(tool) = &passage.tool {
         let _ = write!(line, " {tool}");
     }

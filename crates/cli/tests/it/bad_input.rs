@@ -31,10 +31,22 @@ fn files_that_cannot_be_read() {
     "#);
     insta::assert_snapshot!(check("compact empty -b 9k"), @"error: cannot read empty: the input is empty: there is no session to read; check that whatever writes it has finished");
     insta::assert_snapshot!(check("inspect blank"), @"error: cannot read blank: the input is empty: there is no session to read; check that whatever writes it has finished");
-    insta::assert_snapshot!(check("inspect binary"), @"error: cannot read binary: this is no session in a known format (neither JSON nor UTF-8 text: byte 1 is invalid); `--from` names a format, `epitome convert --help` lists them");
-    insta::assert_snapshot!(check("inspect prose.txt"), @"error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`); `--from` names a format, `epitome convert --help` lists them");
-    insta::assert_snapshot!(check("inspect other.json"), @"error: cannot read other.json: this is no session in a known format (JSON: an object with the keys name, version); `--from` names a format, `epitome convert --help` lists them");
-    insta::assert_snapshot!(check("inspect list.json"), @"error: cannot read list.json: this is no session in a known format (a JSON list of 3, first a bare value); `--from` names a format, `epitome convert --help` lists them");
+    insta::assert_snapshot!(check("inspect binary"), @r#"
+    error: cannot read binary: this is no session in a known format (neither JSON nor UTF-8 text: byte 1 is invalid)
+      help: where it is a session, `--from` names its format; `epitome convert --help` lists them
+    "#);
+    insta::assert_snapshot!(check("inspect prose.txt"), @r#"
+    error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`)
+      help: where it is a session, `--from` names its format; `epitome convert --help` lists them
+    "#);
+    insta::assert_snapshot!(check("inspect other.json"), @r#"
+    error: cannot read other.json: this is no session in a known format (JSON: an object with the keys name, version)
+      help: where it is a session, `--from` names its format; `epitome convert --help` lists them
+    "#);
+    insta::assert_snapshot!(check("inspect list.json"), @r#"
+    error: cannot read list.json: this is no session in a known format (a JSON list of 3, first a bare value)
+      help: where it is a session, `--from` names its format; `epitome convert --help` lists them
+    "#);
     insta::assert_snapshot!(check("inspect cut.json"), @"error: cannot read cut.json: damaged JSON at line 5, column 262: it ends too early, within a string; the file was cut off, get the whole of it");
     insta::assert_snapshot!(check("inspect cut.gz"), @"error: cannot read cut.gz: cannot decompress: the gzip data ends too early, after 0 bytes of content; get the whole file");
     insta::assert_snapshot!(check("inspect chat.json --from codex"), @"error: cannot read chat.json: not a valid codex session: no line is a `response_item` or the session's head");

@@ -131,7 +131,7 @@ fn restore_brings_back_what_a_handle_names() {
     error: kept.jsonl has nothing under the handle `00000000`
       help: `epitome history` lists the handles of each compaction
     "#);
-    insta::assert_snapshot!(place.run("restore kept.jsonl --handle 0 --epoch 1").stderr.lines().next().unwrap(), @"error: the argument '--handle <HANDLE>' cannot be used with '--epoch <N>'");
+    insta::assert_snapshot!(place.run("restore kept.jsonl --handle 0 --epoch 1").stderr.lines().next().unwrap(), @"error: the argument '--handle <HANDLE|N>' cannot be used with '--epoch <N>'");
     insta::assert_snapshot!(place.run(&format!("restore kept.jsonl --handle {handle} --to codex")).all(), @r#"
     exit 2
     ----- stderr

@@ -162,7 +162,7 @@ fn help_names_every_subcommand() {
       convert      Write a session in another format
       history      List the compactions of a session, with what each did and what left
       restore      Write a session without one of its compactions, or what a handle stands for
-      search       Find what was said, in the context or out of it, in a session or a folder of them
+      search       Find what was said, in the context or out of it, in a session, a folder or a store
       strategies   List the strategies, or show the page of one
       eval         Hold methods against each other on recorded sessions
       replay       Replay recorded sessions turn by turn, and tell what they cost

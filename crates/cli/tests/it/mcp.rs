@@ -65,7 +65,12 @@ fn what_cannot_be_served() {
     check("mcp -", &["standard input is where the client speaks"]);
     check("mcp --url nowhere", &["`nowhere` is not the address of a service"]);
     check("mcp --url http://127.0.0.1:1 --token-variable NO_SUCH_TOKEN", &["NO_SUCH_TOKEN is not set"]);
-    check("mcp --store sqlite::memory: --session none", &["session `none` is not there"]);
+    check("mcp --store sqlite::memory: --session none", &["there is no store in memory"]);
+    check("mcp --store sqlite:none.db --session none", &["there is no store at `none.db`"]);
+    check("mcp --store-variable NO_SUCH_STORE --store sqlite:none.db --session a", &["cannot be used with"]);
+    check("mcp good.json --store sqlite:none.db --session a", &["cannot be used with"]);
+    check("mcp good.json --tenant alice", &["--store"]);
+    assert!(!place.path("none.db").exists(), "a store that is looked into is not made");
     check("mcp --store sqlite::memory:", &["--session"]);
 }
 

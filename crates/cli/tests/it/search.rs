@@ -168,4 +168,164 @@ fn bad_input_is_told() {
       help: name the file of one session
     "#);
     assert_eq!(place.run("search session.json").code, 2);
+    place.file("prose.txt", "Just a few words.");
+    insta::assert_snapshot!(place.run("search prose.txt x").all(), @r#"
+    exit 2
+    ----- stderr
+    error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`)
+      help: where it is a session, `--format` names its format; `epitome convert --help` lists them
+    "#);
+    for (line, part) in [
+        ("search session.json x --limit 0", "`limit` is 1 to 100 passages, not 0"),
+        ("search session.json x --limit 101", "`limit` is 1 to 100 passages, not 101"),
+        ("search session.json x --characters 200001", "`characters` is 1 to 200000, not 200001"),
+        ("search session.json x --page 21", "20 pages at most"),
+        ("search session.json x --page 0", "--page"),
+    ] {
+        let ran = place.run(line);
+        assert!(ran.code == 2 && ran.stderr.contains(part), "{line}: {}", ran.stderr);
+    }
+}
+
+/// A store with sessions, of the tenant of a service without tokens and of another.
+fn store(place: &Place, sessions: &[(&str, &str, &str)]) {
+    use epitome::store::{About, SessionArchive, SqlStore, SqliteSettings, Store as _, Tenant};
+    let store = SqlStore::sqlite(&SqliteSettings::new(place.path("store.db"))).unwrap();
+    for (tenant, id, partner) in sessions {
+        let loaded = epitome::formats::read(session(partner).into_bytes(), Default::default()).unwrap();
+        let (tenant, session) = (Tenant::new(*tenant).unwrap(), &loaded.sessions[0].session);
+        let (about, mut archive) = (About::default(), SessionArchive::new());
+        let created = store.create_session(&tenant, id, &about, session, &mut archive);
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(created).unwrap();
+    }
+}
+
+#[test]
+fn a_store_is_searched_like_files() {
+    let place = Place::new();
+    let sessions = [("default", "one", "HLV-2209"), ("default", "two", "KQD-8114"), ("alice", "hers", "ZZT-0001")];
+    store(&place, &sessions);
+    insta::assert_snapshot!(place.run("search --store sqlite:store.db which partner --session two --from user").all(), @r#"
+    exit 0
+    ----- stdout
+    #1 user  1.00
+      Leave the export of partner KQD-8114 alone.
+    "#);
+    insta::assert_snapshot!(place.run("search --store sqlite:store.db partner KQD-8114 --from user").all(), @r#"
+    exit 0
+    ----- stdout
+    two  #1 user  1.00
+      Leave the export of partner KQD-8114 alone.
+
+    one  #1 user  0.08
+      Leave the export of partner HLV-2209 alone.
+    "#);
+    // The same output as of files.
+    place.file("two.json", session("KQD-8114"));
+    let line = "fingerprint of the export --json --limit 3";
+    let of_store = place.run(&format!("search --store sqlite:store.db --session two {line}")).json();
+    assert_eq!(of_store, place.run(&format!("search two.json {line}")).json());
+    // Each tenant has its own.
+    let all =
+        |arguments: &str| place.run(&format!("search --store sqlite:store.db {arguments} partner --json -q")).json();
+    let ids = |found: &Value| -> Vec<String> {
+        let passages = found["passages"].as_array().unwrap().iter();
+        passages.map(|passage| passage["session"].as_str().unwrap().to_owned()).collect()
+    };
+    let (mine, hers) = (ids(&all("")), ids(&all("--tenant alice")));
+    assert!(mine.contains(&"one".to_owned()) && mine.contains(&"two".to_owned()), "{mine:?}");
+    assert!(!mine.contains(&"hers".to_owned()) && hers.iter().all(|id| id == "hers"), "{mine:?} {hers:?}");
+    let address = place.path("store.db").display().to_string();
+    let by_variable = place
+        .command("search --store-variable STORE --session one HLV-2209")
+        .env("STORE", format!("sqlite:{address}"))
+        .output()
+        .unwrap();
+    assert!(by_variable.status.success(), "{}", String::from_utf8_lossy(&by_variable.stderr));
+}
+
+#[test]
+fn a_store_that_cannot_be_searched_is_told_and_not_made() {
+    let place = Place::new();
+    store(&place, &[("default", "one", "HLV-2209")]);
+    let check = |line: &str, part: &str| {
+        let ran = place.run(line);
+        assert!(ran.code == 2 && ran.stderr.contains(part), "{line}: {} {}", ran.code, ran.stderr);
+    };
+    check("search --store sqlite:none.db x", "there is no store at `none.db`");
+    check("search --store sqlite:store.db --session three x", "there is no session `three`");
+    check("search --store sqlite:store.db --tenant bob x", "no session of the tenant `bob`");
+    check("search --store sqlite:store.db", "there is nothing to look for");
+    check("search --store sqlite:store.db x --newest", "--newest is of one session");
+    check("search --store sqlite:store.db x --format codex", "cannot be used with");
+    check("search --store mysql://me:hush@host x", "a database is named");
+    check("search session.json x --tenant bob", "--store");
+    assert!(!place.path("none.db").exists());
+    assert_eq!(place.run("search --store sqlite:store.db zebra -q").code, 1);
+}
+
+#[test]
+fn what_a_helper_did_is_found_in_its_own_file() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("project/s1/subagents")).unwrap();
+    let record = |helper: Option<&str>, role: &str, text: &str| {
+        let content = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+        let mut record = json!({"type": role, "uuid": format!("{helper:?}{role}"), "parentUuid": null, "sessionId": "s1",
+            "isSidechain": helper.is_some(), "message": {"role": role, "content": content}});
+        if let Some(helper) = helper {
+            record["agentId"] = helper.into();
+        }
+        format!("{record}\n")
+    };
+    let main = record(None, "user", "Count the animals.") + &record(None, "assistant", "Two helpers are at it.");
+    place.file("project/s1.jsonl", &main);
+    let helper = |id: &str, animal: &str| {
+        record(Some(id), "user", "Count them.") + &record(Some(id), "assistant", &format!("There are 17 {animal}."))
+    };
+    place.file("project/agent-a1.jsonl", helper("a1", "zebras"));
+    place.file("project/s1/subagents/agent-b2.jsonl", helper("b2", "walruses"));
+    insta::assert_snapshot!(place.run("search project zebras walruses").all(), @r#"
+    exit 0
+    ----- stdout
+    agent-a1.jsonl  s1/agent-a1  #1 assistant  1.00
+      #0 to the model:
+      Count them.
+      #1 assistant:
+      There are 17 zebras.
+
+    s1/subagents/agent-b2.jsonl  s1/agent-b2  #1 assistant  1.00
+      #0 to the model:
+      Count them.
+      #1 assistant:
+      There are 17 walruses.
+    "#);
+    // A helper is told by the model, not by a person; nobody else reads its file as a session of its own.
+    insta::assert_snapshot!(place.run("search project count --from user").all(), @r#"
+    exit 0
+    ----- stdout
+    s1.jsonl  #0 user  1.00
+      Count the animals.
+    "#);
+    insta::assert_snapshot!(place.run("search project/agent-a1.jsonl zebras").all(), @r#"
+    exit 0
+    ----- stdout
+    #1 assistant  1.00
+      #0 to the model:
+      Count them.
+      #1 assistant:
+      There are 17 zebras.
+    "#);
+    assert!(place.run("inspect project/agent-a1.jsonl").stderr.contains("nobody has spoken in"));
+}
+
+#[test]
+fn a_message_is_brought_back_by_its_number() {
+    let place = Place::with("session.json", session("HLV-2209"));
+    for name in ["#1", "1"] {
+        let ran = place.run(&format!("restore session.json --handle {name} -q"));
+        let restored: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let messages = restored["messages"].as_array().unwrap();
+        assert_eq!((messages.len(), messages[0]["role"].as_str()), (1, Some("user")), "{restored}");
+    }
+    assert_eq!(place.run("restore session.json --handle 99 -q").code, 2);
 }

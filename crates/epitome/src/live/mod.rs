@@ -427,9 +427,11 @@ impl LiveSession {
         history(&self.session)
     }
 
-    /// What left the context under a handle, as the marks and headings in the view name it; `None` where there is no such
-    /// handle.
+    /// What left the context under a handle, as the marks and headings in the view and found passages name it; `None` where
+    /// there is no such handle. What the archive does not have is looked for in the session itself, linear in it: what an
+    /// agent's own compaction removed was never archived.
     pub fn recall(&self, handle: &str) -> Result<Option<Archived>, LiveError> {
-        Ok(self.archive.get(handle.trim())?)
+        let archived = self.archive.get(handle.trim())?;
+        Ok(archived.or_else(|| epitome_recall::find_by_handle(&self.session, handle)))
     }
 }

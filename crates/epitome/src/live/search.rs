@@ -1,6 +1,6 @@
 //! Search over everything that was said in a live session.
 
-use epitome_recall::{Page, Query};
+use epitome_recall::{Page, Query, QueryProblem};
 
 use super::LiveSession;
 
@@ -10,11 +10,13 @@ impl LiveSession {
     ///
     /// The first search reads the log; a later one what was said since. Then it takes a few milliseconds for a million
     /// tokens. A session that is never searched pays nothing.
-    pub fn search(&mut self, query: &Query) -> Page {
+    ///
+    /// Errors where the query is beyond its limits: [`Query::check`].
+    pub fn search(&mut self, query: &Query) -> Result<Page, QueryProblem> {
         let log = self.session.log();
         self.index.append(log.get(self.index.messages()..).unwrap_or_default());
-        let mut page = self.index.search(query);
+        let mut page = self.index.search(query)?;
         page.locate(&self.session);
-        page
+        Ok(page)
     }
 }

@@ -12,12 +12,12 @@ fn what_left_the_context_is_found_with_its_handle() {
     live.push(model("The ledger belongs to partner HLV-2209, who joins on the fingerprint.")).unwrap();
     talk(&mut live, 1_700);
     let query = Query { limit: 1, ..Query::new("which partner joins on the fingerprint?") };
-    let before = live.search(&query).passages.remove(0);
+    let before = live.search(&query).unwrap().passages.remove(0);
     assert!(before.text.contains("HLV-2209"), "{}", before.text);
     assert_eq!((before.in_context, &before.handle), (Some(true), &None));
 
     compact(&mut live).unwrap();
-    let after = live.search(&query).passages.remove(0);
+    let after = live.search(&query).unwrap().passages.remove(0);
     assert_eq!((after.in_context, &after.text), (Some(false), &before.text));
     let Some(Archived::Messages(messages)) = live.recall(&after.handle.unwrap()).unwrap() else {
         panic!("no messages")
@@ -25,7 +25,7 @@ fn what_left_the_context_is_found_with_its_handle() {
     assert!(messages.iter().any(|message| message.id == after.message));
 
     live.undo(0).unwrap();
-    assert_eq!(live.search(&query).passages.remove(0).in_context, Some(true));
+    assert_eq!(live.search(&query).unwrap().passages.remove(0).in_context, Some(true));
 }
 
 #[test]
@@ -33,11 +33,11 @@ fn what_arrives_is_found_by_the_next_search() {
     let mut live = live(SMALL);
     talk(&mut live, 500);
     let query = Query { from: vec![Source::User], newest: true, limit: 1, ..Query::default() };
-    live.search(&query);
+    live.search(&query).unwrap();
     live.push(user("One more thing: the port is 8080.")).unwrap();
-    let page = live.search(&query);
+    let page = live.search(&query).unwrap();
     assert!(page.passages[0].text.ends_with("the port is 8080."), "{page:?}");
-    let mut rebuilt = Index::build(live.session()).search(&query);
+    let mut rebuilt = Index::build(live.session()).search(&query).unwrap();
     rebuilt.locate(live.session());
     assert_eq!(page, rebuilt);
 }

@@ -31,7 +31,7 @@ impl ProbedCase {
         let folder = ProbeFolder::beside(&file.path)?;
         let digest = digest(&[&bytes[..], &folder.beside].concat());
         let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
-        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true };
+        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
         let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
         let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
         if !plan.filter.admits_format(loaded.format.as_str()) || !plan.filter.admits_session(&id) {

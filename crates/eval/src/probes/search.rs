@@ -23,7 +23,9 @@ impl Found {
         let index = Index::build(session);
         let limits = Query { limit: passages, characters: passages.saturating_mul(CHARACTERS), ..Query::default() };
         let text = |probe: &Probe| {
-            let page = index.search(&Query { words: vec![probe.question.clone()], ..limits.clone() });
+            let question = probe.question.chars().take(Query::MOST_QUERY_CHARACTERS).collect();
+            // A question without a word in it finds nothing.
+            let page = index.search(&Query { words: vec![question], ..limits.clone() }).unwrap_or_default();
             page.passages.into_iter().map(|passage| passage.text).collect::<Vec<_>>().join("\n")
         };
         Self { texts: probes.iter().map(text).collect() }

@@ -39,8 +39,5 @@ fn nothing_said() {
         "aider
         error: not a valid aider session: no session in it holds a readable message",
     );
-    check(
-        "#### a heading\n",
-        "\nerror: this is no session in a known format (no reader fits); `--from` names a format, `epitome convert --help` lists them",
-    );
+    check("#### a heading\n", "\nerror: this is no session in a known format (no reader fits)");
 }

@@ -64,6 +64,6 @@ fn wrong_types_are_passed_over() {
     // The session's own record next to its messages is none.
     check(
         r#"{"version": 1, "session_id": "s", "messages_path": "m.json"}"#,
-        "\nerror: this is no session in a known format (no reader fits); `--from` names a format, `epitome convert --help` lists them",
+        "\nerror: this is no session in a known format (no reader fits)",
     );
 }

@@ -5,7 +5,7 @@ use epitome_session::{Message, MessageId, Origin, Role, Usage};
 use super::blocks::responses::Item;
 
 /// Collects items: what the model said between two messages of others becomes one message.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Grouper {
     messages: Vec<Message>,
     open: bool,

@@ -16,11 +16,13 @@ mod corpus_tests;
 #[cfg(test)]
 mod reader_tests;
 
+#[cfg(test)]
+pub(crate) use corpus_tests::folder as recorded_folder;
 pub use render::{Profile, Rendered, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
 pub use write::{WriteError, carry_over, is_bypassed, write, write_again};
 
-use agents::{claude_code, codex, pi};
+pub(crate) use agents::{claude_code, codex, pi, span};
 
 use crate::Format;
 use crate::input::Reader;

@@ -445,7 +445,9 @@ fn odd_content_is_kept_and_never_fails() {
             Some(Format::Codex),
             Some(Format::Pi),
         ] {
-            if let Ok(loaded) = read(input.as_bytes().to_vec(), ReadOptions { format, strict: false }) {
+            if let Ok(loaded) =
+                read(input.as_bytes().to_vec(), ReadOptions { format, strict: false, ..ReadOptions::default() })
+            {
                 assert!(!loaded.sessions.is_empty());
             }
         }

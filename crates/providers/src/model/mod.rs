@@ -151,7 +151,8 @@ impl ModelSummarizer {
 
     /// The model, or the compaction, that is asked; of a compaction without the conversation that it is asked to compact.
     fn service_identity(&self) -> String {
-        let identity = self.compaction.as_ref().map_or_else(|| self.model.identity(), |compaction| compaction.identity());
+        let identity =
+            self.compaction.as_ref().map_or_else(|| self.model.identity(), |compaction| compaction.identity());
         format!("{} {identity}", self.kind)
     }
 }

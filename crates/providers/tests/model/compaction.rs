@@ -9,7 +9,7 @@ use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelKind, ChannelSettings, KeySource};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
-use epitome_strategy::{Configurable, Message, Summarizer, Summary};
+use epitome_strategy::{Configurable, Message, Refusals, Summarizer, Summary};
 use epitome_testkit::laws::compact_and_check;
 use epitome_testkit::{FakeCounter, Scripted, ScriptedServer, SeenRequest};
 use serde_json::{Value, json};
@@ -344,4 +344,23 @@ fn the_engines_laws_hold_with_it() {
         assert!(text.contains("nested brackets") && report.tokens_after <= 1_600, "{text}");
         assert_eq!(report.summarizer.kind, "provider");
     }
+}
+
+#[test]
+fn a_provider_that_refused_the_session_is_not_asked_again() {
+    let server = ScriptedServer::start(vec![refused(400, "the prompt is unsafe"), compacted(GOOD), compacted(GOOD)]);
+    let settings = settings(&server);
+    let model = ModelSummarizer::new(settings.open().unwrap(), ModelSettings::default()).unwrap();
+    let shared = model.by_compaction(settings.open_compaction().unwrap());
+    let (own, case) = (Refusals::default(), Case::new(FIXING));
+    let summarize = |refusals: &Refusals, case: &Case| {
+        block_on(shared.for_session(refusals).unwrap().summarize(&case.task())).map(|_| asked(&server).len())
+    };
+    summarize(&own, &case).unwrap_err();
+    // Later the run is another one, and its messages with it.
+    let mut later = Case::new(FIXING);
+    later.messages.pop();
+    summarize(&own, &later).unwrap_err();
+    assert_eq!(asked(&server), ["on demand"]);
+    assert_eq!(summarize(&Refusals::default(), &later).unwrap(), 2, "another session is another matter");
 }

@@ -200,7 +200,7 @@ impl Incoming {
 
     /// Reads the whole request. An error is a code: why it is none of the proxy's business.
     pub(super) fn load(&self) -> Result<Loaded, &'static str> {
-        let options = ReadOptions { format: Some(self.format), strict: true };
+        let options = ReadOptions { format: Some(self.format), strict: true, ..ReadOptions::default() };
         let loaded = read(self.body.to_vec(), options).map_err(|_| "not-understood")?;
         // A request that brings compactions of its own is the client's to manage.
         let is_plain = loaded.sessions.len() == 1 && loaded.sessions[0].session.journal().is_empty() && !loaded.gzip;

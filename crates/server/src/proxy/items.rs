@@ -44,7 +44,7 @@ impl Item {
             "" => format!(r#"{{"{list}":[{json}]}}"#),
             field => format!(r#"{{"{field}":{json},"{list}":[]}}"#),
         };
-        let options = ReadOptions { format: Some(reader.format), strict: true };
+        let options = ReadOptions { format: Some(reader.format), strict: true, ..ReadOptions::default() };
         let loaded = read(request.into_bytes(), options).ok().filter(|loaded| loaded.warnings.is_empty())?;
         let [session] = &loaded.sessions[..] else { return None };
         let messages = session.session.log();

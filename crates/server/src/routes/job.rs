@@ -163,7 +163,7 @@ pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: u
     }
     let help =
         "send a request of openai-chat, openai-responses or anthropic; `format` says which where it is not recognised";
-    let loaded = read(bytes, ReadOptions { format, strict: true })
+    let loaded = read(bytes, ReadOptions { format, strict: true, ..ReadOptions::default() })
         .map_err(|error| ApiError::bad("unreadable-request", error.to_string(), help))?;
     if Profile::of(loaded.format).is_none() {
         let message = format!("this is a session of {}, and not a request to a provider", loaded.format);

@@ -281,9 +281,14 @@ fn from_file(
     if parts::are_too_many(&bytes, most_parts) {
         return Err(too_many_parts("the file", most_parts));
     }
-    let loaded = read_file(bytes, ReadOptions { format, strict: false }).map_err(|error| {
-        ApiError::bad("unreadable-session", error.to_string(), "`format` names the format where it is not recognised")
-    })?;
+    let loaded =
+        read_file(bytes, ReadOptions { format, strict: false, ..ReadOptions::default() }).map_err(|error| {
+            ApiError::bad(
+                "unreadable-session",
+                error.to_string(),
+                "`format` names the format where it is not recognised",
+            )
+        })?;
     if loaded.sessions.len() > MOST_SESSIONS {
         let message = format!("the file holds {} sessions", loaded.sessions.len());
         return Err(ApiError::bad("too-many-sessions", message, format!("{MOST_SESSIONS} at most: split it")));

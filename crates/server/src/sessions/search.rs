@@ -6,11 +6,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use epitome::Session;
-use epitome::recall::{Passage, Pool, Query, Source};
+use epitome::recall::{Passage, Pool, Query, QueryProblem, Source};
 use epitome::store::{Paging, SessionFilter};
 use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, Past};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::desk::Key;
 use super::input::{SessionId, check_name};
@@ -20,15 +20,8 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ErrorBody};
 use crate::state::App;
 
-/// The most passages and characters of a page.
-const MOST_PASSAGES: usize = 50;
-const MOST_CHARACTERS: usize = 200_000;
-
 /// The sessions that are searched together, the last changed ones.
 const MOST_SESSIONS: usize = 200;
-
-/// The last page that can be asked for: what stands behind it matches by chance.
-const LAST_PAGE: usize = 100;
 
 /// What was found.
 #[derive(Debug, Serialize, ToSchema)]
@@ -90,45 +83,71 @@ impl FoundPassage {
     }
 }
 
-/// What is asked for, behind the `?`.
-fn query_of(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>), ApiError> {
-    let bad =
-        |problem: String| ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes");
+/// What both routes take, as the OpenAPI document tells it; [`read_query`] reads it, for `q` and `from` may stand several
+/// times. The limits are those of [`Query`].
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "it is told of and not made")]
+pub(crate) struct SearchParameters {
+    /// The words to look for: a question, names; several are searched together
+    #[param(required = false, max_items = 16)]
+    q: Vec<String>,
+    /// Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)
+    #[param(explode = false)]
+    from: Option<Vec<String>>,
+    /// The newest first among what matches, in each session
+    newest: Option<bool>,
+    /// Passages of a page; 6 without it
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// Characters of a page; 9,000 without it
+    #[param(minimum = 1, maximum = 200_000)]
+    characters: Option<u32>,
+    /// Which page, from 0
+    #[param(maximum = 19)]
+    page: Option<u32>,
+}
+
+/// What is asked for, behind the `?`; over all sessions also the agent that they are of.
+fn read_query(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>), ApiError> {
     let mut query = Query::default();
     let mut agent = None;
     let url = reqwest::Url::parse(&format!("http://query/?{}", raw.unwrap_or_default()));
-    let url = url.map_err(|_| bad("the query cannot be read".to_owned()))?;
+    let url = url.map_err(|_| bad_query("the query cannot be read".to_owned()))?;
     for (name, value) in url.query_pairs() {
-        let number = |most: usize| {
-            let number = value.parse::<usize>().ok().filter(|number| *number <= most);
-            number.ok_or_else(|| bad(format!("`{name}` is a whole number up to {most}, not `{value}`")))
+        let number = || {
+            let number = value.parse::<usize>();
+            number.map_err(|_| bad_query(format!("`{name}` is a whole number, not `{value}`")))
         };
         match &*name {
             "q" => query.words.push(value.trim().to_owned()),
             "from" => {
                 for source in value.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-                    let source = source.parse::<Source>().map_err(|problem| bad(format!("`from`: {problem}")))?;
-                    query.from.push(source);
+                    let source = source.parse::<Source>();
+                    query.from.push(source.map_err(|problem| bad_query(format!("`from`: {problem}")))?);
                 }
             }
             "newest" => {
-                query.newest = value.parse().map_err(|_| bad(format!("`newest` is true or false, not `{value}`")))?;
+                let newest = value.parse();
+                query.newest = newest.map_err(|_| bad_query(format!("`newest` is true or false, not `{value}`")))?;
             }
-            "limit" => query.limit = number(MOST_PASSAGES)?.max(1),
-            "characters" => query.characters = number(MOST_CHARACTERS)?.max(1),
-            "page" => query.page = number(LAST_PAGE)?,
+            "limit" => query.limit = number()?,
+            "characters" => query.characters = number()?,
+            "page" => query.page = number()?,
             "agent" if is_of_all => agent = Some(value.into_owned()),
-            other => return Err(bad(format!("`{other}` is nothing that this route takes"))),
+            other => return Err(bad_query(format!("`{other}` is nothing that this route takes"))),
         }
     }
     query.words.retain(|words| !words.is_empty());
-    if query.words.is_empty() && !query.newest {
-        return Err(bad("`q` is missing: the words to look for".to_owned()));
+    if query.check() == Err(QueryProblem::Nothing) {
+        return Err(bad_query("`q` is missing: the words to look for".to_owned()));
     }
-    if query.words.len() > 16 || query.words.iter().any(|words| words.chars().count() > 2_000) {
-        return Err(bad("`q` takes at most 16 queries of 2,000 characters".to_owned()));
-    }
+    query.check().map_err(|problem| bad_query(problem.to_string()))?;
     Ok((query, agent))
+}
+
+fn bad_query(problem: String) -> ApiError {
+    ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes")
 }
 
 /// Searches everything that was said in a session, also what has left its context.
@@ -136,14 +155,7 @@ fn query_of(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>
     get, path = "/v1/sessions/{id}/search", tag = "sessions", security(("token" = [])),
     params(
         ("id" = String, Path, description = "The session"),
-        ("q" = Vec<String>, Query, description = "The words to look for: a question, names; several are searched together"),
-        ("from" = Option<Vec<String>>, Query, explode = false,
-            description = "Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)"),
-        ("newest" = Option<bool>, Query, description = "The newest first among what matches"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Passages of a page; 6 without it"),
-        ("characters" = Option<u32>, Query, minimum = 1, maximum = 200_000,
-            description = "Characters of a page; 9,000 without it"),
-        ("page" = Option<u32>, Query, maximum = 100, description = "Which page, from 0"),
+        SearchParameters,
     ),
     responses(
         (status = 200, description = "What was found", body = Found),
@@ -157,11 +169,11 @@ pub(crate) async fn search(
     SessionId(id): SessionId,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Found>, ApiError> {
-    let (query, _) = query_of(raw.as_deref(), false)?;
+    let (query, _) = read_query(raw.as_deref(), false)?;
     let key = app.sessions()?.key(&caller, &id)?;
     let shared = Arc::clone(&app);
     let found = read(&app, &caller, &id, move |seen| {
-        indexed(&shared, &key, seen, |index, session| index.search(session, &query))
+        search_index(&shared, &key, seen, |index, session| index.search(session, &query))
     });
     let page = found.await?;
     let passages = page.passages.into_iter().map(|passage| FoundPassage::new(passage, None)).collect();
@@ -172,15 +184,8 @@ pub(crate) async fn search(
 #[utoipa::path(
     get, path = "/v1/search", tag = "sessions", security(("token" = [])),
     params(
-        ("q" = Vec<String>, Query, description = "The words to look for: a question, names; several are searched together"),
         ("agent" = Option<String>, Query, description = "Only sessions of this agent"),
-        ("from" = Option<Vec<String>>, Query, explode = false,
-            description = "Only what these said: `user`, `assistant`, `tool`, `file` (calls that name one)"),
-        ("newest" = Option<bool>, Query, description = "The newest first among what matches, in each session"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Passages of a page; 6 without it"),
-        ("characters" = Option<u32>, Query, minimum = 1, maximum = 200_000,
-            description = "Characters of a page; 9,000 without it"),
-        ("page" = Option<u32>, Query, maximum = 100, description = "Which page, from 0"),
+        SearchParameters,
     ),
     responses(
         (status = 200, description = "What was found", body = Found),
@@ -193,7 +198,7 @@ pub(crate) async fn search_all(
     Extension(caller): Extension<Caller>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Found>, ApiError> {
-    let (query, agent) = query_of(raw.as_deref(), true)?;
+    let (query, agent) = read_query(raw.as_deref(), true)?;
     if let Some(agent) = &agent {
         check_name("agent", agent)?;
     }
@@ -208,7 +213,7 @@ pub(crate) async fn search_all(
         let key: Key = (tenant.clone(), Arc::from(&*info.id));
         let (shared, its_key, query) = (Arc::clone(&app), key.clone(), query.clone());
         let share = read_at(&app, key, move |seen| {
-            indexed(&shared, &its_key, seen, |index, session| index.share(session, &query))
+            search_index(&shared, &its_key, seen, |index, session| index.share(session, &query))
         });
         match share.await {
             Ok(share) => {
@@ -226,18 +231,18 @@ pub(crate) async fn search_all(
 }
 
 /// Looks something up in the index of a session, which is brought up to date first.
-fn indexed<T>(
+fn search_index<T>(
     app: &App,
     key: &Key,
     seen: Seen<'_>,
-    look: impl FnOnce(&LogIndex, &Session) -> T,
+    look: impl FnOnce(&LogIndex, &Session) -> Result<T, QueryProblem>,
 ) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
     let index = app.sessions()?.indexes.of(key, seen.opened.bytes());
     // What a panic left is compared with the session before it is used.
     let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
     index.follow(session);
-    Ok(look(&index, session))
+    look(&index, session).map_err(|problem| bad_query(problem.to_string()))
 }
 
 /// Answers a call of a model's tool about a session.
@@ -251,7 +256,7 @@ pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call
         let index = shared.sessions()?.indexes.of(&key, seen.opened.bytes());
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
-        let status = || ContextStatus::of(live.session(), live.engine(), live.budget());
+        let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
         let mut past = Past { session: live.session(), index: &mut index, archive: &archive, status: &status };
         Ok((past.answer(&call), says_nothing && !live.engine().handles))
     })
@@ -260,4 +265,48 @@ pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call
         name_handles(app, its_key).await;
     }
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use utoipa::openapi::path::ParameterIn;
+
+    use super::*;
+
+    #[test]
+    fn the_document_tells_the_limits_that_are_kept() {
+        let parameters = SearchParameters::into_params(|| Some(ParameterIn::Query));
+        let check = |name: &str, key: &str, expect: usize| {
+            let parameter = parameters.iter().find(|parameter| parameter.name == name).unwrap();
+            let schema = serde_json::to_value(parameter).unwrap()["schema"].clone();
+            assert_eq!(schema[key].as_u64(), Some(expect as u64), "{name}: {schema}");
+        };
+        check("q", "maxItems", Query::MOST_QUERIES);
+        check("limit", "maximum", Query::MOST_PASSAGES);
+        check("characters", "maximum", Query::MOST_CHARACTERS);
+        check("page", "maximum", Query::MOST_PAGES - 1);
+    }
+
+    #[test]
+    fn both_routes_take_the_same() {
+        let read = |raw: &str, is_of_all| read_query(Some(raw), is_of_all).map_err(|error| error.body.error.message);
+        for raw in ["q=a&q=b&from=user,file&newest=true&limit=3&characters=500&page=2", "from=user", "newest=true"] {
+            assert_eq!(read(raw, true), read(raw, false));
+            assert!(read(raw, true).is_ok(), "{raw}");
+        }
+        for (raw, part) in [
+            ("", "`q` is missing"),
+            ("q=x&limit=0", "`limit` is 1 to 100 passages, not 0"),
+            ("q=x&limit=101", "`limit` is 1 to 100 passages, not 101"),
+            ("q=x&limit=many", "`limit` is a whole number, not `many`"),
+            ("q=x&characters=200001", "`characters` is 1 to 200000, not 200001"),
+            ("q=x&page=20", "20 pages at most"),
+        ] {
+            assert_eq!(read(raw, true), read(raw, false));
+            assert!(read(raw, true).is_err_and(|problem| problem.contains(part)), "{raw}");
+        }
+        assert_eq!(read("q=x&agent=a", true).unwrap().1.as_deref(), Some("a"));
+        assert!(read("q=x&agent=a", false).is_err_and(|problem| problem.contains("`agent`")));
+    }
 }

@@ -131,7 +131,7 @@ async fn hosts_search_by_words() {
         ("", "`q` is missing"),
         ("?q=+", "`q` is missing"),
         ("?q=x&page=-1", "`page`"),
-        ("?q=x&limit=51", "`limit`"),
+        ("?q=x&limit=101", "`limit`"),
         ("?q=x&from=nobody", "`from`"),
         ("?q=x&newest=perhaps", "`newest`"),
         ("?q=x&who=me", "`who`"),

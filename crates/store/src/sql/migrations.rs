@@ -17,6 +17,20 @@ pub(super) const POSTGRES: &[&str] = &[
     include_str!("../../migrations/postgres/0002_memory_ids.sql"),
 ];
 
+/// Whether a database of that version, found at `at`, can be used as it is: an error where it has no tables, or those of
+/// another version.
+pub(super) fn check_current(
+    all: &'static [&'static str],
+    version: Option<i64>,
+    at: impl FnOnce() -> String,
+) -> Result<(), StoreError> {
+    let Some(version) = version else { return Err(StoreError::NoStore { at: at() }) };
+    match missing(all, Some(version))? {
+        [] => Ok(()),
+        _ => Err(StoreError::OlderDatabase { version: u32::try_from(version).unwrap_or(0), known: all.len() as u32 }),
+    }
+}
+
 /// The migrations that a database of that version lacks; an error where it is of a later version than is known.
 pub(super) fn missing(
     all: &'static [&'static str],

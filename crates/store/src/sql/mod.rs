@@ -106,6 +106,27 @@ impl SqlStore {
         Err(StoreError::Address)
     }
 
+    /// The store at an address, as [`open`](Self::open) takes it, for whoever only reads: nothing is made, and no table is
+    /// changed. One in memory ends with its process, so none is ever found.
+    ///
+    /// Errors where there is none, or where its tables are those of an earlier or a later version.
+    pub async fn open_existing(address: &str) -> Result<Self, StoreError> {
+        #[cfg(feature = "sqlite")]
+        if let Some(path) = address.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return match path {
+                "" => Err(StoreError::Address),
+                ":memory:" => Err(StoreError::NoStore { at: "in memory".to_owned() }),
+                path => Self::sqlite_existing(&SqliteSettings::new(path)),
+            };
+        }
+        #[cfg(feature = "postgres")]
+        if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
+            return Self::postgres_existing(&PostgresSettings::new(address)).await;
+        }
+        Err(StoreError::Address)
+    }
+
     fn over(database: impl Database + 'static) -> Self {
         Self { database: Arc::new(database), turns: Turns::default() }
     }

@@ -20,7 +20,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Config, IsolationLevel, NoTls, Transaction};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::migrations::{POSTGRES, VERSION_TABLE, missing};
+use super::migrations::{POSTGRES, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, SqlStore};
 use crate::error::StoreError;
@@ -71,7 +71,19 @@ impl SqlStore {
     ///
     /// Errors where the database cannot be reached, or holds tables of a later version.
     pub async fn postgres(settings: &PostgresSettings) -> Result<Self, StoreError> {
-        Postgres::connect(settings).await.map(Self::over)
+        let database = Postgres::connect(settings)?;
+        database.migrate().await?;
+        Ok(Self::over(database))
+    }
+
+    /// A store in a PostgreSQL database that has its tables, of this version: none are made or changed. Otherwise as
+    /// [`postgres`](Self::postgres).
+    ///
+    /// Errors where the database cannot be reached, has no such tables, or has those of another version.
+    pub async fn postgres_existing(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let database = Postgres::connect(settings)?;
+        database.check().await?;
+        Ok(Self::over(database))
     }
 }
 
@@ -88,7 +100,8 @@ impl Debug for Postgres {
 }
 
 impl Postgres {
-    async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
+    /// The database, to which a connection is made when it is first asked something.
+    fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let schema = settings.schema.clone();
         let is_plain = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_';
         if schema.is_empty() || schema.len() > 60 || !schema.chars().all(is_plain) {
@@ -106,9 +119,29 @@ impl Postgres {
             config.connect_timeout(Duration::from_secs(10));
         }
         let connections = pool(&config, settings.connections)?;
-        let database = Self { pool: connections, locks: Locks::start(pool(&config, 1)?), schema };
-        database.migrate().await?;
-        Ok(database)
+        Ok(Self { pool: connections, locks: Locks::start(pool(&config, 1)?), schema })
+    }
+
+    /// Whether the tables are there, of this version. Changes nothing.
+    async fn check(&self) -> Result<(), StoreError> {
+        let failed = failed("looking at the tables of the database");
+        let mut client = connection(&self.pool).await?;
+        let transaction = client.build_transaction().read_only(true).start().await.map_err(failed)?;
+        let version = self.version(&transaction).await?;
+        check_current(POSTGRES, version, || format!("in the schema `{}` of that database", self.schema))
+    }
+
+    /// The version of the tables; `None` where there are none.
+    async fn version(&self, transaction: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
+        let failed = failed("looking at the tables of the database");
+        let table = format!("{}.epitome_schema", self.schema);
+        let found = transaction.query_one("SELECT to_regclass($1::text)::text", &[&table]).await.map_err(&failed)?;
+        if found.try_get::<_, Option<String>>(0).map_err(&failed)?.is_none() {
+            return Ok(None);
+        }
+        let row = transaction.query_one("SELECT MAX(version) FROM epitome_schema", &[]).await;
+        let version = row.and_then(|row| row.try_get::<_, Option<i32>>(0)).map_err(&failed)?;
+        Ok(version.map(i64::from))
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
@@ -119,16 +152,7 @@ impl Postgres {
         let key = lock_key("migration", &self.schema);
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&key]).await.map_err(&failed)?;
         // Looked for first: where there is nothing to do, no right to make anything is needed.
-        let table = format!("{}.epitome_schema", self.schema);
-        let found = transaction.query_one("SELECT to_regclass($1::text)::text", &[&table]).await.map_err(&failed)?;
-        let version: Option<i32> = match found.try_get::<_, Option<String>>(0).map_err(&failed)? {
-            None => None,
-            Some(_) => {
-                let row = transaction.query_one("SELECT MAX(version) FROM epitome_schema", &[]).await;
-                row.and_then(|row| row.try_get(0)).map_err(&failed)?
-            }
-        };
-        let missing = missing(POSTGRES, version.map(i64::from))?;
+        let missing = missing(POSTGRES, self.version(&transaction).await?)?;
         if missing.is_empty() {
             return Ok(());
         }

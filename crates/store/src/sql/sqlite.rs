@@ -10,9 +10,9 @@ use std::time::Duration;
 use epitome_strategy::BoxFuture;
 use futures_channel::oneshot;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
 
-use super::migrations::{SQLITE, VERSION_TABLE, missing};
+use super::migrations::{SQLITE, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, SqlStore};
 use crate::error::StoreError;
@@ -44,6 +44,14 @@ impl SqlStore {
     /// Errors where the file cannot be opened, is no database, or is one of a later version.
     pub fn sqlite(settings: &SqliteSettings) -> Result<Self, StoreError> {
         Sqlite::open(settings).map(Self::over)
+    }
+
+    /// A store in an SQLite file that is there, with tables of this version: neither is made or changed.
+    ///
+    /// Errors where there is none, or another version's.
+    pub fn sqlite_existing(settings: &SqliteSettings) -> Result<Self, StoreError> {
+        check_file(&settings.path)?;
+        Self::sqlite(settings)
     }
 
     /// An SQLite store that ends with the process.
@@ -110,6 +118,30 @@ fn create_private(path: &Path) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).ok();
+}
+
+/// Looks at a file without changing it: whether it is a store with tables of this version.
+fn check_file(path: &Path) -> Result<(), StoreError> {
+    let place = || format!("at `{}`", path.display());
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let version = Connection::open_with_flags(path, flags).and_then(|connection| {
+        let tables = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'epitome_schema'";
+        match connection.query_row(tables, [], |row| row.get::<_, i64>(0))? {
+            0 => Ok(None),
+            _ => connection.query_row("SELECT MAX(version) FROM epitome_schema", [], |row| row.get(0)),
+        }
+    });
+    match version {
+        Ok(version) => check_current(SQLITE, version, place),
+        Err(error) => {
+            let is_address = path.to_str().is_some_and(|path| path.starts_with("file:"));
+            let is_none = match is_address {
+                true => error.sqlite_error_code() == Some(ErrorCode::CannotOpen),
+                false => !path.is_file(),
+            };
+            Err(if is_none { StoreError::NoStore { at: place() } } else { at(path)(error) })
+        }
+    }
 }
 
 fn connect(settings: &SqliteSettings) -> Result<Connection, StoreError> {

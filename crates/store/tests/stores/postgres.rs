@@ -358,14 +358,19 @@ fn locks_outlive_their_connection_for_others() {
 fn a_database_of_a_later_version_is_refused() {
     let Some(settings) = settings() else { return };
     block_on(async {
+        let existing = SqlStore::postgres_existing(&settings).await;
+        assert!(matches!(&existing, Err(StoreError::NoStore { at }) if at.contains(&settings.schema)), "{existing:?}");
         // Instances that start together make the tables once.
         let stores = futures_util::future::join_all((0..6).map(|_| open(&settings))).await;
         assert_eq!(stores[0].health().await.unwrap().schema, 2);
+        assert_eq!(SqlStore::postgres_existing(&settings).await.unwrap().health().await.unwrap().schema, 2);
         let (client, connection) = tokio_postgres::connect(&settings.url, NoTls).await.unwrap();
         tokio::spawn(connection);
         let update = format!("UPDATE {}.epitome_schema SET version = 99", settings.schema);
         assert_eq!(client.execute(&update, &[]).await.unwrap(), 1, "it says its version once");
         let refused = SqlStore::postgres(&settings).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
+        let refused = SqlStore::postgres_existing(&settings).await.unwrap_err();
         assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
         let address = "postgres://me:hush@127.0.0.1:1/nowhere";
         let nowhere = SqlStore::open(address).await.unwrap_err();

@@ -159,6 +159,38 @@ fn a_database_of_a_later_version_is_refused() {
 }
 
 #[test]
+fn a_store_that_is_only_read_is_neither_made_nor_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let existing = |name: &str| {
+        let address = format!("sqlite:{}", folder.path().join(name).display());
+        block_on(SqlStore::open_existing(&address))
+    };
+    let version = |name: &str, sql: &str| {
+        let connection = rusqlite::Connection::open(folder.path().join(name)).unwrap();
+        connection.execute_batch(sql).unwrap();
+    };
+    assert!(matches!(existing("none.db"), Err(StoreError::NoStore { at }) if at.contains("none.db")));
+    assert!(!folder.path().join("none.db").exists(), "it is not made");
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    assert!(matches!(existing("folder"), Err(StoreError::NoStore { .. })));
+    // Somebody else's database stays as it is.
+    version("other.db", "CREATE TABLE notes (text TEXT)");
+    let before = std::fs::read(folder.path().join("other.db")).unwrap();
+    assert!(matches!(existing("other.db"), Err(StoreError::NoStore { .. })));
+    assert!(std::fs::read(folder.path().join("other.db")).unwrap() == before);
+    drop(open(&folder.path().join("epitome.db")));
+    assert_eq!(block_on(existing("epitome.db").unwrap().health()).unwrap().schema, 2);
+    version("epitome.db", "UPDATE epitome_schema SET version = 1");
+    assert!(matches!(existing("epitome.db"), Err(StoreError::OlderDatabase { version: 1, known: 2 })));
+    version("epitome.db", "UPDATE epitome_schema SET version = 99");
+    assert!(matches!(existing("epitome.db"), Err(StoreError::NewerDatabase { version: 99, .. })));
+    for (address, is_none) in [("sqlite::memory:", true), ("sqlite:", false), ("mysql://host", false)] {
+        let refused = block_on(SqlStore::open_existing(address)).unwrap_err();
+        assert_eq!(matches!(refused, StoreError::NoStore { .. }), is_none, "{address}: {refused}");
+    }
+}
+
+#[test]
 fn a_full_disk_leaves_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("epitome.db");

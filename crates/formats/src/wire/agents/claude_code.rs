@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,7 +39,10 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::ClaudeCode.as_str(), warnings)?;
-    let mut reader = Reader::default();
+    let is_said = |record: &Object<'_>| matches!(record.text("type").as_deref(), Some("user" | "assistant"));
+    let is_side_chain =
+        probe.side_chains && !lines.iter().any(|(_, record)| is_said(record) && !record.is_true("isSidechain"));
+    let mut reader = Reader { is_side_chain, ..Reader::default() };
     for (line, record) in &lines {
         reader.record(line.number, span(line), record);
     }
@@ -55,20 +59,25 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         );
         warnings.push(Warning { line: Some(*first), message });
     }
-    let name = reader.session.id.as_deref().unwrap_or("0").to_owned();
+    let name = match (reader.session.id.as_deref().unwrap_or("0"), reader.helper.as_deref()) {
+        (session, Some(helper)) => format!("{session}/agent-{helper}"),
+        (session, None) => session.to_owned(),
+    };
     Ok(vec![LoadedSession { name, session: reader.session, records: reader.records }])
 }
 
 /// A compaction whose summary has not come yet.
-struct Boundary<'a> {
+#[derive(Debug, Clone)]
+struct Boundary {
     trigger: Trigger,
     tokens_before: Option<u32>,
     tokens_after: Option<u32>,
-    preserved: HashSet<Cow<'a, str>>,
+    preserved: HashSet<Arc<str>>,
     segment: Option<Range<usize>>,
 }
 
 /// How the copies behind a compaction record of our own are taken.
+#[derive(Debug, Clone)]
 enum Copies {
     /// The mark said everything: they are passed over.
     Skip,
@@ -76,30 +85,49 @@ enum Copies {
     Collect(Vec<Message>),
 }
 
-#[derive(Default)]
-struct Reader<'a> {
+/// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reader {
     session: Session,
+    /// Whether what a helper did is what is read, and not left out.
+    is_side_chain: bool,
+    /// The helper's id.
+    helper: Option<Arc<str>>,
     records: Vec<Range<usize>>,
     /// The line and the uuid of each record.
-    places: Vec<(usize, Cow<'a, str>)>,
+    places: Vec<(usize, Arc<str>)>,
     /// Messages since the last compaction, not yet in the log: records of one API message may still follow.
     pending: Vec<Message>,
-    by_message_id: HashMap<Cow<'a, str>, usize>,
-    /// Every uuid with its line: a copied record counts once.
-    lines: HashMap<Cow<'a, str>, usize>,
-    /// The message of the first record of every uuid.
-    messages: HashMap<Cow<'a, str>, Option<&'a str>>,
+    by_message_id: HashMap<Arc<str>, usize>,
+    /// Every uuid: a copied record counts once.
+    known: HashMap<Arc<str>, Known>,
     /// The lines of messages that were passed over because an earlier record has their uuid.
     passed_over: Vec<usize>,
-    boundary: Option<Boundary<'a>>,
+    boundary: Option<Boundary>,
     copies: Option<Copies>,
     warnings: Vec<Warning>,
 }
 
-impl<'a> Reader<'a> {
-    fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'a>) {
-        let uuid = record.text("uuid").unwrap_or_default();
-        if !uuid.is_empty() && self.is_repeated(line, uuid.clone(), record) {
+/// What is known of a uuid.
+#[derive(Debug, Clone)]
+struct Known {
+    /// The line that has it last.
+    line: usize,
+    /// A hash of the message of the first record that has it, where that has one.
+    message: Option<u64>,
+}
+
+impl Reader {
+    /// The session as far as it was read. Linear in what was said since the last compaction.
+    pub(crate) fn session(&self) -> Session {
+        let mut settled = self.clone();
+        settled.settle();
+        settled.session
+    }
+
+    pub(crate) fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'_>) {
+        let uuid: Arc<str> = Arc::from(&*record.text("uuid").unwrap_or_default());
+        if !uuid.is_empty() && self.is_repeated(line, Arc::clone(&uuid), record) {
             return;
         }
         if self.session.id.is_none()
@@ -107,10 +135,14 @@ impl<'a> Reader<'a> {
         {
             self.session.id = Some(Arc::from(&*id));
         }
+        if self.is_side_chain && self.helper.is_none() {
+            self.helper = record.text("agentId").map(|id| Arc::from(&*id));
+        }
+        let is_left_out = record.is_true("isSidechain") != self.is_side_chain;
         let kind = record.text("type").unwrap_or_default();
         let subtype = record.text("subtype").unwrap_or_default();
         match (&*kind, &*subtype) {
-            ("user" | "assistant", _) if !record.is_true("isSidechain") => {
+            ("user" | "assistant", _) if !is_left_out => {
                 if record.has(FIELD) && self.copies.is_some() {
                     self.copy(record);
                     return;
@@ -118,7 +150,7 @@ impl<'a> Reader<'a> {
                 self.settle_copies();
                 self.message(line, span, uuid, record);
             }
-            ("system", "compact_boundary") if !record.is_true("isSidechain") => self.compacted(line, record),
+            ("system", "compact_boundary") if !is_left_out => self.compacted(line, record),
             ("system", "microcompact_boundary") => self.cleared(record),
             _ => {}
         }
@@ -126,24 +158,28 @@ impl<'a> Reader<'a> {
 
     /// Whether an earlier record has this uuid: what agents copy counts once. What is no copy is passed over too, for what
     /// names the uuid means the first, but not without a word.
-    fn is_repeated(&mut self, line: usize, uuid: Cow<'a, str>, record: &Object<'a>) -> bool {
-        let message = record.get("message");
-        self.lines.insert(uuid.clone(), line);
-        match self.messages.entry(uuid) {
+    fn is_repeated(&mut self, line: usize, uuid: Arc<str>, record: &Object<'_>) -> bool {
+        let message = record.get("message").map(|json| {
+            let mut hasher = DefaultHasher::new();
+            json.hash(&mut hasher);
+            hasher.finish()
+        });
+        match self.known.entry(uuid) {
             Entry::Vacant(vacant) => {
-                vacant.insert(message);
+                vacant.insert(Known { line, message });
                 false
             }
-            Entry::Occupied(first) => {
-                if message.is_some() && *first.get() != message {
+            Entry::Occupied(mut first) => {
+                if message.is_some() && first.get().message != message {
                     self.passed_over.push(line);
                 }
+                first.get_mut().line = line;
                 true
             }
         }
     }
 
-    fn message(&mut self, line: usize, span: Range<usize>, uuid: Cow<'a, str>, record: &Object<'a>) {
+    fn message(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, record: &Object<'_>) {
         let Some(message) = record.object("message") else { return };
         if record.is_true("isCompactSummary") {
             self.flush();
@@ -156,7 +192,7 @@ impl<'a> Reader<'a> {
         }
         let number = self.records.len() as u32;
         self.records.push(span);
-        self.places.push((line, uuid.clone()));
+        self.places.push((line, Arc::clone(&uuid)));
         let is_assistant = record.text("type").as_deref() == Some("assistant");
         let recorded = message.text("role").unwrap_or_default();
         let role = if is_assistant { "assistant" } else { &*recorded };
@@ -164,9 +200,10 @@ impl<'a> Reader<'a> {
         let usage = message.object("usage").map(|usage| read_usage(&usage));
         let api_id = message.text("id").filter(|_| is_assistant);
         let from = record.object("origin").and_then(|origin| origin.text("kind"));
-        let is_injected = record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
+        // A helper is told by the model what to do, not by a person.
+        let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
         for mut read in anthropic::messages(role, message.get("content").unwrap_or_default()) {
-            if let Some(index) = api_id.as_ref().and_then(|id| self.by_message_id.get(id)) {
+            if let Some(index) = api_id.as_deref().and_then(|id| self.by_message_id.get(id)) {
                 let first = &mut self.pending[*index];
                 first.blocks.append(&mut read.blocks);
                 first.records.push(number);
@@ -181,7 +218,7 @@ impl<'a> Reader<'a> {
                 read.origin = Origin::Injected;
             }
             if let Some(id) = &api_id {
-                self.by_message_id.insert(id.clone(), self.pending.len());
+                self.by_message_id.insert(Arc::from(&**id), self.pending.len());
             }
             self.pending.push(read);
         }
@@ -204,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn compacted(&mut self, line: usize, record: &Object<'a>) {
+    fn compacted(&mut self, line: usize, record: &Object<'_>) {
         self.settle();
         if record.has(FIELD) {
             let applied = Mark::of(record).is_some_and(|mark| mark.apply(&mut self.session));
@@ -219,7 +256,7 @@ impl<'a> Reader<'a> {
         let preserved = data.object("preservedMessages").unwrap_or_default();
         let uuids = preserved.list("allUuids").or_else(|| preserved.list("uuids")).unwrap_or_default();
         let segment = data.object("preservedSegment").and_then(|segment| {
-            let line = |name: &str| self.lines.get(&segment.text(name)?).copied();
+            let line = |name: &str| self.known.get(&*segment.text(name)?).map(|known| known.line);
             Some(line("headUuid")?..line("tailUuid")? + 1)
         });
         let manual = data.text("trigger").as_deref() == Some("manual");
@@ -229,12 +266,12 @@ impl<'a> Reader<'a> {
             tokens_before: tokens("preTokens"),
             tokens_after: tokens("postTokens"),
             segment: segment.filter(|_| uuids.is_empty()),
-            preserved: uuids.into_iter().filter_map(json::string).collect(),
+            preserved: uuids.into_iter().filter_map(json::string).map(|uuid| Arc::from(&*uuid)).collect(),
         });
     }
 
     /// Commits a compaction of the whole view but what `boundary` preserves.
-    fn commit(&mut self, boundary: Option<Boundary<'a>>, summary: Option<&str>, uuid: &str) {
+    fn commit(&mut self, boundary: Option<Boundary>, summary: Option<&str>, uuid: &str) {
         let kept = |message: &Message| {
             boundary.as_ref().is_some_and(|boundary| {
                 message.records.iter().any(|record| {
@@ -258,9 +295,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A micro-compaction: the listed results are blank for the model from here on.
-    fn cleared(&mut self, record: &Object<'a>) {
+    fn cleared(&mut self, record: &Object<'_>) {
         let data = record.object("microcompactMetadata").unwrap_or_default();
-        let ids: HashSet<Cow<'a, str>> =
+        let ids: HashSet<Cow<'_, str>> =
             data.list("compactedToolIds").unwrap_or_default().into_iter().filter_map(json::string).collect();
         if ids.is_empty() {
             return;
@@ -287,13 +324,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn copy(&mut self, record: &Object<'a>) {
+    fn copy(&mut self, record: &Object<'_>) {
         let Some(Copies::Collect(messages)) = &mut self.copies else { return };
         let Some(message) = record.object("message") else { return };
         let role = message.text("role").unwrap_or_default();
         let id = message.text("id").filter(|_| role == "assistant");
         for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
-            if let Some(index) = id.as_ref().and_then(|id| self.by_message_id.get(id)) {
+            if let Some(index) = id.as_deref().and_then(|id| self.by_message_id.get(id)) {
                 messages[*index].blocks.append(&mut read.blocks);
                 continue;
             }
@@ -301,7 +338,7 @@ impl<'a> Reader<'a> {
                 read.origin = Origin::Summary;
             }
             if let Some(id) = &id {
-                self.by_message_id.insert(id.clone(), messages.len());
+                self.by_message_id.insert(Arc::from(&**id), messages.len());
             }
             messages.push(read);
         }

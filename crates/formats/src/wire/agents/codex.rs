@@ -45,14 +45,20 @@ fn answered(lines: &[(Line<'_>, Object<'_>)]) -> HashSet<String> {
     items.filter_map(|(_, record)| responses::answers(&payload(record)?.1)).collect()
 }
 
+/// Whether a line may answer a call of a tool that is the provider's own, and read otherwise where nothing answers it.
+fn answers_own_tool(line: &str) -> bool {
+    line.contains("tool_search_output\"") || line.contains("local_shell_call_output\"")
+}
+
 /// A record's payload; records of early versions are the payload themselves.
 fn payload<'a>(record: &Object<'a>) -> Option<(&'a str, Object<'a>)> {
     let json = record.get("payload")?;
     Some((json, Object::parse(json)?))
 }
 
-#[derive(Default)]
-struct Reader {
+/// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reader {
     session: Session,
     records: Vec<Range<usize>>,
     grouper: Grouper,
@@ -62,6 +68,27 @@ struct Reader {
 }
 
 impl Reader {
+    /// Goes on with lines that were appended. `false` where they change how an earlier line is read: they answer a call that
+    /// counted as one without an answer, and the whole has to be read again.
+    pub(crate) fn read_on(&mut self, lines: &[(Line<'_>, Object<'_>)]) -> bool {
+        let before = !self.records.is_empty();
+        for id in answered(lines) {
+            let is_new = self.answered.insert(id);
+            if is_new && before && lines.iter().any(|(line, _)| answers_own_tool(line.json)) {
+                return false;
+            }
+        }
+        lines.iter().for_each(|(line, record)| self.record(line, record, &mut Vec::new()));
+        true
+    }
+
+    /// The session as far as it was read. Linear in what was said since the last compaction.
+    pub(crate) fn session(&self) -> Session {
+        let mut settled = self.clone();
+        settled.flush();
+        settled.session
+    }
+
     fn record(&mut self, line: &Line<'_>, record: &Object<'_>, warnings: &mut Vec<Warning>) {
         let kind = record.text("type").unwrap_or_default();
         let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));

@@ -43,7 +43,7 @@ fn records<'a>(
 }
 
 /// The bytes of a record without the white space around it.
-fn span(line: &Line<'_>) -> Range<usize> {
+pub(crate) fn span(line: &Line<'_>) -> Range<usize> {
     let lead = line.json.len() - line.json.trim_start().len();
     line.start + lead..line.start + line.json.trim_end().len()
 }

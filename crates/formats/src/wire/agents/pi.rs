@@ -31,8 +31,8 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Pi.as_str(), warnings)?;
     let mut reader = Reader::default();
-    for (number, (line, entry)) in lines.iter().enumerate() {
-        reader.entry(number, line, entry, warnings);
+    for (line, entry) in &lines {
+        reader.entry(line, entry, warnings);
     }
     reader.settle_copies();
     if reader.session.log().is_empty() && reader.session.id.is_none() {
@@ -43,34 +43,47 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
     Ok(vec![LoadedSession { name, session: reader.session, records: reader.records }])
 }
 
-#[derive(Default)]
-struct Reader<'a> {
+/// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reader {
     session: Session,
+    /// How many entries were read.
+    count: usize,
     records: Vec<Range<usize>>,
     /// The number of the entry that each message of the log was read from.
     entries: Vec<usize>,
     /// Entries by id: their number and their parent.
-    tree: HashMap<Cow<'a, str>, (usize, Option<Cow<'a, str>>)>,
-    last_id: Option<Cow<'a, str>>,
+    tree: HashMap<Arc<str>, (usize, Option<Arc<str>>)>,
+    last_id: Option<Arc<str>>,
     /// Copies behind a compaction of our own: passed over, or collected where its mark does not fit.
     copies: Option<Option<Vec<Message>>>,
 }
 
-impl<'a> Reader<'a> {
-    fn entry(&mut self, number: usize, line: &Line<'a>, entry: &Object<'a>, warnings: &mut Vec<Warning>) {
+impl Reader {
+    /// The session as far as it was read. Costs a copy of its lists.
+    pub(crate) fn session(&self) -> Session {
+        let mut settled = self.clone();
+        settled.settle_copies();
+        settled.session
+    }
+
+    pub(crate) fn entry(&mut self, line: &Line<'_>, entry: &Object<'_>, warnings: &mut Vec<Warning>) {
+        let number = self.count;
+        self.count += 1;
         let kind = entry.text("type").unwrap_or_default();
         if kind == "session" {
             self.session.id = entry.text("id").map(|id| Arc::from(&*id));
             return;
         }
         let in_context = matches!(&*kind, "message" | "custom_message");
-        if let Some(id) = entry.text("id") {
-            let parent = entry.text("parentId");
+        let name = |field: &str| entry.text(field).map(|id| Arc::<str>::from(&*id));
+        if let Some(id) = name("id") {
+            let parent = name("parentId");
             if parent != self.last_id && parent.is_some() && (in_context || kind == "branch_summary") {
                 self.settle_copies();
                 self.branched(parent.clone(), None);
             }
-            self.tree.insert(id.clone(), (number, parent));
+            self.tree.insert(Arc::clone(&id), (number, parent));
             self.last_id = Some(id);
         }
         let is_copy = in_context && entry.has(FIELD) && self.copies.is_some();
@@ -104,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn compacted(&mut self, line: &Line<'_>, entry: &Object<'a>, warnings: &mut Vec<Warning>) {
+    fn compacted(&mut self, line: &Line<'_>, entry: &Object<'_>, warnings: &mut Vec<Warning>) {
         if entry.has(FIELD) {
             let applied = Mark::of(entry).is_some_and(|mark| mark.apply(&mut self.session));
             if applied {
@@ -118,7 +131,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let first_kept = match entry.text("firstKeptEntryId") {
-            Some(id) => self.tree.get(&id).map(|(number, _)| *number),
+            Some(id) => self.tree.get(&*id).map(|(number, _)| *number),
             None => entry.number("firstKeptEntryIndex").and_then(|index| usize::try_from(index).ok()),
         };
         let kept = |shown: &Entry| match shown.key {
@@ -138,7 +151,7 @@ impl<'a> Reader<'a> {
 
     /// The conversation goes on from `parent`: what is not on the way to it has left the view. With a summary, that of
     /// the branch that was left stands at the end.
-    fn branched(&mut self, parent: Option<Cow<'a, str>>, summary: Option<Cow<'a, str>>) {
+    fn branched(&mut self, parent: Option<Arc<str>>, summary: Option<Cow<'_, str>>) {
         let mut removed = Vec::new();
         if let Some(parent) = parent {
             let mut path = HashSet::new();

@@ -48,7 +48,12 @@ export function AgentsScreen(): VNode {
 }
 
 /** Who may write summaries, by the setting's values. */
-const WRITERS: Record<string, string> = { rules: "rules, without a model", llm: "the auxiliary model", off: "nobody" };
+const WRITERS: Record<string, string> = {
+  rules: "rules, without a model",
+  llm: "the auxiliary model",
+  provider: "the model's provider, by its own compaction",
+  off: "nobody",
+};
 
 /** The most of the newest messages that are offered to stay. */
 const KEEP_MOST = 20;

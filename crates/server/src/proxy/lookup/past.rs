@@ -63,7 +63,7 @@ fn answer(app: &App, incoming: &Incoming, live: &LiveSession, index: &mut LogInd
     match Call::read_text(&call.name, &call.arguments) {
         Ok(call) => {
             let archive = |handle: &str| Ok(app.archives.find(&incoming.tenant, handle).map(|found| found.item));
-            let status = || ContextStatus::of(live.session(), live.engine(), live.budget());
+            let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
             Past { session: live.session(), index, archive: &archive, status: &status }.answer(&call).text
         }
         Err(problem) => problem,

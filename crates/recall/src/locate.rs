@@ -6,19 +6,27 @@ use std::sync::Arc;
 
 use epitome_session::{Change, Entry, EntryKey, Session};
 
+use crate::handle::message_handle;
 use crate::page::{Page, Part};
 
 impl Page {
     /// Tells of each passage whether the session's context still holds all of it, and the handle under which what left can
-    /// be recalled. The session is the one that was indexed. Linear in its view and its journal.
+    /// be recalled: that of the compaction, else that of the message, by which [`find_by_handle`](crate::find_by_handle)
+    /// finds it in the session itself (the compactions that agents record have no handles). The session is the one that was
+    /// indexed. Linear in its view, its journal, and the messages that are named.
     pub fn locate(&mut self, session: &Session) {
-        let places = Places::of(session);
+        let places = Places::read(session);
         for passage in &mut self.passages {
             passage.in_context = Some(passage.parts.iter().all(|part| places.holds(part)));
             // That of the message which the passage is named after, before that of its neighbours.
             let (own, others): (Vec<&Part>, Vec<&Part>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);
-            passage.handle = own.into_iter().chain(others).find_map(|part| places.handle(part));
+            let parts = || own.iter().chain(&others).copied();
+            let message = || {
+                let left = parts().find(|part| !places.holds(part))?;
+                message_handle(session.log().get(left.message as usize)?)
+            };
+            passage.handle = parts().find_map(|part| places.handle(part)).or_else(message);
         }
     }
 }
@@ -31,7 +39,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(session: &'a Session) -> Self {
+    fn read(session: &'a Session) -> Self {
         let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
         let mut places = Self { shown, removed: HashMap::new(), cut: HashMap::new() };
         let epochs = session.journal().iter().filter(|epoch| !epoch.undone);
@@ -87,6 +95,9 @@ mod tests {
         AppliedEdit, EditKind, Epoch, Excerpt, Kept, Message, Origin, Reason, Role, Session, Trigger,
     };
 
+    use epitome_strategy::Archived;
+
+    use crate::handle::find_by_handle;
     use crate::index::Index;
     use crate::page::Page;
     use crate::query::Query;
@@ -95,11 +106,16 @@ mod tests {
 
     /// A session of three texts, and an epoch with these changes under the handle `cafe0123`.
     fn session(texts: [&str; 3], changes: Vec<Change>) -> Session {
+        session_with_handle(texts, changes, Some("cafe0123"))
+    }
+
+    /// The same under any handle, or under none, as agents record what they did themselves.
+    fn session_with_handle(texts: [&str; 3], changes: Vec<Change>, handle: Option<&str>) -> Session {
         let mut session = Session::new();
         session.extend(texts.map(|text| Message::text("", Role::Assistant, Origin::Model, text)));
         let mut epoch = Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new());
         epoch.edits =
-            epoch.edits.into_iter().map(|edit| AppliedEdit { recall: Some("cafe0123".into()), ..edit }).collect();
+            epoch.edits.into_iter().map(|edit| AppliedEdit { recall: handle.map(Arc::from), ..edit }).collect();
         epoch.edits[0].reason = Reason::new("test", "");
         session.commit(epoch);
         session
@@ -108,7 +124,7 @@ mod tests {
     /// The one passage of 200 characters that holds `word`: whether the context holds it, and its handle.
     fn located(session: &Session, word: &str) -> (Option<bool>, Option<String>) {
         let query = Query { limit: 1, characters: 200, ..Query::new(word) };
-        let mut page: Page = Index::build(session).search(&query);
+        let mut page: Page = Index::build(session).search(&query).unwrap();
         page.locate(session);
         let passage = page.passages.remove(0);
         assert!(passage.text.contains(word), "{}", passage.text);
@@ -132,6 +148,11 @@ mod tests {
         let cut = session(texts, vec![Change::Excerpt { entry: EntryKey::Log(1), block: 0, excerpt }]);
         assert_eq!(located(&cut, "alpha"), there, "of a cut text the context holds this much");
         assert_eq!(located(&cut, "omega"), left);
+
+        let recorded = session_with_handle(texts, vec![Change::Remove { entry: EntryKey::Log(1) }], None);
+        let (in_context, handle) = located(&recorded, "alpha");
+        let found = find_by_handle(&recorded, &handle.unwrap()).unwrap();
+        assert_eq!((in_context, found), (Some(false), Archived::Messages(vec![Arc::clone(&recorded.log()[1])])));
 
         let mut undone = removed;
         undone.undo(0).unwrap();

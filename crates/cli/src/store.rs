@@ -1,0 +1,56 @@
+//! Stores: which one, and opening it without making any.
+
+use std::future::Future;
+
+use clap::Args;
+use epitome::store::{SqlStore, Tenant};
+
+use crate::failure::Failure;
+
+/// The tenant of a service without tokens.
+const ONLY_TENANT: &str = "default";
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// A store that keeps sessions: `sqlite:PATH` or `postgres://…`
+    #[arg(long, value_name = "ADDRESS", group = "kept_in")]
+    pub(crate) store: Option<String>,
+    /// The environment variable that holds the store's address
+    #[arg(long, value_name = "NAME", group = "kept_in")]
+    pub(crate) store_variable: Option<String>,
+    /// Whose sessions of the store; those of a service without tokens are `default`'s [default: default]
+    #[arg(long, value_name = "NAME", requires = "kept_in")]
+    pub(crate) tenant: Option<String>,
+}
+
+impl StoreArgs {
+    /// Whether a store is named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.store.is_some() || self.store_variable.is_some()
+    }
+
+    /// The store, and whose sessions of it are meant; `None` where no store is named. One that is not there is an error,
+    /// and is not made.
+    pub(crate) async fn open(&self) -> Result<Option<(SqlStore, Tenant)>, Failure> {
+        let address = match (&self.store, &self.store_variable) {
+            (Some(address), _) => address.clone(),
+            (None, Some(name)) => variable(name)?,
+            (None, None) => return Ok(None),
+        };
+        let tenant = Tenant::new(self.tenant.as_deref().unwrap_or(ONLY_TENANT)).map_err(Failure::usage)?;
+        let store = SqlStore::open_existing(&address).await.map_err(Failure::usage)?;
+        Ok(Some((store, tenant)))
+    }
+}
+
+/// What an environment variable holds.
+pub(crate) fn variable(name: &str) -> Result<String, Failure> {
+    let value = std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+    value.ok_or_else(|| Failure::usage_text(format!("the environment variable {name} is not set")))
+}
+
+/// Waits for work on a store, on a runtime of its own: PostgreSQL's connections need one.
+pub(crate) fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(work)
+}

@@ -1,0 +1,97 @@
+//! Files that an agent is still writing: what was appended is read, and not the whole again.
+
+use epitome_session::Session;
+
+use crate::Format;
+use crate::input::Line;
+use crate::wire::{claude_code, codex, pi, span};
+
+/// What was read of a file of JSON lines that grows at its end, and reads on where it stopped.
+///
+/// What it gives after every step is the session that [`read`](crate::read) gives of the whole file.
+#[derive(Debug)]
+pub struct Follower {
+    reader: Reader,
+    /// Bytes that were read.
+    position: usize,
+    /// Lines that were read.
+    lines: usize,
+}
+
+#[derive(Debug)]
+enum Reader {
+    ClaudeCode(Box<claude_code::Reader>),
+    Codex(Box<codex::Reader>),
+    Pi(Box<pi::Reader>),
+}
+
+impl Follower {
+    /// A follower at the start of a file. `None` for formats whose files are not appended to line by line.
+    pub fn new(format: Format) -> Option<Self> {
+        let reader = match format {
+            Format::ClaudeCode => Reader::ClaudeCode(Box::default()),
+            Format::Codex => Reader::Codex(Box::default()),
+            Format::Pi => Reader::Pi(Box::default()),
+            _ => return None,
+        };
+        Some(Self { reader, position: 0, lines: 0 })
+    }
+
+    /// The byte of the file at which it reads on.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Reads on: `appended` is what the file holds from [`position`](Self::position) to its end. A last line that is not
+    /// whole is left for the next time. Damaged lines are passed over. Linear in what was appended.
+    ///
+    /// `false` where what was appended changes how an earlier part is read; it is of no use any more then, and the whole is
+    /// to be read by another.
+    pub fn read_on(&mut self, appended: &[u8]) -> bool {
+        let mut parsed = Vec::new();
+        let (mut start, mut end) = (0, 0);
+        for bytes in appended.split_inclusive(|byte| *byte == b'\n') {
+            let is_ended = bytes.ends_with(b"\n");
+            let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+            let json = std::str::from_utf8(line).unwrap_or_default();
+            let object = serde_json::from_str(json);
+            // JSON that is whole cannot go on.
+            if !is_ended && object.is_err() {
+                break;
+            }
+            if let Ok(object) = object {
+                parsed.push((Line { number: self.lines + 1, start: self.position + start, json }, object));
+            }
+            start += bytes.len();
+            end = start;
+            self.lines += usize::from(is_ended);
+        }
+        self.position += end;
+        let mut warnings = Vec::new(); // who reads the whole has told them
+        match &mut self.reader {
+            Reader::ClaudeCode(reader) => {
+                let records = parsed.iter().map(|(line, record)| (line.number, span(line), record));
+                records.for_each(|(number, span, record)| reader.record(number, span, record));
+                true
+            }
+            Reader::Codex(reader) => reader.read_on(&parsed),
+            Reader::Pi(reader) => {
+                parsed.iter().for_each(|(line, entry)| reader.entry(line, entry, &mut warnings));
+                true
+            }
+        }
+    }
+
+    /// The session as far as it was read. Linear in its messages, not in their texts.
+    pub fn session(&self) -> Session {
+        match &self.reader {
+            Reader::ClaudeCode(reader) => reader.session(),
+            Reader::Codex(reader) => reader.session(),
+            Reader::Pi(reader) => reader.session(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "follow_tests.rs"]
+mod tests;
