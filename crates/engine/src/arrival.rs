@@ -2,9 +2,9 @@
 
 use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
 use epitome_strategy::cut::{Focus, telling_lines};
-use epitome_strategy::{Archive, BlockRef, Tokens};
+use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
-use crate::engine::{Engine, EngineError, NEVER};
+use crate::engine::{Engine, EngineError};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
@@ -53,7 +53,8 @@ impl Engine {
         if !entries.iter().zip(&tokens).any(is_huge) || !is_closed() {
             return Ok(None);
         }
-        let context = self.context(session, language(session.view()), &NEVER);
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
         let mut working = Working::of(session, newest, tokens, &self.pins);
         let layout = working.layout(&self.pins);
         let view = working.view(&layout, &context);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, Kept, ToolCall};
 use epitome_strategy::{Archive, Archived, BlockRef, Tokens};
 
+use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_block;
-use crate::working::{BlockEdit, Context, Layout, Working};
+use crate::working::{BlockEdit, Layout, Working};
 use crate::{trim, wording};
 
 /// Tokens of a short mark: a gap that holds no more is kept.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
+use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Session, units};
 use epitome_strategy::{
     Archive, Cancellation, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind,
     TokenCounter, Tokens, Verdict,
@@ -11,6 +11,7 @@ use epitome_strategy::{
 use thiserror::Error;
 
 use crate::block_on::panic_message;
+use crate::context::Context;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
@@ -19,15 +20,12 @@ use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
 use crate::receipts;
-use crate::report::{Mode, Report, Status, Timings, saved_ratio};
-use crate::request::{Chain, Chains, Pins, Request};
+use crate::report::{Mode, Report, Status, Timings, microseconds, saved_ratio};
+use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 use crate::run::{Run, Written};
 use crate::select::{Select, Selected, routed};
 use crate::stages::Before;
-use crate::working::{Context, Working};
-
-/// For work that nobody can give up.
-pub(crate) static NEVER: Cancellation = Cancellation::never();
+use crate::working::Working;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
 #[derive(Debug, Clone)]
@@ -62,37 +60,6 @@ pub struct Engine {
     /// For tests of the tests.
     #[doc(hidden)]
     pub guards: Guards,
-}
-
-/// What becomes of a compaction whose summary cannot be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WithoutSummary {
-    /// The edit that asked for it is refused, and the chain goes on.
-    #[default]
-    GoOn,
-    /// The session stays as it was: [`EngineError::NoSummary`].
-    Stop,
-}
-
-/// Whose side summaries stand on. Renderings for a provider that takes the system's side at the top only (Anthropic) put
-/// them on the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SummaryRole {
-    /// The user's.
-    #[default]
-    User,
-    /// The system's: what stands there is no part of the conversation for the model. It is no part of the system prompt
-    /// either, and leaves with later compactions.
-    System,
-}
-
-impl SummaryRole {
-    pub(crate) fn role(self) -> Role {
-        match self {
-            Self::User => Role::User,
-            Self::System => Role::System,
-        }
-    }
 }
 
 /// Why the engine could not work at all. Everything else is a [`Report`].
@@ -164,7 +131,8 @@ impl Engine {
     /// What kind of task a session is. Linear in the view.
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
         let working = working(session, ledger, &self.pins);
-        let context = self.context(session, language(session.view()), &NEVER);
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
         self.verdict(&working, &context)
     }
 
@@ -343,7 +311,8 @@ impl Engine {
         request: &Request,
         (status, mode, selected, chain, quality): (Status, Mode, Selected, Vec<String>, Option<Quality>),
     ) -> Draft {
-        let context = self.context(session, Language::English, &NEVER);
+        let never = Cancellation::never();
+        let context = self.context(session, Language::English, &never);
         let working = &run.working;
         let compacted = status.is_compaction();
         let before = Before::new(&start.entries);
@@ -434,11 +403,6 @@ fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
     }
     let stays = staying(start, &start.layout(pins), request.target);
     start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
-}
-
-/// Microseconds since an instant.
-pub(crate) fn microseconds(since: Instant) -> u64 {
-    since.elapsed().as_micros() as u64
 }
 
 /// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.

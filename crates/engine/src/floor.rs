@@ -4,12 +4,13 @@ use epitome_session::heading::grouped;
 use epitome_session::{Block, Origin, Reason, UnitKind};
 use epitome_strategy::{Archive, BlockRef, Protection, Tokens};
 
+use crate::context::Context;
 use crate::freed::Thinking;
 use crate::guard::Refusal;
 use crate::shorten::{beginnings, ends};
 use crate::stages::{Before, entail};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
+use crate::working::{BlockEdit, Layout, Replacement, Working};
 
 pub(crate) const FLOOR: &str = "floor";
 

@@ -2,7 +2,8 @@
 
 use epitome_strategy::Tokens;
 
-use crate::working::{Context, Layout, Working};
+use crate::context::Context;
+use crate::working::{Layout, Working};
 
 /// What changes free behind them: the signed thinking that leaves once something in front of it changes.
 pub(crate) struct Thinking {

@@ -4,9 +4,10 @@ use epitome_session::heading::grouped;
 use epitome_session::{Origin, UnitKind};
 use epitome_strategy::{Protection, Tokens};
 
+use crate::context::Context;
 use crate::floor::NOTICE_ROOM;
 use crate::report::{Floor, FloorPart};
-use crate::working::{Context, Layout, Working};
+use crate::working::{Layout, Working};
 
 /// The part of what may leave: in a floor, the notice for what has left.
 const FREE: &str = "notice";

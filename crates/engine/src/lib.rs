@@ -7,6 +7,7 @@ mod arrival;
 mod block_on;
 mod budget;
 mod clearing;
+mod context;
 mod cutting;
 mod detector;
 mod draft;
@@ -42,7 +43,7 @@ pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
-pub use engine::{Engine, EngineError, SummaryRole, WithoutSummary};
+pub use engine::{Engine, EngineError};
 pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
 pub use observe::{Observer, Progress};
 pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
@@ -50,6 +51,6 @@ pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Recent, Report, Status, Step, SummarizerReport,
     Timings,
 };
-pub use request::{Chain, Chains, Pins, Request};
+pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 pub use select::Select;
 pub use triggers::{Triggers, Watch};

@@ -9,6 +9,7 @@ use epitome_strategy::{
 };
 
 use crate::archive::MemoryArchive;
+use crate::context::Context;
 use crate::engine::Engine;
 use crate::floor::{FLOOR, Room};
 use crate::guard::{self, Guard, Refusal};
@@ -18,7 +19,7 @@ use crate::report::{Step, SummarizerReport};
 use crate::request::{Chain, Request};
 use crate::stages::{Before, REPAIR, THINKING, entail, repair};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
+use crate::working::{BlockEdit, Layout, Replacement, Working};
 
 /// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
 const MOST_PASSES: usize = 8;

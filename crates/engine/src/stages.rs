@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::{Archive, Protection};
 
+use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Working};
+use crate::working::{BlockEdit, Working};
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";

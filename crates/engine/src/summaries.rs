@@ -6,11 +6,13 @@ use epitome_strategy::{Edit, Plan, SummarizeError, Summarizer, Summary, SummaryR
 use futures_util::future::join_all;
 
 use crate::block_on::without_panic;
-use crate::engine::{Engine, WithoutSummary};
+use crate::context::Context;
+use crate::engine::Engine;
 use crate::guard::Refusal;
 use crate::observe::Progress;
+use crate::request::WithoutSummary;
 use crate::run::Run;
-use crate::working::{Context, Layout};
+use crate::working::Layout;
 
 /// What became of the requests of a plan, by the number of the edit.
 pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;

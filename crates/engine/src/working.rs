@@ -4,56 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Language, Message, MessageId, Origin, Position, Reason,
-    Role, Session, Synthetic, Unit, UnitKind, units,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session, Synthetic,
+    Unit, UnitKind, units,
 };
-use epitome_strategy::{
-    Archive, Archived, BlockRef, Cancellation, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View,
-};
+use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Protection, Tokens, View};
 
-use crate::engine::SummaryRole;
-use crate::guard::{self, Guard, Guards, Refusal};
+use crate::context::Context;
+use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_message;
 use crate::protect::{is_pinned, protections};
 use crate::report::Recent;
 use crate::request::Pins;
-
-/// Everything that stays the same during one compaction.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub counter: &'a dyn TokenCounter,
-    pub pins: &'a Pins,
-    pub language: Language,
-    pub summary_role: SummaryRole,
-    /// Whether texts name the handles of what they stand for.
-    pub handles: bool,
-    pub lexicon: &'a Lexicon,
-    pub guards: Guards,
-    pub epoch: u32,
-    pub session: &'a Session,
-    pub cancellation: &'a Cancellation,
-}
-
-impl Context<'_> {
-    /// An error where the compaction is given up: asked before each piece of work whose cost grows with the view.
-    pub(crate) fn go_on(&self) -> Result<(), Refusal> {
-        if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
-    }
-
-    /// The handle that a text may name: none where nobody could use it.
-    pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
-        self.handles.then_some(handle)
-    }
-
-    /// An id for the engine's message number `number` that the session does not have yet.
-    fn free_id(&self, number: usize) -> MessageId {
-        let mut id = MessageId::new(format!("epitome-{}-{number}", self.epoch));
-        while self.session.has_id(&id) {
-            id = MessageId::new(format!("{id}x"));
-        }
-        id
-    }
-}
 
 /// The view while it is being compacted: entries, counts, and what was done to them so far.
 ///

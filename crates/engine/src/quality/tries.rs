@@ -9,12 +9,12 @@ use epitome_strategy::{Archive, ArchiveError, Tokens};
 use super::held::Held;
 use super::{MinQuality, OnLoss, Quality, Try, Whole};
 use crate::archive::MemoryArchive;
-use crate::engine::microseconds;
+use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
-use crate::report::Status;
+use crate::report::{Status, microseconds};
 use crate::request::{Chain, Pins};
 use crate::run::Run;
-use crate::working::{Context, Layout, Working};
+use crate::working::{Layout, Working};
 
 /// One run of a chain: what it came to, and what it kept.
 pub(crate) struct Attempt {
