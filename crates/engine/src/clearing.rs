@@ -10,7 +10,6 @@ use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
 use crate::run::Run;
-use crate::stages::Before;
 
 impl Engine {
     /// Does what `strategy` plans for a view that is to shrink as far as the strategy knows how, if that saves `least` tokens
@@ -45,10 +44,9 @@ impl Engine {
         };
         // What is given up leaves nothing in the session's archive.
         let mut scratch = MemoryArchive::new();
-        let before = Before::new(&start.entries);
         let total = start.total;
         let mut run = Run::new(start, None);
-        self.ask(&context, &mut run, &mut scratch, strategy, &mut goal, &before).await.map_err(refused)?;
+        self.ask(&context, &mut run, &mut scratch, strategy, &mut goal).await.map_err(refused)?;
         let saved = total.saturating_sub(run.working.total);
         if saved < least.max(1) || !run.working.synthetics.is_empty() {
             return Ok(None);

@@ -24,7 +24,6 @@ use crate::report::{Mode, Report, Status, Timings, microseconds, saved_ratio};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 use crate::run::{Run, Written};
 use crate::select::{Select, Selected, routed};
-use crate::stages::Before;
 use crate::working::Working;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
@@ -315,9 +314,8 @@ impl Engine {
         let context = self.context(session, Language::English, &never);
         let working = &run.working;
         let compacted = status.is_compaction();
-        let before = Before::new(&start.entries);
         let layout = start.layout_as(&self.pins, working);
-        let first_changed = before.first_change(working).filter(|_| compacted);
+        let first_changed = working.first_change().filter(|_| compacted);
         let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
         let lost = first_changed
             .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::freed::Thinking;
 use crate::guard::Refusal;
 use crate::shorten::{beginnings, ends};
-use crate::stages::{Before, entail};
+use crate::stages::entail;
 use crate::wording;
 use crate::working::{BlockEdit, Layout, Replacement, Working};
 
@@ -50,7 +50,6 @@ pub(crate) struct Room<'a, 'c> {
     pub working: &'a mut Working,
     pub context: &'a Context<'c>,
     pub archive: &'a mut dyn Archive,
-    pub before: &'a Before,
 }
 
 impl Room<'_, '_> {
@@ -355,7 +354,7 @@ impl Room<'_, '_> {
 
     fn entail(&mut self) -> Result<(), Refusal> {
         self.context.go_on()?;
-        entail(self.working, self.context, self.archive, self.before)
+        entail(self.working, self.context, self.archive)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::least::easily_reached;
 use crate::observe::{Observer, Progress};
 use crate::report::{Step, SummarizerReport};
 use crate::request::{Chain, Request};
-use crate::stages::{Before, REPAIR, THINKING, entail, repair};
+use crate::stages::{REPAIR, THINKING, entail, repair};
 use crate::wording;
 use crate::working::{BlockEdit, Layout, Replacement, Working};
 
@@ -142,7 +142,6 @@ impl Engine {
         mut goal: Goal,
         request: &Request,
     ) -> Result<Run, Refusal> {
-        let before = Before::new(&start.entries);
         let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
         let first_unsent = start.entries.get(sent).map(|entry| entry.position);
         let mut run = Run::new(start, self.summarizer.as_deref());
@@ -150,8 +149,8 @@ impl Engine {
         run.memories.clone_from(&request.memories);
         run.observer.clone_from(&request.observer);
         run.stage(REPAIR, |working| repair(working, context, archive))?;
-        run.stage(THINKING, |working| entail(working, context, archive, &before))?;
-        if !self.aim(context, &mut run, archive, &before, &mut goal)? {
+        run.stage(THINKING, |working| entail(working, context, archive))?;
+        if !self.aim(context, &mut run, archive, &mut goal)? {
             return Ok(run);
         }
         let repaired = run.working.clone();
@@ -161,15 +160,15 @@ impl Engine {
             if goal.is_met() {
                 break;
             }
-            self.ask(context, &mut run, archive, &**strategy, &mut goal, &before).await?;
+            self.ask(context, &mut run, archive, &**strategy, &mut goal).await?;
         }
         if run.working.total > goal.target {
-            run.stage(FLOOR, |working| Room { working, context, archive, before: &before }.make(goal.target))?;
+            run.stage(FLOOR, |working| Room { working, context, archive }.make(goal.target))?;
         }
         if run.working.total > goal.limit {
             // The least is known to fit: whatever the chain left in its way goes.
             run.take_back(repaired, stages);
-            run.stage(FLOOR, |working| Room { working, context, archive, before: &before }.make_all(goal.limit))?;
+            run.stage(FLOOR, |working| Room { working, context, archive }.make_all(goal.limit))?;
         }
         Ok(run)
     }
@@ -184,7 +183,6 @@ impl Engine {
         context: &Context<'_>,
         run: &mut Run,
         archive: &mut dyn Archive,
-        before: &Before,
         goal: &mut Goal,
     ) -> Result<bool, Refusal> {
         let layout = run.working.layout(context.pins);
@@ -193,7 +191,7 @@ impl Engine {
         }
         let least_of = |mut working: Working| -> Result<Working, Refusal> {
             let scratch = &mut MemoryArchive::new();
-            Room { working: &mut working, context, archive: scratch, before }.make_all(goal.limit)?;
+            Room { working: &mut working, context, archive: scratch }.make_all(goal.limit)?;
             Ok(working)
         };
         let mut least = least_of(run.working.clone())?;
@@ -202,7 +200,7 @@ impl Engine {
             least = least_of(run.working.clone())?;
         }
         if least.total > goal.limit {
-            least = self.make_room_in_messages(context, run, archive, before, goal.limit, least_of)?;
+            least = self.make_room_in_messages(context, run, archive, goal.limit, least_of)?;
         }
         if least.total > goal.limit {
             run.working = least;
@@ -223,7 +221,6 @@ impl Engine {
         context: &Context<'_>,
         run: &mut Run,
         archive: &mut dyn Archive,
-        before: &Before,
         limit: Tokens,
         least_of: impl Fn(Working) -> Result<Working, Refusal>,
     ) -> Result<Working, Refusal> {
@@ -231,7 +228,7 @@ impl Engine {
             let mut working = working.clone();
             for (protection, sixths) in yields {
                 let keep = room / 6 * sixths;
-                Room { working: &mut working, context, archive, before }.cut_protected(*protection, keep)?;
+                Room { working: &mut working, context, archive }.cut_protected(*protection, keep)?;
             }
             Ok::<Working, Refusal>(working)
         };
@@ -262,7 +259,6 @@ impl Engine {
         archive: &mut dyn Archive,
         strategy: &dyn Strategy,
         goal: &mut Goal,
-        before: &Before,
     ) -> Result<(), Refusal> {
         let started = Instant::now();
         let first_edit = run.working.edits.len();
@@ -306,7 +302,7 @@ impl Engine {
                 }
             };
             let applied = self.apply(context, run, archive, &layout, strategy, plan, goal, &mut step).await?;
-            entail(&mut run.working, context, archive, before)?;
+            entail(&mut run.working, context, archive)?;
             if applied == 0 || run.working.total >= goal.current {
                 break;
             }

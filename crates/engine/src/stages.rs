@@ -1,8 +1,8 @@
 //! The engine's own stages: repair before the chain, thinking and opening after each pass, the floor at the end.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
+use epitome_session::{Content, Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::{Archive, Protection};
 
 use crate::context::Context;
@@ -100,12 +100,7 @@ pub(crate) fn is_empty(message: &Message) -> bool {
 /// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
 /// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
 /// to answer the results behind it. Linear in the view.
-pub(crate) fn entail(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-) -> Result<(), Refusal> {
+pub(crate) fn entail(working: &mut Working, context: &Context<'_>, archive: &mut dyn Archive) -> Result<(), Refusal> {
     working.settle();
     if working.is_untouched() {
         return Ok(());
@@ -120,45 +115,12 @@ pub(crate) fn entail(
         working.write(context, REPAIR, position, message, reason);
         working.settle();
     }
-    if context.guards.on(Guard::Thinking) {
-        strip_thinking(working, context, archive, before)?;
+    if context.guards.on(Guard::Thinking)
+        && let Some(first) = working.first_change()
+    {
+        strip_thinking_behind(working, context, archive, first)?;
     }
     Ok(())
-}
-
-/// The view before the compaction: what the first change is measured against.
-pub(crate) struct Before {
-    keys: Vec<EntryKey>,
-}
-
-impl Before {
-    pub(crate) fn new(entries: &[Entry]) -> Self {
-        Self { keys: entries.iter().map(|entry| entry.key).collect() }
-    }
-
-    /// The first position at which `working` differs. Linear.
-    pub(crate) fn first_change(&self, working: &Working) -> Option<usize> {
-        let edited: HashSet<EntryKey> =
-            working.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
-        let differs = |(position, key): (usize, &EntryKey)| {
-            let same = working.entries.get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
-            (!same).then_some(position)
-        };
-        let common = self.keys.iter().enumerate().find_map(differs);
-        common.or_else(|| (working.entries.len() > self.keys.len()).then_some(self.keys.len()))
-    }
-}
-
-fn strip_thinking(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-) -> Result<(), Refusal> {
-    match before.first_change(working) {
-        Some(first) => strip_thinking_behind(working, context, archive, first),
-        None => Ok(()),
-    }
 }
 
 /// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.

@@ -21,6 +21,8 @@ use crate::request::Pins;
 /// Within one pass positions stand still: what leaves is marked, what comes in is held back, until [`Self::settle`].
 #[derive(Clone)]
 pub(crate) struct Working {
+    /// The entries of the view before the compaction: what the first change is measured against.
+    before: Arc<[EntryKey]>,
     pub entries: Vec<Entry>,
     pub tokens: Vec<EntryTokens>,
     pub total: Tokens,
@@ -98,6 +100,7 @@ impl Working {
             original_tokens: HashMap::new(),
             gone: vec![false; entries.len()],
             recent_from: None,
+            before: entries.iter().map(|entry| entry.key).collect(),
             entries,
             tokens,
             total,
@@ -428,6 +431,18 @@ impl Working {
         self.tokens.push(tokens);
         self.marked.push(marked);
         self.levels.push(level);
+    }
+
+    /// The first position at which it differs from the view before. Linear.
+    pub(crate) fn first_change(&self) -> Option<usize> {
+        let edited: HashSet<EntryKey> =
+            self.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
+        let differs = |(position, key): (usize, &EntryKey)| {
+            let same = self.entries.get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
+            (!same).then_some(position)
+        };
+        let common = self.before.iter().enumerate().find_map(differs);
+        common.or_else(|| (self.entries.len() > self.before.len()).then_some(self.before.len()))
     }
 
     /// Whether anything was done at all.
