@@ -4,11 +4,12 @@ use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session
 use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
+use crate::editor::{BlockEdit, Editor};
 use crate::engine::{Engine, EngineError};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::working::{BlockEdit, Working};
+use crate::working::Working;
 use epitome_session::heading::grouped;
 
 /// What a cut on arrival is called in reports.
@@ -55,9 +56,10 @@ impl Engine {
         }
         let never = Cancellation::never();
         let context = self.context(session, language(session.view()), &never);
-        let mut working = Working::of(session, newest, tokens, &self.pins);
-        let layout = working.layout(&self.pins);
-        let view = working.view(&layout, &context);
+        let working = Working::of(session, newest, tokens, &self.pins);
+        let mut editor = Editor::new(working, &context, archive);
+        let layout = editor.layout();
+        let view = editor.view(&layout);
         let outputs = view.facts().outputs().iter();
         let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted);
         let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
@@ -72,7 +74,7 @@ impl Engine {
         let mut results = 0;
         for (at, keep, detail) in cuts {
             let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
-            match working.excerpt(&context, archive, &layout, edit, &keep) {
+            match editor.excerpt(&layout, edit, &keep) {
                 Ok(_) => results += 1,
                 Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
                 Err(_) => {} // protected, or nothing is gained
@@ -81,6 +83,7 @@ impl Engine {
         if results == 0 {
             return Ok(None);
         }
+        let working = editor.working;
         let before = ledger.total();
         let saved: Tokens = working.edits.iter().map(|edit| edit.tokens_saved).sum();
         let after = before.saturating_sub(saved);

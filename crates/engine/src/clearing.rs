@@ -9,7 +9,7 @@ use crate::engine::{Engine, EngineError, working};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::run::Run;
+use crate::run::Runner;
 
 impl Engine {
     /// Does what `strategy` plans for a view that is to shrink as far as the strategy knows how, if that saves `least` tokens
@@ -45,8 +45,9 @@ impl Engine {
         // What is given up leaves nothing in the session's archive.
         let mut scratch = MemoryArchive::new();
         let total = start.total;
-        let mut run = Run::new(start, None);
-        self.ask(&context, &mut run, &mut scratch, strategy, &mut goal).await.map_err(refused)?;
+        let mut runner = Runner::new(start, &context, &mut scratch);
+        runner.ask(strategy, &mut goal).await.map_err(refused)?;
+        let run = runner.into_run();
         let saved = total.saturating_sub(run.working.total);
         if saved < least.max(1) || !run.working.synthetics.is_empty() {
             return Ok(None);

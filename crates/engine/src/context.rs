@@ -1,10 +1,11 @@
 //! What stays the same during one compaction.
 
 use epitome_session::{Language, MessageId, Session};
-use epitome_strategy::{Cancellation, Lexicon, TokenCounter};
+use epitome_strategy::{Cancellation, Embedder, Lexicon, Summarizer, TokenCounter};
 
 use crate::guard::{Guards, Refusal};
-use crate::request::{Pins, SummaryRole};
+use crate::observe::{Observer, Progress};
+use crate::request::{Pins, SummaryRole, WithoutSummary};
 
 /// Everything that stays the same during one compaction.
 #[derive(Clone, Copy)]
@@ -20,12 +21,27 @@ pub(crate) struct Context<'a> {
     pub epoch: u32,
     pub session: &'a Session,
     pub cancellation: &'a Cancellation,
+    pub summarizer: Option<&'a dyn Summarizer>,
+    pub without_summary: WithoutSummary,
+    pub embedder: Option<&'a dyn Embedder>,
+    /// What summaries are to remember.
+    pub memories: &'a [String],
+    pub observer: Option<&'a dyn Observer>,
+    /// How many messages at the end of the view were never sent.
+    pub unsent_messages: u32,
 }
 
 impl Context<'_> {
     /// An error where the compaction is given up: asked before each piece of work whose cost grows with the view.
     pub(crate) fn go_on(&self) -> Result<(), Refusal> {
         if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn tell(&self, progress: Progress<'_>) {
+        if let Some(observer) = self.observer {
+            observer.on(progress);
+        }
     }
 
     /// The handle that a text may name: none where nobody could use it.

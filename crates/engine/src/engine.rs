@@ -22,8 +22,9 @@ use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
 use crate::receipts;
 use crate::report::{Mode, Report, Status, Timings, microseconds, saved_ratio};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
-use crate::run::{Run, Written};
+use crate::run::{Run, Runner, Written};
 use crate::select::{Select, Selected, routed};
+use crate::tournament::{one_or_retries, tournament};
 use crate::working::Working;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
@@ -183,7 +184,12 @@ impl Engine {
     ) -> Result<Draft, EngineError> {
         let started = Instant::now();
         let language = language(session.view());
-        let context = self.context(session, language, &request.cancellation);
+        let context = Context {
+            memories: &request.memories,
+            observer: request.observer.as_deref(),
+            unsent_messages: request.unsent_messages,
+            ..self.context(session, language, &request.cancellation)
+        };
         let mut start = working(session, ledger, &self.pins);
         start.keep_recent(&self.pins, request.target);
         let detecting = Instant::now();
@@ -195,7 +201,7 @@ impl Engine {
         // Nobody is asked, and no model paid, where too little can come of it.
         let is_vain = is_vain(&start, &self.pins, request).then_some(Status::NoChange);
         if let Some(status) = fits.or(is_vain) {
-            let run = Run::new(start.clone(), self.summarizer.as_deref());
+            let run = Runner::new(start.clone(), &context, archive).into_run();
             let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
             let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None));
             return Ok(draft.timed(started, timings));
@@ -210,10 +216,10 @@ impl Engine {
         };
         let candidates = self.candidates(session, kind);
         let attempt = match (&request.chain, mode) {
-            (None, Mode::Tournament) => self.tournament(&judge, candidates, &goal, request),
+            (None, Mode::Tournament) => tournament(&judge, candidates, &goal),
             (chosen, _) => {
                 let chain = chosen.clone().unwrap_or_else(|| self.chain(session, kind).clone());
-                self.one_or_retries(&judge, archive, chain, candidates, &goal, request).await
+                one_or_retries(&judge, archive, chain, candidates, &goal).await
             }
         };
         let mut attempt = attempt.map_err(refused)?;
@@ -268,6 +274,12 @@ impl Engine {
             epoch: session.next_epoch(),
             session,
             cancellation,
+            summarizer: self.summarizer.as_deref(),
+            without_summary: self.without_summary,
+            embedder: self.embedder.as_deref(),
+            memories: &[],
+            observer: None,
+            unsent_messages: 0,
         }
     }
 
@@ -310,8 +322,6 @@ impl Engine {
         request: &Request,
         (status, mode, selected, chain, quality): (Status, Mode, Selected, Vec<String>, Option<Quality>),
     ) -> Draft {
-        let never = Cancellation::never();
-        let context = self.context(session, Language::English, &never);
         let working = &run.working;
         let compacted = status.is_compaction();
         let layout = start.layout_as(&self.pins, working);
@@ -328,14 +338,14 @@ impl Engine {
             tokens_before: start.total,
             tokens_after,
             saved_ratio: saved_ratio(start.total, tokens_after),
-            floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
+            floor: (status == Status::Infeasible).then(|| floor_of(working, &self.pins)),
             stays,
             stopped: match status {
                 Status::NoChange if run.steps.is_empty() && is_vain(start, &self.pins, request) => {
-                    Some(not_worthwhile(start, &context, stays, request.worthwhile))
+                    Some(not_worthwhile(start, &self.pins, stays, request.worthwhile))
                 }
-                Status::Compacted | Status::Hollow => stopped(working, &context, request.target),
-                Status::NoChange => stopped(start, &context, request.target),
+                Status::Compacted | Status::Hollow => stopped(working, &self.pins, request.target),
+                Status::NoChange => stopped(start, &self.pins, request.target),
                 Status::Infeasible | Status::RolledBack => None,
             },
             messages_before: start.entries.len() as u32,

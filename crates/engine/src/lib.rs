@@ -11,6 +11,7 @@ mod context;
 mod cutting;
 mod detector;
 mod draft;
+mod editor;
 mod engine;
 mod floor;
 mod focus;
@@ -36,6 +37,7 @@ mod triggers;
 mod trim;
 mod wording;
 mod working;
+mod yields;
 
 pub use archive::MemoryArchive;
 pub use arrival::Arrival;

@@ -6,11 +6,11 @@ use epitome_session::{EntryKey, Epoch, EpochOrigin, Message, Position, Session, 
 use epitome_strategy::{Archive, Cancellation, Tokens};
 
 use crate::draft::Draft;
+use crate::editor::Editor;
 use crate::engine::{Engine, EngineError, working};
 use crate::language::language;
 use crate::ledger::Ledger;
 use crate::report::{Outcome, Receipt, Report};
-use crate::stages::strip_thinking_behind;
 
 impl Draft {
     /// How many messages the log held when it was made; `None` where nothing would change.
@@ -88,9 +88,9 @@ impl Engine {
         };
         let never = Cancellation::never();
         let context = self.context(session, language(session.view()), &never);
-        let mut working = working(session, ledger, &self.pins);
-        strip_thinking_behind(&mut working, &context, archive, first)
-            .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let mut editor = Editor::new(working(session, ledger, &self.pins), &context, archive);
+        editor.strip_thinking_behind(first).map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let mut working = editor.working;
         working.settle();
         if working.is_untouched() {
             return Ok(false);

@@ -4,14 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session, Synthetic,
-    Unit, UnitKind, units,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Position, Reason, Session, Synthetic, Unit,
+    UnitKind, units,
 };
-use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Protection, Tokens, View};
+use epitome_strategy::{BlockRef, EntryTokens, Protection, Tokens, View};
 
 use crate::context::Context;
-use crate::guard::{self, Guard, Refusal};
-use crate::ledger::count_message;
+use crate::guard::{self, Guard, Guards, Refusal};
 use crate::protect::{is_pinned, protections};
 use crate::report::Recent;
 use crate::request::Pins;
@@ -41,27 +40,6 @@ pub(crate) struct Working {
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
-}
-
-/// What stands for messages that leave.
-pub(crate) struct Replacement<'a> {
-    /// [`Origin::Summary`] or [`Origin::Notice`].
-    pub origin: Origin,
-    /// Turns the archive's handle into its text.
-    pub write: &'a dyn Fn(&str) -> String,
-}
-
-/// An edit of one block: who makes it, where, and why.
-pub(crate) struct BlockEdit<'a> {
-    pub strategy: &'a str,
-    pub at: BlockRef,
-    pub reason: Reason,
-}
-
-impl<'a> BlockEdit<'a> {
-    pub(crate) fn new(strategy: &'a str, message: u32, block: u32, reason: Reason) -> Self {
-        Self { strategy, at: BlockRef { message, block }, reason }
-    }
 }
 
 /// The units of a working view and what is protected in it.
@@ -179,18 +157,13 @@ impl Working {
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.
-    pub(crate) fn leaving(
-        &self,
-        context: &Context<'_>,
-        layout: &Layout,
-        wanted: &[u32],
-    ) -> Result<Vec<usize>, Refusal> {
+    pub(crate) fn leaving(&self, guards: Guards, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
         let mut positions = Vec::new();
         let mut seen = HashSet::new();
         for index in wanted {
             let unit = layout.units.get(*index as usize).ok_or(Refusal::NotThere)?;
-            self.guarded(context, layout.protections[*index as usize], true)?;
-            if context.guards.on(Guard::Conservation) {
+            guarded(guards, layout.protections[*index as usize], true)?;
+            if guards.on(Guard::Conservation) {
                 let gone = unit.entries.clone().any(|position| self.gone[position]);
                 guard::conservation(gone || !seen.insert(*index))?;
             }
@@ -198,39 +171,6 @@ impl Working {
         }
         positions.sort_unstable();
         if positions.is_empty() { Err(Refusal::NotThere) } else { Ok(positions) }
-    }
-
-    fn guarded(&self, context: &Context<'_>, protection: Protection, leaves: bool) -> Result<(), Refusal> {
-        if context.guards.on(Guard::OpenCalls) {
-            guard::open_calls(protection)?;
-        }
-        if context.guards.on(Guard::Pins) {
-            guard::pins(protection, leaves)?;
-        }
-        Ok(())
-    }
-
-    /// Stores `item`, so that it is archived before the edit that removes it is applied.
-    pub(crate) fn archive(
-        &self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        item: Archived,
-    ) -> Result<Arc<str>, Refusal> {
-        match archive.put(item) {
-            Ok(handle) => Ok(handle),
-            Err(_) if !context.guards.on(Guard::ArchiveFirst) => Ok(Arc::from("lost")),
-            Err(error) => Err(Refusal::Archive(error.to_string())),
-        }
-    }
-
-    fn archive_messages(
-        &self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        positions: &[usize],
-    ) -> Result<Arc<str>, Refusal> {
-        self.archive(context, archive, Archived::Messages(self.recorded(positions)))
     }
 
     /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
@@ -244,29 +184,19 @@ impl Working {
         positions.iter().map(|position| self.tokens[*position].total).sum()
     }
 
-    /// Takes the messages at `positions` out of the view.
-    pub(crate) fn drop_messages(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        strategy: &str,
-        positions: &[usize],
-        reason: Reason,
-    ) -> Result<Tokens, Refusal> {
-        let recall = self.archive_messages(context, archive, positions)?;
-        let saved = self.tokens_of(positions);
-        self.remove(positions);
-        self.total -= saved.min(self.total);
-        let changes = self.removals(positions);
-        let edit = self.record(EditKind::Drop, strategy, reason);
-        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
-        Ok(saved)
+    /// Refuses `positions` between which something stays or has come in, unless the guard is off.
+    pub(crate) fn check_order(&self, guards: Guards, positions: &[usize]) -> Result<(), Refusal> {
+        if !guards.on(Guard::Order) {
+            return Ok(());
+        }
+        let incoming = self.incoming.iter().map(|(entry, ..)| (entry.position, &entry.message.id));
+        guard::order(&self.entries, positions, |position| self.gone[position], incoming)
     }
 
     /// Whether nothing stays between the messages at `positions` once those of `leaves` have left; always, with the guard
     /// off.
-    pub(crate) fn is_run(&self, context: &Context<'_>, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
-        !context.guards.on(Guard::Order) || guard::order(&self.entries, positions, leaves, []).is_ok()
+    pub(crate) fn is_run(&self, guards: Guards, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
+        !guards.on(Guard::Order) || guard::order(&self.entries, positions, leaves, []).is_ok()
     }
 
     /// `positions` (ascending) in runs of neighbours: between two of them stands something that stays. Linear.
@@ -275,93 +205,42 @@ impl Working {
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
     }
 
-    /// Replaces the messages at `positions`, a run of neighbours, by one message, which stands where the first of them
-    /// stood.
-    pub(crate) fn replace_messages(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        strategy: &str,
-        positions: &[usize],
-        reason: Reason,
-        replacement: Replacement<'_>,
-    ) -> Result<Tokens, Refusal> {
-        if context.guards.on(Guard::Order) {
-            let incoming = self.incoming.iter().map(|(entry, ..)| (entry.position, &entry.message.id));
-            guard::order(&self.entries, positions, |position| self.gone[position], incoming)?;
-        }
-        let recall = self.archive_messages(context, archive, positions)?;
-        let id = context.free_id(self.synthetics.len());
-        let role = match replacement.origin {
-            Origin::Summary => context.summary_role.role(),
-            // Others may have to open the conversation.
-            _ => Role::User,
-        };
-        let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
-        let tokens = count_message(context.counter, &message);
-        let before = self.tokens_of(positions);
-        let saved = if context.guards.on(Guard::Progress) {
-            guard::progress(before, tokens.total)?
-        } else {
-            before.saturating_sub(tokens.total)
-        };
-        let sequence = self.synthetics.len() as u32;
-        let position = Position::in_place_of(self.entries[positions[0]].position, context.epoch, sequence);
-        let level = 1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0);
-        self.remove(positions);
-        self.total = self.total - before.min(self.total) + tokens.total;
-        let changes = self.removals(positions);
-        let edit = self.record(EditKind::Summarize, strategy, reason);
-        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
-        edit.into = Some(sequence);
-        self.covers.push(self.covered(context, positions));
-        self.add(context, position, message, tokens, level);
-        Ok(saved)
-    }
-
-    /// Writes a message that stands for nothing that left: an answer, an opening. It saves nothing and is reported.
-    pub(crate) fn write(
-        &mut self,
-        context: &Context<'_>,
-        strategy: &str,
-        position: Position,
-        mut message: Message,
-        reason: Reason,
-    ) {
-        message.id = context.free_id(self.synthetics.len());
-        let tokens = count_message(context.counter, &message);
-        self.total += tokens.total;
-        self.record(EditKind::Summarize, strategy, reason);
-        self.covers.push(0);
-        self.add(context, position, message, tokens, 0);
-    }
-
-    fn add(&mut self, context: &Context<'_>, position: Position, message: Message, tokens: EntryTokens, level: u32) {
-        let key = EntryKey::Synthetic { epoch: context.epoch, index: self.synthetics.len() as u32 };
-        let message = Arc::new(message);
-        self.synthetics.push(Synthetic { position, message: Arc::clone(&message) });
-        self.incoming.push((Entry::new(key, position, message), tokens, level));
-    }
-
-    /// How many messages of the log the entries at `positions` stand for.
-    pub(crate) fn covered(&self, context: &Context<'_>, positions: &[usize]) -> usize {
-        let of = |key: EntryKey| match key {
-            EntryKey::Synthetic { epoch, index } if epoch == context.epoch => {
-                self.covers.get(index as usize).copied().unwrap_or(0)
-            }
-            other => context.session.covered(other) as usize,
-        };
-        positions.iter().map(|position| of(self.entries[*position].key)).sum()
-    }
-
-    fn remove(&mut self, positions: &[usize]) {
-        for position in positions {
+    /// Takes the messages at `positions` out; the changes that this is.
+    pub(crate) fn remove(&mut self, positions: &[usize]) -> Vec<Change> {
+        self.total -= self.tokens_of(positions).min(self.total);
+        let remove = |position: &usize| {
             self.gone[*position] = true;
-        }
+            Change::Remove { entry: self.entries[*position].key }
+        };
+        positions.iter().map(remove).collect()
     }
 
-    fn removals(&self, positions: &[usize]) -> Vec<Change> {
-        positions.iter().map(|position| Change::Remove { entry: self.entries[*position].key }).collect()
+    /// Holds a message back that comes in when the pass ends; `level` says how many times over it is a summary, and `covers`
+    /// how many messages of the log it stands for.
+    pub(crate) fn add(&mut self, key: EntryKey, synthetic: Synthetic, tokens: EntryTokens, level: u32, covers: usize) {
+        self.total += tokens.total;
+        self.covers.push(covers);
+        let entry = Entry::new(key, synthetic.position, Arc::clone(&synthetic.message));
+        self.incoming.push((entry, tokens, level));
+        self.synthetics.push(synthetic);
+    }
+
+    /// The level of a summary of the messages at `positions`: one more than the highest of theirs.
+    pub(crate) fn level_above(&self, positions: &[usize]) -> u32 {
+        1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0)
+    }
+
+    /// How many messages of the log stand behind the message that this compaction added under `index`.
+    pub(crate) fn covers(&self, index: u32) -> usize {
+        self.covers.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// Sets the count of a block, and those that it is part of.
+    pub(crate) fn set_block_tokens(&mut self, at: BlockRef, after: Tokens) {
+        let tokens = &mut self.tokens[at.message as usize];
+        let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
+        tokens.total = tokens.total - before + after;
+        self.total = self.total - before.min(self.total) + after;
     }
 
     /// Writes an edit down; it stands as it was made, whatever happens to the same messages later.
@@ -374,13 +253,13 @@ impl Working {
     }
 
     /// The block at `at`, if it may be edited and no edit of this pass touched it.
-    pub(crate) fn editable(&self, context: &Context<'_>, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
+    pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
         let position = at.message as usize;
         let entry = self.entries.get(position).ok_or(Refusal::NotThere)?;
         let block = entry.message.blocks.get(at.block as usize).ok_or(Refusal::NotThere)?;
         let unit = layout.units.partition_point(|unit| unit.entries.end <= position);
-        self.guarded(context, layout.protections[unit], false)?;
-        if context.guards.on(Guard::Conservation) {
+        guarded(guards, layout.protections[unit], false)?;
+        if guards.on(Guard::Conservation) {
             guard::conservation(self.gone[position] || self.touched.contains(&at))?;
         }
         Ok(block)
@@ -449,4 +328,15 @@ impl Working {
     pub(crate) fn is_untouched(&self) -> bool {
         self.edits.is_empty() && self.synthetics.is_empty()
     }
+}
+
+/// Refuses to touch a unit that is open or protected, unless those guards are off.
+fn guarded(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
+    if guards.on(Guard::OpenCalls) {
+        guard::open_calls(protection)?;
+    }
+    if guards.on(Guard::Pins) {
+        guard::pins(protection, leaves)?;
+    }
+    Ok(())
 }
