@@ -7,6 +7,7 @@ mod arrival;
 mod block_on;
 mod budget;
 mod clearing;
+mod conclude;
 mod context;
 mod cutting;
 mod detector;

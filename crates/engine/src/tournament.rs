@@ -30,7 +30,7 @@ pub(crate) async fn one_or_retries(
 ) -> Result<Attempt, Refusal> {
     if !judge.least.retries() {
         let run = Runner::new(judge.start.clone(), judge.context, archive).run(&chain, goal.clone()).await?;
-        return Ok(judge.attempt(chain, run, None));
+        return Ok(judge.attempt(&chain, run, None));
     }
     let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
     let first = attempt(judge, &chain, goal).await?;
@@ -52,5 +52,5 @@ pub(crate) async fn one_or_retries(
 async fn attempt(judge: &Judge<'_>, chain: &Chain, goal: &Goal) -> Result<Attempt, Refusal> {
     let mut archived = MemoryArchive::new();
     let run = Runner::new(judge.start.clone(), judge.context, &mut archived).run(chain, goal.clone()).await?;
-    Ok(judge.attempt(chain.clone(), run, Some(archived)))
+    Ok(judge.attempt(chain, run, Some(archived)))
 }
