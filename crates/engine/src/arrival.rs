@@ -1,6 +1,6 @@
 //! Edits on arrival: a huge tool result is cut before it is ever sent, which costs no prompt cache.
 
-use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
+use epitome_session::{Entry, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
 use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
@@ -87,8 +87,7 @@ impl Engine {
         let before = ledger.total();
         let saved: Tokens = working.edits.iter().map(|edit| edit.tokens_saved).sum();
         let after = before.saturating_sub(saved);
-        let edited = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
-        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let counts = working.edited_counts();
         let epoch = Epoch {
             id: session.next_epoch(),
             origin: EpochOrigin::Engine,

@@ -1,6 +1,6 @@
 //! The first layer: what is old leaves in small parts before any threshold is reached, without a model and without a floor.
 
-use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Session, Trigger};
+use epitome_session::{Epoch, EpochOrigin, Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Goal, Strategy, TaskKind, Tokens};
 
 use crate::archive::MemoryArchive;
@@ -60,8 +60,7 @@ impl Engine {
             }
         }
         let results = run.working.edits.len() as u32;
-        let edited = run.working.entries.iter().zip(&run.working.tokens).filter(|(entry, _)| Entry::is_edited(entry));
-        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let counts = run.working.edited_counts();
         let after = run.working.total;
         let epoch = session.commit(Epoch {
             id: session.next_epoch(),

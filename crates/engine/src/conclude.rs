@@ -30,9 +30,9 @@ pub(crate) fn conclude(
     let compacted = status.is_compaction();
     let layout = start.layout_as(pins, working);
     let first_changed = working.first_change().filter(|_| compacted);
-    let sent = start.entries.len().saturating_sub(context.unsent_messages as usize);
+    let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
     let lost = first_changed
-        .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
+        .map_or(0, |first| start.tokens().get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
     let summary = shown_summary(&run.summaries, working, context.epoch).filter(|_| compacted);
     let stays = staying(start, &layout, request.target);
     let tokens_after = if compacted { working.total } else { start.total };
@@ -52,8 +52,8 @@ pub(crate) fn conclude(
             Status::NoChange => stopped(start, pins, request.target),
             Status::Infeasible | Status::RolledBack => None,
         },
-        messages_before: start.entries.len() as u32,
-        messages_after: if compacted { working.entries.len() } else { start.entries.len() } as u32,
+        messages_before: start.entries().len() as u32,
+        messages_after: if compacted { working.entries().len() } else { start.entries().len() } as u32,
         task: selected.verdict,
         mode,
         chain,
@@ -87,12 +87,12 @@ pub(crate) fn conclude(
         undone: false,
     });
     let changed = |index: &usize| {
-        let entry = &working.entries[*index];
+        let entry = &working.entries()[*index];
         entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. })
     };
-    let counts = (0..working.entries.len())
+    let counts = (0..working.entries().len())
         .filter(changed)
-        .map(|index| (working.entries[index].key, working.tokens[index].clone()))
+        .map(|index| (working.entries()[index].key, working.tokens()[index].clone()))
         .collect();
     Draft { report, epoch, counts, made_from: session.state_hash() }
 }
@@ -111,7 +111,7 @@ pub(crate) fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
 fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
     let is_shown = |index: u32| {
         let key = EntryKey::Synthetic { epoch, index };
-        working.entries.iter().any(|entry| entry.key == key)
+        working.entries().iter().any(|entry| entry.key == key)
     };
     let mut shown = summaries.iter().rev().filter(|written| is_shown(written.number)).peekable();
     let newest = shown.peek().copied();

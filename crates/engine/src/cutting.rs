@@ -30,7 +30,7 @@ impl Editor<'_> {
         let shown = block.excerptable().ok_or(Refusal::NotText)?;
         let bad = |error: ExcerptError| Refusal::BadRanges(error.to_string());
         let kept = Kept::new(shown, keep).map_err(bad)?;
-        let entry = &working.entries[at.message as usize];
+        let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let original = &entry.original.blocks[at.block as usize];
         let text = Arc::clone(original.excerptable().ok_or(Refusal::NotText)?);
@@ -66,7 +66,7 @@ impl Editor<'_> {
         let (context, working) = (self.context, &self.working);
         let block = working.editable(context.guards, layout, at)?;
         let shown = block.as_call().ok_or(Refusal::NotText)?;
-        let entry = &working.entries[at.message as usize];
+        let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
         let handle = archive_first(context, self.archive, Archived::Text(Arc::clone(recorded.text())))?;
@@ -84,14 +84,14 @@ impl Editor<'_> {
 
     /// The text of a block that may be cut.
     pub(crate) fn excerptable(&self, at: BlockRef) -> Option<&Arc<str>> {
-        self.working.entries.get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
+        self.working.entries().get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
     }
 
     /// The most characters that strings in the arguments of a call may keep for the call to take no more than `most` tokens;
     /// 0 where no number does. A search by halves, each step linear in the arguments.
     pub(crate) fn most_chars(&self, at: BlockRef, most: Tokens) -> u32 {
         let context = self.context;
-        let entry = &self.working.entries[at.message as usize];
+        let entry = &self.working.entries()[at.message as usize];
         let recorded = entry.original.blocks.get(at.block as usize).and_then(Block::as_call);
         let Some(call) = recorded else { return 0 };
         let fits = |max_chars: u32| {
@@ -120,14 +120,13 @@ impl Editor<'_> {
     ) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
         let working = &mut self.working;
-        let before = working.tokens[at.message as usize].blocks[at.block as usize];
+        let before = working.tokens()[at.message as usize].blocks[at.block as usize];
         let saved = if self.context.guards.on(Guard::Progress) {
             guard::progress(before, after)?
         } else {
             before.saturating_sub(after)
         };
-        working.set_block_tokens(at, after);
-        working.entries[at.message as usize].apply(&change);
+        working.change_block(at, &change, after);
         working.touched.insert(at);
         let edit = working.record(kind, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
@@ -138,13 +137,12 @@ impl Editor<'_> {
     /// is archived whole, for the signature is part of what leaves.
     pub(crate) fn strip(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
-        let entry = &self.working.entries[at.message as usize];
+        let entry = &self.working.entries()[at.message as usize];
         let key = entry.key;
         let handle = archive_first(self.context, self.archive, Archived::Messages(vec![Arc::clone(&entry.original)]))?;
-        let saved = self.working.tokens[at.message as usize].blocks[at.block as usize];
+        let saved = self.working.tokens()[at.message as usize].blocks[at.block as usize];
         let change = Change::Strip { entry: key, block: at.block };
-        self.working.set_block_tokens(at, 0);
-        self.working.entries[at.message as usize].apply(&change);
+        self.working.change_block(at, &change, 0);
         let edit = self.working.record(EditKind::Excerpt, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
         Ok(saved)
@@ -154,7 +152,7 @@ impl Editor<'_> {
 /// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
 /// knows of it is the count of its excerpt.
 fn tokens_of_original(working: &Working, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
-    let entry = &working.entries[at.message as usize];
+    let entry = &working.entries()[at.message as usize];
     if let Some(known) = working.original_tokens.get(&(entry.key, at.block)) {
         return *known;
     }
@@ -163,7 +161,7 @@ fn tokens_of_original(working: &Working, context: &Context<'_>, at: BlockRef, te
     }
     let shown = &entry.message.blocks[at.block as usize];
     let beside = count_block(context.counter, &shown.with_text(Arc::from("")));
-    working.tokens[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
+    working.tokens()[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
 }
 
 /// The kept ranges with every gap filled whose mark would cost about as much as the gap holds.

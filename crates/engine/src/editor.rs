@@ -111,7 +111,7 @@ impl<'e> Editor<'e> {
         } else {
             before.saturating_sub(tokens.total)
         };
-        let position = Position::in_place_of(self.working.entries[positions[0]].position, context.epoch, sequence);
+        let position = Position::in_place_of(self.working.entries()[positions[0]].position, context.epoch, sequence);
         let (level, covers) = (self.working.level_above(positions), self.covered(positions));
         let changes = self.working.remove(positions);
         let edit = self.working.record(EditKind::Summarize, strategy, reason);
@@ -140,7 +140,7 @@ impl<'e> Editor<'e> {
             EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => self.working.covers(index),
             other => self.context.session.covered(other) as usize,
         };
-        positions.iter().map(|position| of(self.working.entries[*position].key)).sum()
+        positions.iter().map(|position| of(self.working.entries()[*position].key)).sum()
     }
 }
 

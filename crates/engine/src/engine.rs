@@ -220,7 +220,7 @@ impl Engine {
     ) -> Result<Attempt, EngineError> {
         let session = context.session;
         let goal = goal(context, start, request, kind);
-        let whole = Whole::of(session, &start.entries);
+        let whole = Whole::of(session, start.entries());
         let judge = Judge::new(start, &whole, context, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
@@ -322,7 +322,7 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
 
 /// What the strategies of a chain are asked for.
 fn goal(context: &Context<'_>, start: &Working, request: &Request, task: TaskKind) -> Goal {
-    let newest = crate::focus::newest(&start.entries);
+    let newest = crate::focus::newest(start.entries());
     let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
     let limit = request.limit.max(request.target);
     Goal {

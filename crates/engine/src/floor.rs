@@ -98,7 +98,7 @@ impl Editor<'_> {
         }
         let layout = self.layout();
         let is_notice = |unit: usize| {
-            let entry = &self.working.entries[layout.units[unit].entries.start];
+            let entry = &self.working.entries()[layout.units[unit].entries.start];
             layout.protections[unit].may_leave() && entry.message.origin == Origin::Notice
         };
         let notices: Vec<u32> =
@@ -276,7 +276,7 @@ impl Editor<'_> {
     /// notice in place of the first run of them. Notices of earlier compactions that stand in such a run go into it.
     fn leave_oldest(&mut self, target: Tokens, slack: Tokens, leave: Leave) -> Result<(), Refusal> {
         let layout = self.layout();
-        let origin = |unit: usize| self.working.entries[layout.units[unit].entries.start].message.origin;
+        let origin = |unit: usize| self.working.entries()[layout.units[unit].entries.start].message.origin;
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
         let notices: Vec<usize> = free.iter().copied().filter(|unit| origin(*unit) == Origin::Notice).collect();
         let (summaries, others): (Vec<usize>, Vec<usize>) = free
@@ -292,7 +292,8 @@ impl Editor<'_> {
             if freed.saturating_add(thinking.freed()) >= wanted {
                 break;
             }
-            freed += self.working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+            freed +=
+                self.working.tokens()[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
             thinking.leave(unit);
             leaving.push(unit);
         }
@@ -305,7 +306,7 @@ impl Editor<'_> {
         let mut is_told = false;
         for run in runs {
             self.context.go_on()?;
-            let is_notice = |position: &usize| self.working.entries[*position].message.origin == Origin::Notice;
+            let is_notice = |position: &usize| self.working.entries()[*position].message.origin == Origin::Notice;
             if run.len() == 1 && run.iter().all(is_notice) {
                 is_told = true; // an earlier notice that has nothing to be joined with stays
             } else {
@@ -357,10 +358,10 @@ pub(crate) fn editable_of(
 ) -> Vec<(Tokens, BlockRef)> {
     let mut found = Vec::new();
     for message in positions {
-        for (block, content) in working.entries[message].message.blocks.iter().enumerate() {
+        for (block, content) in working.entries()[message].message.blocks.iter().enumerate() {
             if wanted(content) {
                 let at = BlockRef { message: message as u32, block: block as u32 };
-                found.push((working.tokens[message].blocks[block], at));
+                found.push((working.tokens()[message].blocks[block], at));
             }
         }
     }

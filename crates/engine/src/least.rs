@@ -15,7 +15,7 @@ const FREE: &str = "notice";
 /// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
 pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
-    let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
+    let tokens = stays.flat_map(|(unit, _)| &working.tokens()[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
 }
 
@@ -25,8 +25,8 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
 pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tokens {
     let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
-        let tokens: Tokens = working.tokens[unit.entries.clone()].iter().map(|entry| entry.total).sum();
-        let is_notice = || working.entries[unit.entries.start].message.origin == Origin::Notice;
+        let tokens: Tokens = working.tokens()[unit.entries.clone()].iter().map(|entry| entry.total).sum();
+        let is_notice = || working.entries()[unit.entries.start].message.origin == Origin::Notice;
         match protection {
             Protection::NewestStep => stays += tokens.min(target / 4),
             Protection::Free if unit.kind == UnitKind::Summary || is_notice() => summaries += tokens,
@@ -69,7 +69,7 @@ pub(crate) fn floor_of(working: &Working, pins: &Pins) -> Floor {
             Protection::RecentMessage => "recent-message",
             Protection::Open => "open",
         };
-        let tokens = working.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let tokens = working.tokens()[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         let messages = unit.entries.len() as u32;
         match parts.iter_mut().find(|known| known.part == part) {
             Some(known) => {

@@ -31,6 +31,7 @@ mod request;
 mod run;
 mod select;
 mod shorten;
+mod slots;
 mod stages;
 mod summaries;
 mod tournament;

@@ -96,8 +96,7 @@ impl Engine {
             return Ok(false);
         }
         let (before, after) = (ledger.total(), working.total);
-        let counts = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
-        let counts: Vec<_> = counts.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
+        let counts = working.edited_counts();
         let epoch = Epoch {
             id: session.next_epoch(),
             origin: EpochOrigin::Engine,

@@ -51,8 +51,8 @@ pub(crate) struct Runner<'r> {
 
 impl<'r> Runner<'r> {
     pub(crate) fn new(start: Working, context: &'r Context<'r>, archive: &'r mut dyn Archive) -> Self {
-        let sent = start.entries.len().saturating_sub(context.unsent_messages as usize);
-        let first_unsent = start.entries.get(sent).map(|entry| entry.position);
+        let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
+        let first_unsent = start.entries().get(sent).map(|entry| entry.position);
         let kind = context.summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
         let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
         let editor = Editor::new(start, context, archive);
@@ -141,7 +141,7 @@ impl<'r> Runner<'r> {
             }
             let layout = self.editor.layout();
             goal.first_unsent_unit = self.first_unsent.map(|unsent| {
-                let entries = &self.editor.working.entries;
+                let entries = self.editor.working.entries();
                 let sent = |unit: &Unit| entries[unit.entries.start].position < unsent;
                 layout.units.partition_point(sent) as u32
             });

@@ -23,7 +23,7 @@ impl Editor<'_> {
             return Ok(());
         }
         let layout = self.layout();
-        let entries = &self.working.entries;
+        let entries = self.working.entries();
         let paired = guard::pairing(entries, &layout.units).is_none();
         let mut orphans = Vec::new();
         let mut empty = Vec::new();
@@ -72,11 +72,11 @@ impl Editor<'_> {
             return Ok(());
         }
         if self.context.guards.on(Guard::Provider)
-            && let Some(first) = guard::provider(&self.working.entries)
+            && let Some(first) = guard::provider(self.working.entries())
         {
             let sequence = self.working.synthetics.len() as u32;
             let message = Message::text("", Role::User, Origin::Notice, wording::opening(self.context.language));
-            let position = Position::before(self.working.entries[first].position, self.context.epoch, sequence);
+            let position = Position::before(self.working.entries()[first].position, self.context.epoch, sequence);
             let reason = Reason::new("opening", "the conversation would start with the model");
             self.write(REPAIR, position, message, reason);
             self.working.settle();
@@ -110,15 +110,15 @@ impl Editor<'_> {
                 continue;
             }
             for position in unit.entries.clone() {
-                for block in 0..self.working.entries[position].message.blocks.len() {
-                    if self.working.entries[position].message.blocks[block].is_signed_thinking() {
+                for block in 0..self.working.entries()[position].message.blocks.len() {
+                    if self.working.entries()[position].message.blocks[block].is_signed_thinking() {
                         let detail = "signed thinking is not valid behind an edited prefix";
                         let reason = Reason::new("thinking-behind-edit", detail);
                         let edit = BlockEdit::new(THINKING, position as u32, block as u32, reason);
                         self.strip(edit)?;
                     }
                 }
-                if unit.entries.len() == 1 && is_empty(&self.working.entries[position].message) {
+                if unit.entries.len() == 1 && is_empty(&self.working.entries()[position].message) {
                     emptied.push(position);
                 }
             }

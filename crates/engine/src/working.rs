@@ -14,6 +14,7 @@ use crate::guard::{self, Guard, Guards, Refusal};
 use crate::protect::{is_pinned, protections};
 use crate::report::Recent;
 use crate::request::Pins;
+use crate::slots::{Slot, Slots};
 
 /// The view while it is being compacted: entries, counts, and what was done to them so far.
 ///
@@ -22,21 +23,15 @@ use crate::request::Pins;
 pub(crate) struct Working {
     /// The entries of the view before the compaction: what the first change is measured against.
     before: Arc<[EntryKey]>,
-    pub entries: Vec<Entry>,
-    pub tokens: Vec<EntryTokens>,
+    slots: Slots,
     pub total: Tokens,
     pub edits: Vec<AppliedEdit>,
     pub synthetics: Vec<Synthetic>,
     /// How many messages of the log each of them stands for.
     covers: Vec<usize>,
-    /// Which entries the host pinned or marked; looked up once, for every layout.
-    marked: Vec<bool>,
-    /// How many times over each entry is a summary.
-    levels: Vec<u32>,
-    gone: Vec<bool>,
     /// Where the newest messages begin that stay whole.
     recent_from: Option<Position>,
-    incoming: Vec<(Entry, EntryTokens, u32)>,
+    incoming: Vec<Slot>,
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
@@ -73,15 +68,17 @@ impl Working {
         let total = guard::counting(&tokens);
         let entries = session.view()[first..].to_vec();
         Self {
-            marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
-            levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
-            original_tokens: HashMap::new(),
-            gone: vec![false; entries.len()],
-            recent_from: None,
             before: entries.iter().map(|entry| entry.key).collect(),
-            entries,
-            tokens,
+            slots: Slots {
+                marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
+                levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
+                gone: vec![false; entries.len()],
+                entries,
+                tokens,
+            },
             total,
+            original_tokens: HashMap::new(),
+            recent_from: None,
             edits: Vec::new(),
             synthetics: Vec::new(),
             covers: Vec::new(),
@@ -90,9 +87,23 @@ impl Working {
         }
     }
 
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.slots.entries
+    }
+
+    pub(crate) fn tokens(&self) -> &[EntryTokens] {
+        &self.slots.tokens
+    }
+
+    /// The counts of the messages that are shown in part. Linear.
+    pub(crate) fn edited_counts(&self) -> Vec<(EntryKey, EntryTokens)> {
+        let edited = self.entries().iter().zip(self.tokens()).filter(|(entry, _)| entry.is_edited());
+        edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect()
+    }
+
     pub(crate) fn layout(&self, pins: &Pins) -> Layout {
-        let units = units(&self.entries);
-        let protections = protections(&self.entries, &self.marked, &units, pins, self.recent_from);
+        let units = units(self.entries());
+        let protections = protections(self.entries(), &self.slots.marked, &units, pins, self.recent_from);
         Layout { units, protections }
     }
 
@@ -104,7 +115,7 @@ impl Working {
             return;
         }
         let Layout { units, protections } = self.layout(pins);
-        let tokens = |unit: &Unit| self.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let tokens = |unit: &Unit| self.slots.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         let fixed = units.iter().zip(&protections).filter(|(_, it)| !it.may_edit());
         let fixed: Tokens = fixed.map(|(unit, _)| tokens(unit)).sum();
         let mut room = target.saturating_sub(fixed) / 2;
@@ -118,7 +129,7 @@ impl Working {
                 room = rest;
             }
             left = left.saturating_sub(unit.entries.len());
-            self.recent_from = Some(self.entries[unit.entries.start].position);
+            self.recent_from = Some(self.slots.entries[unit.entries.start].position);
         }
     }
 
@@ -129,8 +140,8 @@ impl Working {
 
     /// The same view, as far as the newest messages are concerned protected as another one is.
     pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
-        let units = units(&self.entries);
-        let protections = protections(&self.entries, &self.marked, &units, pins, other.recent_from);
+        let units = units(self.entries());
+        let protections = protections(self.entries(), &self.slots.marked, &units, pins, other.recent_from);
         Layout { units, protections }
     }
 
@@ -138,13 +149,13 @@ impl Working {
     pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<Recent> {
         let asked = Some(pins.keep_recent).filter(|asked| *asked > 0)?;
         let from = self.recent_from;
-        let kept = start.entries.iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
+        let kept = start.entries().iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
         Some(Recent { asked, kept: kept.count() as u32 })
     }
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
-        View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
-            .with_summary_levels(&self.levels)
+        View::new(self.entries(), &layout.units, self.tokens(), &layout.protections, context.counter, context.language)
+            .with_summary_levels(&self.slots.levels)
             .with_lexicon(context.lexicon)
             .with_session(context.session)
             .with_handles(context.handles)
@@ -153,7 +164,7 @@ impl Working {
 
     /// Whether the host or a marker pinned a message of the unit.
     pub(crate) fn is_marked(&self, unit: &Unit) -> bool {
-        self.marked[unit.entries.clone()].contains(&true)
+        self.slots.marked[unit.entries.clone()].contains(&true)
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.
@@ -164,7 +175,7 @@ impl Working {
             let unit = layout.units.get(*index as usize).ok_or(Refusal::NotThere)?;
             guarded(guards, layout.protections[*index as usize], true)?;
             if guards.on(Guard::Conservation) {
-                let gone = unit.entries.clone().any(|position| self.gone[position]);
+                let gone = unit.entries.clone().any(|position| self.slots.gone[position]);
                 guard::conservation(gone || !seen.insert(*index))?;
             }
             positions.extend(unit.entries.clone());
@@ -176,12 +187,12 @@ impl Working {
     /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
     /// earlier edits left of it.
     pub(crate) fn recorded(&self, positions: &[usize]) -> Vec<Arc<Message>> {
-        positions.iter().map(|position| Arc::clone(&self.entries[*position].original)).collect()
+        positions.iter().map(|position| Arc::clone(&self.entries()[*position].original)).collect()
     }
 
     /// Tokens of the messages at `positions`.
     pub(crate) fn tokens_of(&self, positions: &[usize]) -> Tokens {
-        positions.iter().map(|position| self.tokens[*position].total).sum()
+        positions.iter().map(|position| self.tokens()[*position].total).sum()
     }
 
     /// Refuses `positions` between which something stays or has come in, unless the guard is off.
@@ -189,19 +200,20 @@ impl Working {
         if !guards.on(Guard::Order) {
             return Ok(());
         }
-        let incoming = self.incoming.iter().map(|(entry, ..)| (entry.position, &entry.message.id));
-        guard::order(&self.entries, positions, |position| self.gone[position], incoming)
+        let incoming = self.incoming.iter().map(|Slot { entry, .. }| (entry.position, &entry.message.id));
+        guard::order(self.entries(), positions, |position| self.slots.gone[position], incoming)
     }
 
     /// Whether nothing stays between the messages at `positions` once those of `leaves` have left; always, with the guard
     /// off.
     pub(crate) fn is_run(&self, guards: Guards, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
-        !guards.on(Guard::Order) || guard::order(&self.entries, positions, leaves, []).is_ok()
+        !guards.on(Guard::Order) || guard::order(self.entries(), positions, leaves, []).is_ok()
     }
 
     /// `positions` (ascending) in runs of neighbours: between two of them stands something that stays. Linear.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
-        let stays = |position: usize| !self.gone[position] && !self.entries[position].message.is_system_prompt();
+        let stays =
+            |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
     }
 
@@ -209,8 +221,8 @@ impl Working {
     pub(crate) fn remove(&mut self, positions: &[usize]) -> Vec<Change> {
         self.total -= self.tokens_of(positions).min(self.total);
         let remove = |position: &usize| {
-            self.gone[*position] = true;
-            Change::Remove { entry: self.entries[*position].key }
+            self.slots.gone[*position] = true;
+            Change::Remove { entry: self.slots.entries[*position].key }
         };
         positions.iter().map(remove).collect()
     }
@@ -221,13 +233,13 @@ impl Working {
         self.total += tokens.total;
         self.covers.push(covers);
         let entry = Entry::new(key, synthetic.position, Arc::clone(&synthetic.message));
-        self.incoming.push((entry, tokens, level));
+        self.incoming.push(Slot { entry, tokens, is_marked: false, level });
         self.synthetics.push(synthetic);
     }
 
     /// The level of a summary of the messages at `positions`: one more than the highest of theirs.
     pub(crate) fn level_above(&self, positions: &[usize]) -> u32 {
-        1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0)
+        1 + positions.iter().map(|position| self.slots.levels[*position]).max().unwrap_or(0)
     }
 
     /// How many messages of the log stand behind the message that this compaction added under `index`.
@@ -235,12 +247,13 @@ impl Working {
         self.covers.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// Sets the count of a block, and those that it is part of.
-    pub(crate) fn set_block_tokens(&mut self, at: BlockRef, after: Tokens) {
-        let tokens = &mut self.tokens[at.message as usize];
+    /// Changes the block at `at`, which takes `after` tokens from then on.
+    pub(crate) fn change_block(&mut self, at: BlockRef, change: &Change, after: Tokens) {
+        let tokens = &mut self.slots.tokens[at.message as usize];
         let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
         tokens.total = tokens.total - before + after;
         self.total = self.total - before.min(self.total) + after;
+        self.slots.entries[at.message as usize].apply(change);
     }
 
     /// Writes an edit down; it stands as it was made, whatever happens to the same messages later.
@@ -255,61 +268,20 @@ impl Working {
     /// The block at `at`, if it may be edited and no edit of this pass touched it.
     pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
         let position = at.message as usize;
-        let entry = self.entries.get(position).ok_or(Refusal::NotThere)?;
+        let entry = self.entries().get(position).ok_or(Refusal::NotThere)?;
         let block = entry.message.blocks.get(at.block as usize).ok_or(Refusal::NotThere)?;
         let unit = layout.units.partition_point(|unit| unit.entries.end <= position);
         guarded(guards, layout.protections[unit], false)?;
         if guards.on(Guard::Conservation) {
-            guard::conservation(self.gone[position] || self.touched.contains(&at))?;
+            guard::conservation(self.slots.gone[position] || self.touched.contains(&at))?;
         }
         Ok(block)
     }
 
     /// Ends a pass: what left leaves, what came in takes its place. Linear in the view.
     pub(crate) fn settle(&mut self) {
-        let leaving = std::mem::take(&mut self.gone);
-        let stays = |kept: &mut usize| {
-            *kept += 1;
-            !leaving[*kept - 1]
-        };
-        let (mut entry, mut tokens, mut marked, mut level) = (0, 0, 0, 0);
-        self.entries.retain(|_| stays(&mut entry));
-        self.tokens.retain(|_| stays(&mut tokens));
-        self.marked.retain(|_| stays(&mut marked));
-        self.levels.retain(|_| stays(&mut level));
-        if !self.incoming.is_empty() {
-            self.merge_incoming();
-        }
+        self.slots.settle(std::mem::take(&mut self.incoming));
         self.touched.clear();
-        self.gone = vec![false; self.entries.len()];
-    }
-
-    /// Merges what came in into the sorted entries. Linear, but for sorting what came in.
-    fn merge_incoming(&mut self) {
-        let mut incoming = std::mem::take(&mut self.incoming);
-        incoming.sort_by_key(|(entry, ..)| entry.position);
-        let mut incoming = incoming.into_iter().peekable();
-        let length = self.entries.len() + incoming.len();
-        let old = std::mem::replace(&mut self.entries, Vec::with_capacity(length)).into_iter();
-        let old = old.zip(std::mem::replace(&mut self.tokens, Vec::with_capacity(length)));
-        let old = old.zip(std::mem::replace(&mut self.marked, Vec::with_capacity(length)));
-        let old = old.zip(std::mem::replace(&mut self.levels, Vec::with_capacity(length)));
-        for (((entry, tokens), marked), level) in old {
-            while let Some((new, tokens, level)) = incoming.next_if(|(new, ..)| new.position < entry.position) {
-                self.insert(new, tokens, false, level);
-            }
-            self.insert(entry, tokens, marked, level);
-        }
-        for (new, tokens, level) in incoming {
-            self.insert(new, tokens, false, level);
-        }
-    }
-
-    fn insert(&mut self, entry: Entry, tokens: EntryTokens, marked: bool, level: u32) {
-        self.entries.push(entry);
-        self.tokens.push(tokens);
-        self.marked.push(marked);
-        self.levels.push(level);
     }
 
     /// The first position at which it differs from the view before. Linear.
@@ -317,11 +289,11 @@ impl Working {
         let edited: HashSet<EntryKey> =
             self.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
         let differs = |(position, key): (usize, &EntryKey)| {
-            let same = self.entries.get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
+            let same = self.entries().get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
             (!same).then_some(position)
         };
         let common = self.before.iter().enumerate().find_map(differs);
-        common.or_else(|| (self.entries.len() > self.before.len()).then_some(self.before.len()))
+        common.or_else(|| (self.entries().len() > self.before.len()).then_some(self.before.len()))
     }
 
     /// Whether anything was done at all.

@@ -106,7 +106,7 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let judging = Instant::now();
-        let quality = (status == Status::Compacted).then(|| self.held().kept_in(&run.working.entries, &self.least));
+        let quality = (status == Status::Compacted).then(|| self.held().kept_in(run.working.entries(), &self.least));
         let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
         let status = if is_hollow { Status::Hollow } else { status };
         Attempt { chain: chain.ids(), run, status, quality, judged_us: microseconds(judging), archived }
@@ -115,7 +115,7 @@ impl<'a> Judge<'a> {
     fn held(&self) -> &Held<'a> {
         self.held.get_or_init(|| {
             let layout = self.layout.get_or_init(|| self.start.layout(self.context.pins));
-            Held::of(self.context, self.whole, &self.start.entries, &self.start.view(layout, self.context))
+            Held::of(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
         })
     }
 
