@@ -28,6 +28,36 @@ pub struct Arrival {
     pub results: u32,
 }
 
+impl Arrival {
+    /// Commits what was done to a view as an epoch that does not count as a compaction; the session has `before` tokens
+    /// without it and `after` with it.
+    pub(crate) fn commit(
+        session: &mut Session,
+        ledger: &mut Ledger,
+        trigger: Trigger,
+        working: Working,
+        (before, after): (Tokens, Tokens),
+    ) -> Self {
+        let counts = working.counts_where(Entry::is_edited);
+        let results = working.edits.len() as u32;
+        let epoch = session.commit(Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(before),
+            tokens_after: Some(after),
+            edits: working.edits,
+            synthetics: working.synthetics,
+            choice: None,
+            summarizer: None,
+            undone: false,
+        });
+        ledger.adopt(counts, after);
+        Self { epoch, tokens_before: before, tokens_after: after, results }
+    }
+}
+
 impl Engine {
     /// Cuts the results of the newest step that take more than `most` tokens to the lines that say the most; `None` where
     /// there is none, or where calls of the step are not answered yet. The whole text is archived, and the cut is an epoch
@@ -71,39 +101,22 @@ impl Engine {
             })
             .collect();
         drop(view);
-        let mut results = 0;
         for (at, keep, detail) in cuts {
             let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
             match editor.excerpt(&layout, edit, &keep) {
-                Ok(_) => results += 1,
+                Ok(_) => {}
                 Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
                 Err(_) => {} // protected, or nothing is gained
             }
         }
-        if results == 0 {
+        let working = editor.working;
+        if working.edits.is_empty() {
             return Ok(None);
         }
-        let working = editor.working;
         let before = ledger.total();
         let saved: Tokens = working.edits.iter().map(|edit| edit.tokens_saved).sum();
         let after = before.saturating_sub(saved);
-        let counts = working.edited_counts();
-        let epoch = Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Arrival,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(before),
-            tokens_after: Some(after),
-            edits: working.edits,
-            synthetics: Vec::new(),
-            choice: None,
-            summarizer: None,
-            undone: false,
-        };
-        let epoch = session.commit(epoch);
-        ledger.adopt(counts, after);
-        Ok(Some(Arrival { epoch, tokens_before: before, tokens_after: after, results }))
+        Ok(Some(Arrival::commit(session, ledger, Trigger::Arrival, working, (before, after))))
     }
 }
 

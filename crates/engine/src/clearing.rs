@@ -1,6 +1,6 @@
 //! The first layer: what is old leaves in small parts before any threshold is reached, without a model and without a floor.
 
-use epitome_session::{Epoch, EpochOrigin, Session, Trigger};
+use epitome_session::{Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Goal, Strategy, TaskKind, Tokens};
 
 use crate::archive::MemoryArchive;
@@ -59,23 +59,7 @@ impl Engine {
                 return Err(EngineError::Refused(problem));
             }
         }
-        let results = run.working.edits.len() as u32;
-        let counts = run.working.edited_counts();
         let after = run.working.total;
-        let epoch = session.commit(Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Clearing,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(total),
-            tokens_after: Some(after),
-            edits: run.working.edits,
-            synthetics: Vec::new(),
-            choice: None,
-            summarizer: None,
-            undone: false,
-        });
-        ledger.adopt(counts, after);
-        Ok(Some(Arrival { epoch, tokens_before: total, tokens_after: after, results }))
+        Ok(Some(Arrival::commit(session, ledger, Trigger::Clearing, run.working, (total, after))))
     }
 }

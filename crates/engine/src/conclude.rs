@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin};
+use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin};
 
 use crate::context::Context;
 use crate::draft::Draft;
@@ -86,14 +86,8 @@ pub(crate) fn conclude(
         summarizer: report.summarizer.record().map(Arc::new),
         undone: false,
     });
-    let changed = |index: &usize| {
-        let entry = &working.entries()[*index];
-        entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. })
-    };
-    let counts = (0..working.entries().len())
-        .filter(changed)
-        .map(|index| (working.entries()[index].key, working.tokens()[index].clone()))
-        .collect();
+    let is_changed = |entry: &Entry| entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. });
+    let counts = working.counts_where(is_changed);
     Draft { report, epoch, counts, made_from: session.state_hash() }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EditKind, EntryKey, Message, Origin, Position, Reason, Role, Synthetic};
+use epitome_session::{EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role};
 use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Tokens, View};
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_message;
+use crate::slots::Slot;
 use crate::working::{Layout, Working};
 
 /// The view of one compaction, what stays the same during it, and the archive for what leaves: everything that an edit
@@ -117,7 +118,8 @@ impl<'e> Editor<'e> {
         let edit = self.working.record(EditKind::Summarize, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
         edit.into = Some(sequence);
-        self.add(position, message, tokens, level, covers);
+        let slot = self.slot(position, message, tokens, level);
+        self.working.add(slot, covers);
         Ok(saved)
     }
 
@@ -126,12 +128,14 @@ impl<'e> Editor<'e> {
         message.id = self.context.free_id(self.working.synthetics.len());
         let tokens = count_message(self.context.counter, &message);
         self.working.record(EditKind::Summarize, strategy, reason);
-        self.add(position, message, tokens, 0, 0);
+        let slot = self.slot(position, message, tokens, 0);
+        self.working.add(slot, 0);
     }
 
-    fn add(&mut self, position: Position, message: Message, tokens: EntryTokens, level: u32, covers: usize) {
+    /// A message of the engine's, numbered as the next of this compaction.
+    fn slot(&self, position: Position, message: Message, tokens: EntryTokens, level: u32) -> Slot {
         let key = EntryKey::Synthetic { epoch: self.context.epoch, index: self.working.synthetics.len() as u32 };
-        self.working.add(key, Synthetic { position, message: Arc::new(message) }, tokens, level, covers);
+        Slot { entry: Entry::new(key, position, Arc::new(message)), tokens, is_marked: false, level }
     }
 
     /// How many messages of the log the entries at `positions` stand for.

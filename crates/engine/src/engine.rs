@@ -1,4 +1,4 @@
-//! The engine: drafts a compaction, commits it, and reports it. How a chain runs is in `run.rs`.
+//! The engine: drafts a compaction and commits it. How a chain runs is in `run.rs`, what it comes to in `conclude.rs`.
 
 use std::sync::Arc;
 use std::time::Instant;

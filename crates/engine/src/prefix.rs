@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Message, Position, Session, Trigger};
+use epitome_session::{EntryKey, Epoch, Message, Position, Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Tokens};
 
+use crate::arrival::Arrival;
 use crate::draft::Draft;
 use crate::editor::Editor;
 use crate::engine::{Engine, EngineError, working};
@@ -96,22 +97,7 @@ impl Engine {
             return Ok(false);
         }
         let (before, after) = (ledger.total(), working.total);
-        let counts = working.edited_counts();
-        let epoch = Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Arrival,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(before),
-            tokens_after: Some(after),
-            edits: working.edits,
-            synthetics: working.synthetics,
-            choice: None,
-            summarizer: None,
-            undone: false,
-        };
-        session.commit(epoch);
-        ledger.adopt(counts, after);
+        Arrival::commit(session, ledger, Trigger::Arrival, working, (before, after));
         Ok(true)
     }
 }

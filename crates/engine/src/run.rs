@@ -108,10 +108,10 @@ impl<'r> Runner<'r> {
             least = editor.least(goal.limit)?;
         }
         if least.total > goal.limit {
-            let yielding;
-            (least, yielding) = editor.yielding(goal.limit)?;
-            if let Some(yielding) = yielding {
-                self.stage(FLOOR, |editor| editor.cut_yielding(yielding))?;
+            let cut;
+            (least, cut) = editor.fitting_cut(goal.limit)?;
+            if let Some(cut) = cut {
+                self.stage(FLOOR, |editor| editor.cut_messages(cut))?;
             }
         }
         let editor = &mut self.editor;
@@ -186,6 +186,8 @@ impl<'r> Runner<'r> {
 
     /// The vectors of the view's units and of the current question, or why there are none. Linear in the view, but for
     /// what the embedder keeps from earlier calls.
+    ///
+    /// Takes `&mut self` so that the future can be sent to another thread: an archive cannot be shared between two.
     async fn vectors(&mut self, layout: &Layout, goal: &Goal) -> Result<Arc<Vectors>, Arc<str>> {
         let Some(embedder) = self.editor.context.embedder else { return Err(Arc::from("no embedder is configured")) };
         let mut texts: Vec<String> = {

@@ -24,8 +24,8 @@ pub(crate) struct Wanted<'p> {
     /// The number of the edit.
     edit: usize,
     request: &'p SummaryRequest,
-    /// The places of the messages that it will stand for.
-    positions: Vec<usize>,
+    /// How many messages it will stand for.
+    replaced: usize,
     /// What it is to tell of; nothing where nobody writes it.
     messages: Vec<Arc<Message>>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
                 Some(_) if request.is_handoff() => working.recorded(&layout.positions(&request.about)),
                 Some(_) => working.recorded(&positions),
             };
-            wanted.push(Wanted { edit, request, positions, messages });
+            wanted.push(Wanted { edit, request, replaced: positions.len(), messages });
         }
     }
     wanted
@@ -78,7 +78,7 @@ pub(crate) async fn write_summaries(
         let refused = || Err(Refusal::Summary("summaries are switched off".to_owned()));
         return Ok(wanted.into_iter().map(|wanted| (wanted.edit, refused())).collect());
     };
-    let messages = wanted.iter().map(|wanted| wanted.positions.len()).sum();
+    let messages = wanted.iter().map(|wanted| wanted.replaced).sum();
     context.tell(Progress::Summaries { count: wanted.len(), messages });
     let tasks: Vec<SummaryTask<'_>> = wanted
         .iter()

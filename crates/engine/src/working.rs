@@ -95,10 +95,10 @@ impl Working {
         &self.slots.tokens
     }
 
-    /// The counts of the messages that are shown in part. Linear.
-    pub(crate) fn edited_counts(&self) -> Vec<(EntryKey, EntryTokens)> {
-        let edited = self.entries().iter().zip(self.tokens()).filter(|(entry, _)| entry.is_edited());
-        edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect()
+    /// The counts of the entries that `is_wanted` holds for. Linear.
+    pub(crate) fn counts_where(&self, is_wanted: impl Fn(&Entry) -> bool) -> Vec<(EntryKey, EntryTokens)> {
+        let wanted = self.entries().iter().zip(self.tokens()).filter(|(entry, _)| is_wanted(entry));
+        wanted.map(|(entry, tokens)| (entry.key, tokens.clone())).collect()
     }
 
     pub(crate) fn layout(&self, pins: &Pins) -> Layout {
@@ -227,14 +227,13 @@ impl Working {
         positions.iter().map(remove).collect()
     }
 
-    /// Holds a message back that comes in when the pass ends; `level` says how many times over it is a summary, and `covers`
-    /// how many messages of the log it stands for.
-    pub(crate) fn add(&mut self, key: EntryKey, synthetic: Synthetic, tokens: EntryTokens, level: u32, covers: usize) {
-        self.total += tokens.total;
+    /// Holds a message of the engine's back, which comes in when the pass ends; it stands for `covers` messages of the log.
+    pub(crate) fn add(&mut self, slot: Slot, covers: usize) {
+        let Entry { position, message, .. } = &slot.entry;
+        self.synthetics.push(Synthetic { position: *position, message: Arc::clone(message) });
         self.covers.push(covers);
-        let entry = Entry::new(key, synthetic.position, Arc::clone(&synthetic.message));
-        self.incoming.push(Slot { entry, tokens, is_marked: false, level });
-        self.synthetics.push(synthetic);
+        self.total += slot.tokens.total;
+        self.incoming.push(slot);
     }
 
     /// The level of a summary of the messages at `positions`: one more than the highest of theirs.

@@ -17,7 +17,7 @@ const YIELDS: [Yields; 2] =
 
 /// A cut of messages that yield.
 #[derive(Clone, Copy)]
-pub(crate) struct Yielding {
+pub(crate) struct MessageCut {
     messages: Yields,
     /// Tokens of which each keeps its share.
     room: Tokens,
@@ -29,11 +29,11 @@ impl Editor<'_> {
         self.least_after(None, limit)
     }
 
-    fn least_after(&self, yielding: Option<Yielding>, limit: Tokens) -> Result<Working, Refusal> {
+    fn least_after(&self, cut: Option<MessageCut>, limit: Tokens) -> Result<Working, Refusal> {
         let mut scratch = MemoryArchive::new();
         let mut editor = self.fork(&mut scratch);
-        if let Some(yielding) = yielding {
-            editor.cut_yielding(yielding)?;
+        if let Some(cut) = cut {
+            editor.cut_messages(cut)?;
         }
         editor.make_most_room(limit)?;
         Ok(editor.working)
@@ -42,17 +42,17 @@ impl Editor<'_> {
     /// Which messages have to be cut to head and tail, and how far, where what must stay is over the limit: a session that
     /// goes on with half of its task is worth more than none. Returns the least that can be reached then, and the cut;
     /// none where the least is over the limit all the same.
-    pub(crate) fn yielding(&self, limit: Tokens) -> Result<(Working, Option<Yielding>), Refusal> {
+    pub(crate) fn fitting_cut(&self, limit: Tokens) -> Result<(Working, Option<MessageCut>), Refusal> {
         let mut least = self.working.clone();
         for messages in YIELDS {
-            least = self.least_after(Some(Yielding { messages, room: 0 }), limit)?;
+            least = self.least_after(Some(MessageCut { messages, room: 0 }), limit)?;
             let Some(room) = limit.checked_sub(least.total) else { continue };
             // What is kept is an estimate, so the count decides.
             for room in [room, room / 2, 0] {
-                let yielding = Yielding { messages, room };
-                let least = self.least_after(Some(yielding), limit)?;
+                let cut = MessageCut { messages, room };
+                let least = self.least_after(Some(cut), limit)?;
                 if least.total <= limit {
-                    return Ok((least, Some(yielding)));
+                    return Ok((least, Some(cut)));
                 }
             }
         }
@@ -60,9 +60,9 @@ impl Editor<'_> {
     }
 
     /// Cuts messages that yield to what they keep.
-    pub(crate) fn cut_yielding(&mut self, yielding: Yielding) -> Result<(), Refusal> {
-        for (protection, sixths) in yielding.messages {
-            self.cut_protected(*protection, yielding.room / 6 * sixths)?;
+    pub(crate) fn cut_messages(&mut self, cut: MessageCut) -> Result<(), Refusal> {
+        for (protection, sixths) in cut.messages {
+            self.cut_protected(*protection, cut.room / 6 * sixths)?;
         }
         Ok(())
     }
