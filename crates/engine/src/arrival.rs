@@ -1,14 +1,15 @@
 //! Edits on arrival: a huge tool result is cut before it is ever sent, which costs no prompt cache.
 
-use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
+use epitome_session::{Entry, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
 use epitome_strategy::cut::{Focus, telling_lines};
-use epitome_strategy::{Archive, BlockRef, Tokens};
+use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
-use crate::engine::{Engine, EngineError, NEVER};
+use crate::editor::{BlockEdit, Editor};
+use crate::engine::{Engine, EngineError};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::working::{BlockEdit, Working};
+use crate::working::Working;
 use epitome_session::heading::grouped;
 
 /// What a cut on arrival is called in reports.
@@ -25,6 +26,36 @@ pub struct Arrival {
     pub tokens_after: Tokens,
     /// How many results were cut.
     pub results: u32,
+}
+
+impl Arrival {
+    /// Commits what was done to a view as an epoch that does not count as a compaction; the session has `before` tokens
+    /// without it and `after` with it.
+    pub(crate) fn commit(
+        session: &mut Session,
+        ledger: &mut Ledger,
+        trigger: Trigger,
+        working: Working,
+        (before, after): (Tokens, Tokens),
+    ) -> Self {
+        let counts = working.counts_where(Entry::is_edited);
+        let results = working.edits.len() as u32;
+        let epoch = session.commit(Epoch {
+            id: session.next_epoch(),
+            origin: EpochOrigin::Engine,
+            trigger,
+            log_length: session.log().len() as u32,
+            tokens_before: Some(before),
+            tokens_after: Some(after),
+            edits: working.edits,
+            synthetics: working.synthetics,
+            choice: None,
+            summarizer: None,
+            undone: false,
+        });
+        ledger.adopt(counts, after);
+        Self { epoch, tokens_before: before, tokens_after: after, results }
+    }
 }
 
 impl Engine {
@@ -53,10 +84,12 @@ impl Engine {
         if !entries.iter().zip(&tokens).any(is_huge) || !is_closed() {
             return Ok(None);
         }
-        let context = self.context(session, language(session.view()), &NEVER);
-        let mut working = Working::of(session, newest, tokens, &self.pins);
-        let layout = working.layout(&self.pins);
-        let view = working.view(&layout, &context);
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
+        let working = Working::of(session, newest, tokens, &self.pins);
+        let mut editor = Editor::new(working, &context, archive);
+        let layout = editor.layout();
+        let view = editor.view(&layout);
         let outputs = view.facts().outputs().iter();
         let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted);
         let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
@@ -68,39 +101,22 @@ impl Engine {
             })
             .collect();
         drop(view);
-        let mut results = 0;
         for (at, keep, detail) in cuts {
             let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
-            match working.excerpt(&context, archive, &layout, edit, &keep) {
-                Ok(_) => results += 1,
+            match editor.excerpt(&layout, edit, &keep) {
+                Ok(_) => {}
                 Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
                 Err(_) => {} // protected, or nothing is gained
             }
         }
-        if results == 0 {
+        let working = editor.working;
+        if working.edits.is_empty() {
             return Ok(None);
         }
         let before = ledger.total();
         let saved: Tokens = working.edits.iter().map(|edit| edit.tokens_saved).sum();
         let after = before.saturating_sub(saved);
-        let edited = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
-        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
-        let epoch = Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Arrival,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(before),
-            tokens_after: Some(after),
-            edits: working.edits,
-            synthetics: Vec::new(),
-            choice: None,
-            summarizer: None,
-            undone: false,
-        };
-        let epoch = session.commit(epoch);
-        ledger.adopt(counts, after);
-        Ok(Some(Arrival { epoch, tokens_before: before, tokens_after: after, results }))
+        Ok(Some(Arrival::commit(session, ledger, Trigger::Arrival, working, (before, after))))
     }
 }
 

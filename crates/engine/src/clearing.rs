@@ -1,6 +1,6 @@
 //! The first layer: what is old leaves in small parts before any threshold is reached, without a model and without a floor.
 
-use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin, Session, Trigger};
+use epitome_session::{Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Goal, Strategy, TaskKind, Tokens};
 
 use crate::archive::MemoryArchive;
@@ -9,8 +9,7 @@ use crate::engine::{Engine, EngineError, working};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::run::Run;
-use crate::stages::Before;
+use crate::run::Runner;
 
 impl Engine {
     /// Does what `strategy` plans for a view that is to shrink as far as the strategy knows how, if that saves `least` tokens
@@ -45,10 +44,10 @@ impl Engine {
         };
         // What is given up leaves nothing in the session's archive.
         let mut scratch = MemoryArchive::new();
-        let before = Before::new(&start.entries);
         let total = start.total;
-        let mut run = Run::new(start, None);
-        self.ask(&context, &mut run, &mut scratch, strategy, &mut goal, &before).await.map_err(refused)?;
+        let mut runner = Runner::new(start, &context, &mut scratch);
+        runner.ask(strategy, &mut goal).await.map_err(refused)?;
+        let run = runner.into_run();
         let saved = total.saturating_sub(run.working.total);
         if saved < least.max(1) || !run.working.synthetics.is_empty() {
             return Ok(None);
@@ -60,24 +59,7 @@ impl Engine {
                 return Err(EngineError::Refused(problem));
             }
         }
-        let results = run.working.edits.len() as u32;
-        let edited = run.working.entries.iter().zip(&run.working.tokens).filter(|(entry, _)| Entry::is_edited(entry));
-        let counts: Vec<(EntryKey, _)> = edited.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
         let after = run.working.total;
-        let epoch = session.commit(Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Clearing,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(total),
-            tokens_after: Some(after),
-            edits: run.working.edits,
-            synthetics: Vec::new(),
-            choice: None,
-            summarizer: None,
-            undone: false,
-        });
-        ledger.adopt(counts, after);
-        Ok(Some(Arrival { epoch, tokens_before: total, tokens_after: after, results }))
+        Ok(Some(Arrival::commit(session, ledger, Trigger::Clearing, run.working, (total, after))))
     }
 }

@@ -4,32 +4,33 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, Kept, ToolCall};
-use epitome_strategy::{Archive, Archived, BlockRef, Tokens};
+use epitome_strategy::{Archived, BlockRef, Tokens};
 
+use crate::context::Context;
+use crate::editor::{BlockEdit, Editor, archive_first};
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_block;
-use crate::working::{BlockEdit, Context, Layout, Working};
+use crate::working::{Layout, Working};
 use crate::{trim, wording};
 
 /// Tokens of a short mark: a gap that holds no more is kept.
 const MARK_TOKENS: f64 = 12.0;
 
-impl Working {
+impl Editor<'_> {
     /// Keeps only `keep` (ranges of the text as it is shown) of a block.
     pub(crate) fn excerpt(
         &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
         layout: &Layout,
         edit: BlockEdit<'_>,
         keep: &[Range<u32>],
     ) -> Result<Tokens, Refusal> {
         let at = edit.at;
-        let block = self.editable(context, layout, at)?;
+        let (context, working) = (self.context, &self.working);
+        let block = working.editable(context.guards, layout, at)?;
         let shown = block.excerptable().ok_or(Refusal::NotText)?;
         let bad = |error: ExcerptError| Refusal::BadRanges(error.to_string());
         let kept = Kept::new(shown, keep).map_err(bad)?;
-        let entry = &self.entries[at.message as usize];
+        let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let original = &entry.original.blocks[at.block as usize];
         let text = Arc::clone(original.excerptable().ok_or(Refusal::NotText)?);
@@ -37,7 +38,7 @@ impl Working {
             None => kept,
             Some(earlier) => Kept::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
         };
-        let of_text = self.tokens_of_original(context, at, &text);
+        let of_text = tokens_of_original(working, context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
         // A stub keeps no image either: then the whole message is archived.
         let media = original.as_result().map_or(0, |result| result.attachments.len());
@@ -46,50 +47,29 @@ impl Working {
             0 => Archived::Text(Arc::clone(&text)),
             _ => Archived::Messages(vec![Arc::clone(&entry.original)]),
         };
-        let handle = self.archive(context, archive, item)?;
+        let handle = archive_first(context, self.archive, item)?;
         let attachments =
             (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, context.told(&handle))));
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
             if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
-        self.original_tokens.insert((key, at.block), of_text);
+        self.working.original_tokens.insert((key, at.block), of_text);
         let change = Change::Excerpt { entry: key, block: at.block, excerpt };
-        self.change_block(context, EditKind::Excerpt, edit, (after, handle), change)
-    }
-
-    /// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
-    /// knows of it is the count of its excerpt.
-    fn tokens_of_original(&self, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
-        let entry = &self.entries[at.message as usize];
-        if let Some(known) = self.original_tokens.get(&(entry.key, at.block)) {
-            return *known;
-        }
-        if entry.excerpt(at.block).is_some() {
-            return context.counter.count(text);
-        }
-        let shown = &entry.message.blocks[at.block as usize];
-        let beside = count_block(context.counter, &shown.with_text(Arc::from("")));
-        self.tokens[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
+        self.change_block(EditKind::Excerpt, edit, (after, handle), change)
     }
 
     /// Cuts long strings in the arguments of a call to `max_chars` characters; 0 takes the arguments out whole. What is
     /// cut are the recorded arguments, however often they were cut before.
-    pub(crate) fn trim(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        layout: &Layout,
-        edit: BlockEdit<'_>,
-        max_chars: u32,
-    ) -> Result<Tokens, Refusal> {
+    pub(crate) fn trim(&mut self, layout: &Layout, edit: BlockEdit<'_>, max_chars: u32) -> Result<Tokens, Refusal> {
         let at = edit.at;
-        let block = self.editable(context, layout, at)?;
+        let (context, working) = (self.context, &self.working);
+        let block = working.editable(context.guards, layout, at)?;
         let shown = block.as_call().ok_or(Refusal::NotText)?;
-        let entry = &self.entries[at.message as usize];
+        let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
-        let handle = self.archive(context, archive, Archived::Text(Arc::clone(recorded.text())))?;
+        let handle = archive_first(context, self.archive, Archived::Text(Arc::clone(recorded.text())))?;
         let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, context.told(&handle));
         let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
         let trimmed = match shown.arguments {
@@ -99,18 +79,19 @@ impl Working {
         let rendered = Content::ToolCall(ToolCall { arguments: trimmed, ..shown.clone() });
         let after = count_block(context.counter, &Block::new(rendered));
         let change = Change::Trim { entry: key, block: at.block, arguments };
-        self.change_block(context, EditKind::Trim, edit, (after, handle), change)
+        self.change_block(EditKind::Trim, edit, (after, handle), change)
     }
 
     /// The text of a block that may be cut.
     pub(crate) fn excerptable(&self, at: BlockRef) -> Option<&Arc<str>> {
-        self.entries.get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
+        self.working.entries().get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
     }
 
     /// The most characters that strings in the arguments of a call may keep for the call to take no more than `most` tokens;
     /// 0 where no number does. A search by halves, each step linear in the arguments.
-    pub(crate) fn most_chars(&self, context: &Context<'_>, at: BlockRef, most: Tokens) -> u32 {
-        let entry = &self.entries[at.message as usize];
+    pub(crate) fn most_chars(&self, at: BlockRef, most: Tokens) -> u32 {
+        let context = self.context;
+        let entry = &self.working.entries()[at.message as usize];
         let recorded = entry.original.blocks.get(at.block as usize).and_then(Block::as_call);
         let Some(call) = recorded else { return 0 };
         let fits = |max_chars: u32| {
@@ -132,54 +113,55 @@ impl Working {
 
     fn change_block(
         &mut self,
-        context: &Context<'_>,
         kind: EditKind,
         edit: BlockEdit<'_>,
         (after, handle): (Tokens, Arc<str>),
         change: Change,
     ) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
-        let before = self.tokens[at.message as usize].blocks[at.block as usize];
-        let saved = if context.guards.on(Guard::Progress) {
+        let working = &mut self.working;
+        let before = working.tokens()[at.message as usize].blocks[at.block as usize];
+        let saved = if self.context.guards.on(Guard::Progress) {
             guard::progress(before, after)?
         } else {
             before.saturating_sub(after)
         };
-        self.set_block_tokens(at, after);
-        self.entries[at.message as usize].apply(&change);
-        self.touched.insert(at);
-        let edit = self.record(kind, strategy, reason);
+        working.change_block(at, &change, after);
+        working.touched.insert(at);
+        let edit = working.record(kind, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
         Ok(saved)
     }
 
     /// Takes a block out of the view without a mark: signed thinking that is no longer valid where it stands. The message
     /// is archived whole, for the signature is part of what leaves.
-    pub(crate) fn strip(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        edit: BlockEdit<'_>,
-    ) -> Result<Tokens, Refusal> {
+    pub(crate) fn strip(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
-        let entry = &self.entries[at.message as usize];
+        let entry = &self.working.entries()[at.message as usize];
         let key = entry.key;
-        let handle = self.archive(context, archive, Archived::Messages(vec![Arc::clone(&entry.original)]))?;
-        let saved = self.tokens[at.message as usize].blocks[at.block as usize];
+        let handle = archive_first(self.context, self.archive, Archived::Messages(vec![Arc::clone(&entry.original)]))?;
+        let saved = self.working.tokens()[at.message as usize].blocks[at.block as usize];
         let change = Change::Strip { entry: key, block: at.block };
-        self.set_block_tokens(at, 0);
-        self.entries[at.message as usize].apply(&change);
-        let edit = self.record(EditKind::Excerpt, strategy, reason);
+        self.working.change_block(at, &change, 0);
+        let edit = self.working.record(EditKind::Excerpt, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
         Ok(saved)
     }
+}
 
-    fn set_block_tokens(&mut self, at: BlockRef, after: Tokens) {
-        let tokens = &mut self.tokens[at.message as usize];
-        let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
-        tokens.total = tokens.total - before + after;
-        self.total = self.total - before.min(self.total) + after;
+/// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
+/// knows of it is the count of its excerpt.
+fn tokens_of_original(working: &Working, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
+    let entry = &working.entries()[at.message as usize];
+    if let Some(known) = working.original_tokens.get(&(entry.key, at.block)) {
+        return *known;
     }
+    if entry.excerpt(at.block).is_some() {
+        return context.counter.count(text);
+    }
+    let shown = &entry.message.blocks[at.block as usize];
+    let beside = count_block(context.counter, &shown.with_text(Arc::from("")));
+    working.tokens()[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
 }
 
 /// The kept ranges with every gap filled whose mark would cost about as much as the gap holds.

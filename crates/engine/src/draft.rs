@@ -1,6 +1,7 @@
 //! Drafts: compactions that are worked out and not yet made.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use epitome_session::{Block, EditKind, EntryKey, Epoch, Origin};
 use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
@@ -9,7 +10,7 @@ use thiserror::Error;
 
 use crate::guard::{self, Refusal};
 use crate::ledger::count_message;
-use crate::report::{Report, Status};
+use crate::report::{Report, Status, Timings, microseconds};
 
 /// A compaction that is worked out and not yet made: committing it makes exactly this one. It can be shown, its summaries
 /// can be edited by a person before it is committed, and the host may store it.
@@ -105,6 +106,13 @@ pub enum EditSummaryError {
 }
 
 impl Draft {
+    /// The same with what it took since `started`: what is neither in `timings` nor before it is planning.
+    pub(crate) fn timed(mut self, started: Instant, timings: Timings) -> Self {
+        let others = timings.detect_us + timings.quality_us;
+        self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
+        self
+    }
+
     /// The epoch that a commit would append; `None` where nothing would change.
     pub fn epoch(&self) -> Option<&Epoch> {
         self.epoch.as_ref()

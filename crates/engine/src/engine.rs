@@ -1,9 +1,9 @@
-//! The engine: drafts a compaction, commits it, and reports it. How a chain runs is in `run.rs`.
+//! The engine: drafts a compaction and commits it. How a chain runs is in `run.rs`, what it comes to in `conclude.rs`.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Language, Role, Session, units};
+use epitome_session::{Language, Session, units};
 use epitome_strategy::{
     Archive, Cancellation, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind,
     TokenCounter, Tokens, Verdict,
@@ -11,23 +11,20 @@ use epitome_strategy::{
 use thiserror::Error;
 
 use crate::block_on::panic_message;
+use crate::conclude::{conclude, is_vain};
+use crate::context::Context;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
-use crate::least::{floor_of, not_worthwhile, staying, stopped};
 use crate::ledger::{Ledger, Sent};
 use crate::protect::{is_pinned, protections};
-use crate::quality::{Attempt, Judge, MinQuality, Quality, Whole};
-use crate::receipts;
-use crate::report::{Mode, Report, Status, Timings, saved_ratio};
-use crate::request::{Chain, Chains, Pins, Request};
-use crate::run::{Run, Written};
+use crate::quality::{Attempt, Judge, MinQuality, Whole};
+use crate::report::{Mode, Report, Status, Timings, microseconds};
+use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
+use crate::run::Runner;
 use crate::select::{Select, Selected, routed};
-use crate::stages::Before;
-use crate::working::{Context, Working};
-
-/// For work that nobody can give up.
-pub(crate) static NEVER: Cancellation = Cancellation::never();
+use crate::tournament::{one_or_retries, tournament};
+use crate::working::Working;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
 #[derive(Debug, Clone)]
@@ -62,37 +59,6 @@ pub struct Engine {
     /// For tests of the tests.
     #[doc(hidden)]
     pub guards: Guards,
-}
-
-/// What becomes of a compaction whose summary cannot be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WithoutSummary {
-    /// The edit that asked for it is refused, and the chain goes on.
-    #[default]
-    GoOn,
-    /// The session stays as it was: [`EngineError::NoSummary`].
-    Stop,
-}
-
-/// Whose side summaries stand on. Renderings for a provider that takes the system's side at the top only (Anthropic) put
-/// them on the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SummaryRole {
-    /// The user's.
-    #[default]
-    User,
-    /// The system's: what stands there is no part of the conversation for the model. It is no part of the system prompt
-    /// either, and leaves with later compactions.
-    System,
-}
-
-impl SummaryRole {
-    pub(crate) fn role(self) -> Role {
-        match self {
-            Self::User => Role::User,
-            Self::System => Role::System,
-        }
-    }
 }
 
 /// Why the engine could not work at all. Everything else is a [`Report`].
@@ -164,7 +130,8 @@ impl Engine {
     /// What kind of task a session is. Linear in the view.
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
         let working = working(session, ledger, &self.pins);
-        let context = self.context(session, language(session.view()), &NEVER);
+        let never = Cancellation::never();
+        let context = self.context(session, language(session.view()), &never);
         self.verdict(&working, &context)
     }
 
@@ -216,37 +183,56 @@ impl Engine {
     ) -> Result<Draft, EngineError> {
         let started = Instant::now();
         let language = language(session.view());
-        let context = self.context(session, language, &request.cancellation);
+        let context = Context {
+            memories: &request.memories,
+            observer: request.observer.as_deref(),
+            unsent_messages: request.unsent_messages,
+            ..self.context(session, language, &request.cancellation)
+        };
         let mut start = working(session, ledger, &self.pins);
         start.keep_recent(&self.pins, request.target);
         let detecting = Instant::now();
         let selected = self.selected(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: microseconds(detecting), ..Timings::default() };
-        let kind = selected.kind;
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target).filter(|_| self.guards.on(Guard::Idempotence));
         // Nobody is asked, and no model paid, where too little can come of it.
         let is_vain = is_vain(&start, &self.pins, request).then_some(Status::NoChange);
-        if let Some(status) = fits.or(is_vain) {
-            let run = Run::new(start.clone(), self.summarizer.as_deref());
-            let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, kind));
-            let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), None));
-            return Ok(draft.timed(started, timings));
-        }
-        let goal = self.goal(session, &start, request, kind, language);
-        let whole = Whole::of(session, &start.entries);
-        let judge = Judge::new(&start, &whole, &context, &self.pins, goal.limit, self.quality);
+        let attempt = match fits.or(is_vain) {
+            Some(status) => {
+                let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, selected.kind));
+                Attempt::untried(chain, Runner::new(start.clone(), &context, archive).into_run(), status)
+            }
+            None => self.attempt(&context, &start, archive, request, selected.kind).await?,
+        };
+        let timings = Timings { quality_us: attempt.judged_us, ..timings };
+        Ok(conclude(&context, &start, request, mode, selected, attempt).timed(started, timings))
+    }
+
+    /// Runs the chain for a kind of task, or the request's own, and others where that takes it; the attempt that is taken.
+    async fn attempt(
+        &self,
+        context: &Context<'_>,
+        start: &Working,
+        archive: &mut dyn Archive,
+        request: &Request,
+        kind: TaskKind,
+    ) -> Result<Attempt, EngineError> {
+        let session = context.session;
+        let goal = goal(context, start, request, kind);
+        let whole = Whole::of(session, start.entries());
+        let judge = Judge::new(start, &whole, context, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
             Refusal::Cancelled => EngineError::Cancelled,
             refusal => EngineError::Refused(refusal.to_string()),
         };
         let candidates = self.candidates(session, kind);
-        let attempt = match (&request.chain, mode) {
-            (None, Mode::Tournament) => self.tournament(&judge, candidates, &goal, request),
+        let attempt = match (&request.chain, request.mode) {
+            (None, Mode::Tournament) => tournament(&judge, candidates, &goal),
             (chosen, _) => {
                 let chain = chosen.clone().unwrap_or_else(|| self.chain(session, kind).clone());
-                self.one_or_retries(&judge, archive, chain, candidates, &goal, request).await
+                one_or_retries(&judge, archive, chain, candidates, &goal).await
             }
         };
         let mut attempt = attempt.map_err(refused)?;
@@ -257,9 +243,7 @@ impl Engine {
         } else if attempt.status.is_compaction() {
             attempt.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
         }
-        let Attempt { chain, run, status, quality, judged_us, .. } = attempt;
-        let draft = self.finish(session, &start, run, request, (status, mode, selected, chain.ids(), quality));
-        Ok(draft.timed(started, Timings { quality_us: judged_us, ..timings }))
+        Ok(attempt)
     }
 
     /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
@@ -301,6 +285,12 @@ impl Engine {
             epoch: session.next_epoch(),
             session,
             cancellation,
+            summarizer: self.summarizer.as_deref(),
+            without_summary: self.without_summary,
+            embedder: self.embedder.as_deref(),
+            memories: &[],
+            observer: None,
+            unsent_messages: 0,
         }
     }
 
@@ -315,141 +305,6 @@ impl Engine {
         }
         chains
     }
-
-    fn goal(&self, session: &Session, start: &Working, request: &Request, task: TaskKind, language: Language) -> Goal {
-        let newest = crate::focus::newest(&start.entries);
-        let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
-        let limit = request.limit.max(request.target);
-        Goal {
-            current: start.total,
-            target: request.target,
-            limit,
-            window: request.window.unwrap_or(limit),
-            task,
-            cycle: session.cycle() + 1,
-            focus: request.focus.clone().or_else(|| newest.map(|newest| newest.text)),
-            focus_given: request.focus.is_some() || is_open,
-            first_unsent_unit: None, // set for each plan: its position changes with the view
-            language,
-        }
-    }
-
-    /// Turns a run into a draft: the epoch, and the report with a receipt for every message.
-    fn finish(
-        &self,
-        session: &Session,
-        start: &Working,
-        run: Run,
-        request: &Request,
-        (status, mode, selected, chain, quality): (Status, Mode, Selected, Vec<String>, Option<Quality>),
-    ) -> Draft {
-        let context = self.context(session, Language::English, &NEVER);
-        let working = &run.working;
-        let compacted = status.is_compaction();
-        let before = Before::new(&start.entries);
-        let layout = start.layout_as(&self.pins, working);
-        let first_changed = before.first_change(working).filter(|_| compacted);
-        let sent = start.entries.len().saturating_sub(request.unsent_messages as usize);
-        let lost = first_changed
-            .map_or(0, |first| start.tokens.get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
-        let summary = shown_summary(&run.summaries, working, session.next_epoch()).filter(|_| compacted);
-        let stays = staying(start, &layout, request.target);
-        let tokens_after = if compacted { working.total } else { start.total };
-        let report = Report {
-            status,
-            budget: request.limit.max(request.target),
-            tokens_before: start.total,
-            tokens_after,
-            saved_ratio: saved_ratio(start.total, tokens_after),
-            floor: (status == Status::Infeasible).then(|| floor_of(working, &context)),
-            stays,
-            stopped: match status {
-                Status::NoChange if run.steps.is_empty() && is_vain(start, &self.pins, request) => {
-                    Some(not_worthwhile(start, &context, stays, request.worthwhile))
-                }
-                Status::Compacted | Status::Hollow => stopped(working, &context, request.target),
-                Status::NoChange => stopped(start, &context, request.target),
-                Status::Infeasible | Status::RolledBack => None,
-            },
-            messages_before: start.entries.len() as u32,
-            messages_after: if compacted { working.entries.len() } else { start.entries.len() } as u32,
-            task: selected.verdict,
-            mode,
-            chain,
-            cycle: session.cycle() + u32::from(compacted),
-            trigger: request.trigger,
-            first_changed_message: first_changed.map(|first| first as u32),
-            cache_loss_tokens: lost,
-            edits: if compacted { receipts::edits(start, working, session.next_epoch()) } else { Vec::new() },
-            messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
-            steps: run.steps,
-            quality,
-            recent: working.recent(start, &self.pins),
-            flushed_memories: 0,
-            summary: summary.map(|written| written.text.clone()),
-            summary_by: summary.and_then(|written| written.by_strategy.clone()),
-            summarizer: run.summarizer,
-            counter: self.counter.name().to_owned(),
-            timings: Timings::default(),
-        };
-        let epoch = compacted.then(|| Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: request.trigger,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(start.total),
-            tokens_after: Some(working.total),
-            edits: working.edits.clone(),
-            synthetics: working.synthetics.clone(),
-            choice: Some(selected.choice),
-            summarizer: report.summarizer.record().map(Arc::new),
-            undone: false,
-        });
-        let changed = |index: &usize| {
-            let entry = &working.entries[*index];
-            entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. })
-        };
-        let counts = (0..working.entries.len())
-            .filter(changed)
-            .map(|index| (working.entries[index].key, working.tokens[index].clone()))
-            .collect();
-        Draft { report, epoch, counts, made_from: session.state_hash() }
-    }
-}
-
-impl Draft {
-    /// The same with what it took since `started`: what is neither in `timings` nor before it is planning.
-    fn timed(mut self, started: Instant, timings: Timings) -> Self {
-        let others = timings.detect_us + timings.quality_us;
-        self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
-        self
-    }
-}
-
-/// Whether less may leave than what is worth a compaction. What must stay and is over the limit by itself is another matter:
-/// that has to be said in any case. Linear in the units.
-fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
-    if request.worthwhile == 0 {
-        return false;
-    }
-    let stays = staying(start, &start.layout(pins), request.target);
-    start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
-}
-
-/// Microseconds since an instant.
-pub(crate) fn microseconds(since: Instant) -> u64 {
-    since.elapsed().as_micros() as u64
-}
-
-/// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.
-fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
-    let is_shown = |index: u32| {
-        let key = EntryKey::Synthetic { epoch, index };
-        working.entries.iter().any(|entry| entry.key == key)
-    };
-    let mut shown = summaries.iter().rev().filter(|written| is_shown(written.number)).peekable();
-    let newest = shown.peek().copied();
-    shown.find(|written| written.by_strategy.is_none()).or(newest)
 }
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
@@ -463,4 +318,23 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
         })
         .collect();
     Working::new(session, tokens, pins)
+}
+
+/// What the strategies of a chain are asked for.
+fn goal(context: &Context<'_>, start: &Working, request: &Request, task: TaskKind) -> Goal {
+    let newest = crate::focus::newest(start.entries());
+    let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
+    let limit = request.limit.max(request.target);
+    Goal {
+        current: start.total,
+        target: request.target,
+        limit,
+        window: request.window.unwrap_or(limit),
+        task,
+        cycle: context.session.cycle() + 1,
+        focus: request.focus.clone().or_else(|| newest.map(|newest| newest.text)),
+        focus_given: request.focus.is_some() || is_open,
+        first_unsent_unit: None, // set for each plan: its position changes with the view
+        language: context.language,
+    }
 }

@@ -2,14 +2,14 @@
 
 use epitome_session::heading::grouped;
 use epitome_session::{Block, Origin, Reason, UnitKind};
-use epitome_strategy::{Archive, BlockRef, Protection, Tokens};
+use epitome_strategy::{BlockRef, Tokens};
 
+use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::freed::Thinking;
 use crate::guard::Refusal;
 use crate::shorten::{beginnings, ends};
-use crate::stages::{Before, entail};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Layout, Replacement, Working};
+use crate::working::{Layout, Working};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -44,54 +44,51 @@ enum Leave {
     All,
 }
 
-/// The floor at work on a view.
-pub(crate) struct Room<'a, 'c> {
-    pub working: &'a mut Working,
-    pub context: &'a Context<'c>,
-    pub archive: &'a mut dyn Archive,
-    pub before: &'a Before,
-}
-
-impl Room<'_, '_> {
+impl Editor<'_> {
     /// Makes room until the target is met or nothing more may leave: giant texts and arguments are cut, the oldest units
     /// leave with one notice, then the newest step's own texts and arguments shrink. A summary is what is left of much: it
     /// is shortened by its sections and never becomes a mark, and it leaves when nothing else can give.
     ///
     /// Linear in the view for each of a bounded number of passes.
-    pub(crate) fn make(&mut self, target: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn make_room(&mut self, target: Tokens) -> Result<(), Refusal> {
         let giant = (target / 4).max(SHORTEST_TEXT * 4);
         self.cut_texts(target, giant)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         self.cut_giant_arguments(target, giant)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         self.shorten_summaries(target, |_| target / 2)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         for slack in SLACK {
             if self.working.total <= target {
                 return Ok(());
             }
             self.leave_oldest(target, slack, Leave::Said)?;
-            self.entail()?;
+            self.entail_unless_cancelled()?;
         }
         self.shorten_summaries(target, |tokens| tokens / 2)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         self.cut_texts(target, (target / 16).max(SHORTEST_TEXT))?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         for max_chars in ARGUMENT_CHARS {
             if max_chars == 0 {
                 self.shorten_summaries(target, |_| LEAST_SUMMARY)?;
-                self.entail()?;
+                self.entail_unless_cancelled()?;
             }
             self.trim_arguments(target, max_chars)?;
-            self.entail()?;
+            self.entail_unless_cancelled()?;
         }
         self.cut_texts(target, 0)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         if self.working.total > target {
             self.leave_oldest(target, Tokens::MAX, Leave::All)?;
-            self.entail()?;
+            self.entail_unless_cancelled()?;
         }
         self.drop_notices(target)
+    }
+
+    fn entail_unless_cancelled(&mut self) -> Result<(), Refusal> {
+        self.context.go_on()?;
+        self.entail()
     }
 
     /// The last thing that may leave is the notice that others left.
@@ -99,30 +96,30 @@ impl Room<'_, '_> {
         if self.working.total <= target {
             return Ok(());
         }
-        let layout = self.working.layout(self.context.pins);
+        let layout = self.layout();
         let is_notice = |unit: usize| {
-            let entry = &self.working.entries[layout.units[unit].entries.start];
+            let entry = &self.working.entries()[layout.units[unit].entries.start];
             layout.protections[unit].may_leave() && entry.message.origin == Origin::Notice
         };
         let notices: Vec<u32> =
             (0..layout.units.len()).filter(|unit| is_notice(*unit)).map(|unit| unit as u32).collect();
         if !notices.is_empty() {
-            let positions = self.working.leaving(self.context, &layout, &notices)?;
+            let positions = self.leaving(&layout, &notices)?;
             let reason = Reason::new("over-budget", "there is no room for the notice");
-            self.working.drop_messages(self.context, self.archive, FLOOR, &positions, reason)?;
-            self.entail()?;
+            self.drop_messages(FLOOR, &positions, reason)?;
+            self.entail_unless_cancelled()?;
         }
         Ok(())
     }
 
     /// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
     /// reach. Linear in the view.
-    pub(crate) fn make_all(&mut self, limit: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn make_most_room(&mut self, limit: Tokens) -> Result<(), Refusal> {
         self.leave_oldest(0, Tokens::MAX, Leave::All)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         self.trim_arguments(0, 0)?;
         self.cut_texts(0, 0)?;
-        self.entail()?;
+        self.entail_unless_cancelled()?;
         self.drop_notices(limit)
     }
 
@@ -132,10 +129,10 @@ impl Room<'_, '_> {
         if self.working.total <= target {
             return Ok(());
         }
-        let layout = self.working.layout(self.context.pins);
-        let mut thinking = Thinking::of(self.working, &layout, self.context);
+        let layout = self.layout();
+        let mut thinking = Thinking::of(&self.view(&layout));
         let mut texts =
-            editable(self.working, &layout, |unit| unit != UnitKind::Summary, |it| it.excerptable().is_some());
+            editable(&self.working, &layout, |unit| unit != UnitKind::Summary, |it| it.excerptable().is_some());
         texts.retain(|(tokens, _)| *tokens > allowance);
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
@@ -160,9 +157,9 @@ impl Room<'_, '_> {
         if self.working.total <= target {
             return Ok(());
         }
-        let layout = self.working.layout(self.context.pins);
+        let layout = self.layout();
         let mut texts =
-            editable(self.working, &layout, |unit| unit == UnitKind::Summary, |it| it.excerptable().is_some());
+            editable(&self.working, &layout, |unit| unit == UnitKind::Summary, |it| it.excerptable().is_some());
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
             self.context.go_on()?;
@@ -177,12 +174,12 @@ impl Room<'_, '_> {
             let mut keep = tokens.saturating_sub(excess).max(least);
             // The marks of a summary with many sections may take what was to be gained.
             for _ in 0..3 {
-                let Some(shown) = self.working.excerptable(at) else { break };
+                let Some(shown) = self.excerptable(at) else { break };
                 let kept = beginnings(shown, keep, tokens, MARK);
                 let (stays, of) = (grouped(keep.into()), grouped(tokens.into()));
                 let detail = format!("a summary: the beginnings of its sections, about {stays} of {of} tokens");
                 let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("summary-over-budget", detail));
-                match self.working.excerpt(self.context, self.archive, &layout, edit, &kept) {
+                match self.excerpt(&layout, edit, &kept) {
                     Err(Refusal::NoGain) => keep = keep / 2 + least / 2,
                     Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
                     Ok(_) | Err(_) => break,
@@ -198,9 +195,9 @@ impl Room<'_, '_> {
         if self.working.total <= target {
             return Ok(());
         }
-        let layout = self.working.layout(self.context.pins);
-        let mut thinking = Thinking::of(self.working, &layout, self.context);
-        let mut calls = editable(self.working, &layout, |_| true, |block| block.as_call().is_some());
+        let layout = self.layout();
+        let mut thinking = Thinking::of(&self.view(&layout));
+        let mut calls = editable(&self.working, &layout, |_| true, |block| block.as_call().is_some());
         calls.retain(|(tokens, _)| *tokens > allowance);
         calls.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in calls {
@@ -211,7 +208,7 @@ impl Room<'_, '_> {
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
             let keep = tokens.saturating_sub(excess).max(allowance);
-            let max_chars = self.working.most_chars(self.context, at, keep).max(LEAST_ARGUMENT_CHARS);
+            let max_chars = self.most_chars(at, keep).max(LEAST_ARGUMENT_CHARS);
             if self.trim_call(&layout, at, max_chars)? {
                 thinking.change(unit_at(&layout, at));
             }
@@ -220,7 +217,7 @@ impl Room<'_, '_> {
     }
 
     /// Cuts a text of `tokens` tokens to about `keep` of them. Returns whether it was cut.
-    fn cut_text(
+    pub(crate) fn cut_text(
         &mut self,
         layout: &Layout,
         at: BlockRef,
@@ -231,13 +228,13 @@ impl Room<'_, '_> {
         // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
         for attempt in 0..4 {
             self.context.go_on()?;
-            let Some(shown) = self.working.excerptable(at) else { break };
+            let Some(shown) = self.excerptable(at) else { break };
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
             let stays = if stub { 0 } else { keep };
             let detail = format!("{} of {} tokens stay", grouped(stays.into()), grouped(tokens.into()));
             let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));
-            match self.working.excerpt(self.context, self.archive, layout, edit, &kept) {
+            match self.excerpt(layout, edit, &kept) {
                 Err(Refusal::NoGain) if !stub => keep /= 2,
                 Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
                 Ok(_) => return Ok(true),
@@ -247,30 +244,12 @@ impl Room<'_, '_> {
         Ok(false)
     }
 
-    /// Cuts the message of a protection, the original task's or the newest user message's, to its head and tail, about
-    /// `keep` tokens of it: for a message that leaves no room for the rest of what must stay. One that is pinned by more
-    /// than its place is not touched. Linear in the view.
-    pub(crate) fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<(), Refusal> {
-        let mut layout = self.working.layout(self.context.pins);
-        let unit = layout.protections.iter().position(|known| *known == protection);
-        let Some(unit) = unit.filter(|unit| !self.working.is_marked(&layout.units[*unit])) else { return Ok(()) };
-        layout.protections[unit] = Protection::NewestStep; // parts may leave, and it may not leave whole
-        let positions = layout.units[unit].entries.clone();
-        let texts = editable_of(self.working, positions, |block| block.excerptable().is_some());
-        let all = texts.iter().map(|(tokens, _)| *tokens).sum::<Tokens>().max(1);
-        for (tokens, at) in texts {
-            let share = (u64::from(keep) * u64::from(tokens) / u64::from(all)) as Tokens;
-            self.cut_text(&layout, at, tokens, share, "message-over-budget")?;
-        }
-        self.entail()
-    }
-
     fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {
         if self.working.total <= target {
             return Ok(());
         }
-        let layout = self.working.layout(self.context.pins);
-        for (_, at) in editable(self.working, &layout, |_| true, |block| block.as_call().is_some()) {
+        let layout = self.layout();
+        for (_, at) in editable(&self.working, &layout, |_| true, |block| block.as_call().is_some()) {
             if self.working.total <= target {
                 break;
             }
@@ -287,7 +266,7 @@ impl Room<'_, '_> {
             _ => format!("strings longer than {} characters", grouped(max_chars.into())),
         };
         let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
-        match self.working.trim(self.context, self.archive, layout, edit, max_chars) {
+        match self.trim(layout, edit, max_chars) {
             Err(refusal @ Refusal::Archive(_)) => Err(refusal),
             trimmed => Ok(trimmed.is_ok()),
         }
@@ -296,8 +275,8 @@ impl Room<'_, '_> {
     /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take, and puts one
     /// notice in place of the first run of them. Notices of earlier compactions that stand in such a run go into it.
     fn leave_oldest(&mut self, target: Tokens, slack: Tokens, leave: Leave) -> Result<(), Refusal> {
-        let layout = self.working.layout(self.context.pins);
-        let origin = |unit: usize| self.working.entries[layout.units[unit].entries.start].message.origin;
+        let layout = self.layout();
+        let origin = |unit: usize| self.working.entries()[layout.units[unit].entries.start].message.origin;
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
         let notices: Vec<usize> = free.iter().copied().filter(|unit| origin(*unit) == Origin::Notice).collect();
         let (summaries, others): (Vec<usize>, Vec<usize>) = free
@@ -306,14 +285,15 @@ impl Room<'_, '_> {
             .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
         let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
         let summaries = if leave == Leave::All { summaries } else { Vec::new() };
-        let mut thinking = Thinking::of(self.working, &layout, self.context);
+        let mut thinking = Thinking::of(&self.view(&layout));
         let mut freed: Tokens = 0;
         let mut leaving = notices.clone();
         for unit in others.into_iter().chain(summaries) {
             if freed.saturating_add(thinking.freed()) >= wanted {
                 break;
             }
-            freed += self.working.tokens[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+            freed +=
+                self.working.tokens()[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
             thinking.leave(unit);
             leaving.push(unit);
         }
@@ -321,12 +301,12 @@ impl Room<'_, '_> {
             return Ok(());
         }
         let units: Vec<u32> = leaving.into_iter().map(|unit| unit as u32).collect();
-        let positions = self.working.leaving(self.context, &layout, &units)?;
+        let positions = self.leaving(&layout, &units)?;
         let runs: Vec<Vec<usize>> = self.working.runs(&positions).into_iter().map(<[usize]>::to_vec).collect();
         let mut is_told = false;
         for run in runs {
             self.context.go_on()?;
-            let is_notice = |position: &usize| self.working.entries[*position].message.origin == Origin::Notice;
+            let is_notice = |position: &usize| self.working.entries()[*position].message.origin == Origin::Notice;
             if run.len() == 1 && run.iter().all(is_notice) {
                 is_told = true; // an earlier notice that has nothing to be joined with stays
             } else {
@@ -341,20 +321,15 @@ impl Room<'_, '_> {
     fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
-            let messages = self.working.covered(self.context, run);
+            let messages = self.covered(run);
             let write = |handle: &str| wording::notice(self.context.language, messages, self.context.told(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
-            match self.working.replace_messages(self.context, self.archive, FLOOR, run, reason.clone(), replacement) {
+            match self.replace_messages(FLOOR, run, reason.clone(), replacement) {
                 Err(Refusal::NoGain) => {}
                 other => return other.map(|_| true),
             }
         }
-        self.working.drop_messages(self.context, self.archive, FLOOR, run, reason).map(|_| is_told)
-    }
-
-    fn entail(&mut self) -> Result<(), Refusal> {
-        self.context.go_on()?;
-        entail(self.working, self.context, self.archive, self.before)
+        self.drop_messages(FLOOR, run, reason).map(|_| is_told)
     }
 }
 
@@ -376,17 +351,17 @@ fn editable(
 }
 
 /// The same of the messages at `positions`, whatever protects them.
-fn editable_of(
+pub(crate) fn editable_of(
     working: &Working,
     positions: impl Iterator<Item = usize>,
     wanted: impl Fn(&Block) -> bool,
 ) -> Vec<(Tokens, BlockRef)> {
     let mut found = Vec::new();
     for message in positions {
-        for (block, content) in working.entries[message].message.blocks.iter().enumerate() {
+        for (block, content) in working.entries()[message].message.blocks.iter().enumerate() {
             if wanted(content) {
                 let at = BlockRef { message: message as u32, block: block as u32 };
-                found.push((working.tokens[message].blocks[block], at));
+                found.push((working.tokens()[message].blocks[block], at));
             }
         }
     }

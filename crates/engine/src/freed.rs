@@ -1,8 +1,6 @@
 //! What a change frees beside its own tokens.
 
-use epitome_strategy::Tokens;
-
-use crate::working::{Context, Layout, Working};
+use epitome_strategy::{Tokens, View};
 
 /// What changes free behind them: the signed thinking that leaves once something in front of it changes.
 pub(crate) struct Thinking {
@@ -17,9 +15,8 @@ pub(crate) struct Thinking {
 
 impl Thinking {
     /// Before anything has changed. Linear in the view.
-    pub(crate) fn of(working: &Working, layout: &Layout, context: &Context<'_>) -> Self {
-        let view = working.view(layout, context);
-        let units = layout.units.len();
+    pub(crate) fn of(view: &View<'_>) -> Self {
+        let units = view.units().len();
         // Behind the end of the view nothing changes, and no thinking leaves.
         let behind = (0..units).map(|unit| view.thinking_behind(unit)).chain([0]).collect();
         let own = (0..units).map(|unit| view.signed_thinking(unit)).collect();

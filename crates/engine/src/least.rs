@@ -6,7 +6,8 @@ use epitome_strategy::{Protection, Tokens};
 
 use crate::floor::NOTICE_ROOM;
 use crate::report::{Floor, FloorPart};
-use crate::working::{Context, Layout, Working};
+use crate::request::Pins;
+use crate::working::{Layout, Working};
 
 /// The part of what may leave: in a floor, the notice for what has left.
 const FREE: &str = "notice";
@@ -14,7 +15,7 @@ const FREE: &str = "notice";
 /// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
 pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
-    let tokens = stays.flat_map(|(unit, _)| &working.tokens[unit.entries.clone()]).map(|entry| entry.total);
+    let tokens = stays.flat_map(|(unit, _)| &working.tokens()[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
 }
 
@@ -24,8 +25,8 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
 pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tokens {
     let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
-        let tokens: Tokens = working.tokens[unit.entries.clone()].iter().map(|entry| entry.total).sum();
-        let is_notice = || working.entries[unit.entries.start].message.origin == Origin::Notice;
+        let tokens: Tokens = working.tokens()[unit.entries.clone()].iter().map(|entry| entry.total).sum();
+        let is_notice = || working.entries()[unit.entries.start].message.origin == Origin::Notice;
         match protection {
             Protection::NewestStep => stays += tokens.min(target / 4),
             Protection::Free if unit.kind == UnitKind::Summary || is_notice() => summaries += tokens,
@@ -37,9 +38,9 @@ pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tok
 }
 
 /// Why a compaction is not made that would save less than what is worth making one. Linear in the view.
-pub(crate) fn not_worthwhile(working: &Working, context: &Context<'_>, stays: Tokens, least: Tokens) -> String {
+pub(crate) fn not_worthwhile(working: &Working, pins: &Pins, stays: Tokens, least: Tokens) -> String {
     let number = |tokens: Tokens| grouped(tokens.into());
-    let mut parts = floor_of(working, context).parts;
+    let mut parts = floor_of(working, pins).parts;
     parts.retain(|part| part.part != FREE);
     let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();
     let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
@@ -52,8 +53,8 @@ pub(crate) fn not_worthwhile(working: &Working, context: &Context<'_>, stays: To
 }
 
 /// What is left when nothing more may leave: the parts of the floor, largest first.
-pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
-    let layout = working.layout(context.pins);
+pub(crate) fn floor_of(working: &Working, pins: &Pins) -> Floor {
+    let layout = working.layout(pins);
     let mut parts: Vec<FloorPart> = Vec::new();
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         let part = match protection {
@@ -68,7 +69,7 @@ pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
             Protection::RecentMessage => "recent-message",
             Protection::Open => "open",
         };
-        let tokens = working.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let tokens = working.tokens()[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         let messages = unit.entries.len() as u32;
         match parts.iter_mut().find(|known| known.part == part) {
             Some(known) => {
@@ -84,10 +85,10 @@ pub(crate) fn floor_of(working: &Working, context: &Context<'_>) -> Floor {
 
 /// Where a compaction stopped above `target`, and which parts of what must stay hold how many tokens; `None` at or under it.
 /// Linear in the view.
-pub(crate) fn stopped(working: &Working, context: &Context<'_>, target: Tokens) -> Option<String> {
+pub(crate) fn stopped(working: &Working, pins: &Pins, target: Tokens) -> Option<String> {
     let over = working.total.checked_sub(target).filter(|over| *over > 0)?;
     let number = |tokens: Tokens| grouped(tokens.into());
-    let mut parts = floor_of(working, context).parts;
+    let mut parts = floor_of(working, pins).parts;
     parts.retain(|part| part.part != FREE);
     let stays: Tokens = parts.iter().map(|part| part.tokens).sum();
     let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();

@@ -8,8 +8,6 @@ use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Message, Sessi
 use epitome_strategy::{Cancellation, EntryTokens, TokenCounter, Tokens};
 use rayon::prelude::*;
 
-use crate::engine::NEVER;
-
 /// Tokens that a provider spends on the frame of a message. Source: the seed designs' constant, which is also what
 /// OpenAI's own counting recipes add at most.
 pub const MESSAGE_TOKENS: Tokens = 4;
@@ -161,7 +159,7 @@ impl Ledger {
     /// Brings the counts up to date with a view that changed by other means than the engine's: an undone epoch, a
     /// loaded journal, a late result. Counts what is new and what is or was edited. Linear in the view.
     pub fn resync(&mut self, session: &Session) {
-        self.count(session, &NEVER);
+        self.count(session, &Cancellation::never());
     }
 
     /// Messages that come up after the work was given up are not counted.

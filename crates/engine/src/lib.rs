@@ -7,9 +7,12 @@ mod arrival;
 mod block_on;
 mod budget;
 mod clearing;
+mod conclude;
+mod context;
 mod cutting;
 mod detector;
 mod draft;
+mod editor;
 mod engine;
 mod floor;
 mod focus;
@@ -28,6 +31,7 @@ mod request;
 mod run;
 mod select;
 mod shorten;
+mod slots;
 mod stages;
 mod summaries;
 mod tournament;
@@ -35,6 +39,7 @@ mod triggers;
 mod trim;
 mod wording;
 mod working;
+mod yields;
 
 pub use archive::MemoryArchive;
 pub use arrival::Arrival;
@@ -42,7 +47,7 @@ pub use block_on::block_on;
 pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
-pub use engine::{Engine, EngineError, SummaryRole, WithoutSummary};
+pub use engine::{Engine, EngineError};
 pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
 pub use observe::{Observer, Progress};
 pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
@@ -50,6 +55,6 @@ pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Recent, Report, Status, Step, SummarizerReport,
     Timings,
 };
-pub use request::{Chain, Chains, Pins, Request};
+pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 pub use select::Select;
 pub use triggers::{Triggers, Watch};

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, EpochOrigin, Message, Position, Session, Trigger};
+use epitome_session::{EntryKey, Epoch, Message, Position, Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Tokens};
 
+use crate::arrival::Arrival;
 use crate::draft::Draft;
+use crate::editor::Editor;
 use crate::engine::{Engine, EngineError, working};
 use crate::language::language;
 use crate::ledger::Ledger;
 use crate::report::{Outcome, Receipt, Report};
-use crate::stages::strip_thinking_behind;
 
 impl Draft {
     /// How many messages the log held when it was made; `None` where nothing would change.
@@ -88,31 +89,15 @@ impl Engine {
         };
         let never = Cancellation::never();
         let context = self.context(session, language(session.view()), &never);
-        let mut working = working(session, ledger, &self.pins);
-        strip_thinking_behind(&mut working, &context, archive, first)
-            .map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let mut editor = Editor::new(working(session, ledger, &self.pins), &context, archive);
+        editor.strip_thinking_behind(first).map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
+        let mut working = editor.working;
         working.settle();
         if working.is_untouched() {
             return Ok(false);
         }
         let (before, after) = (ledger.total(), working.total);
-        let counts = working.entries.iter().zip(&working.tokens).filter(|(entry, _)| entry.is_edited());
-        let counts: Vec<_> = counts.map(|(entry, tokens)| (entry.key, tokens.clone())).collect();
-        let epoch = Epoch {
-            id: session.next_epoch(),
-            origin: EpochOrigin::Engine,
-            trigger: Trigger::Arrival,
-            log_length: session.log().len() as u32,
-            tokens_before: Some(before),
-            tokens_after: Some(after),
-            edits: working.edits,
-            synthetics: working.synthetics,
-            choice: None,
-            summarizer: None,
-            undone: false,
-        };
-        session.commit(epoch);
-        ledger.adopt(counts, after);
+        Arrival::commit(session, ledger, Trigger::Arrival, working, (before, after));
         Ok(true)
     }
 }

@@ -25,9 +25,9 @@ pub(crate) fn messages(start: &Working, layout: &Layout, edits: &[AppliedEdit]) 
             }
         }
     }
-    let mut receipts = Vec::with_capacity(start.entries.len());
+    let mut receipts = Vec::with_capacity(start.entries().len());
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
-        for entry in &start.entries[unit.entries.clone()] {
+        for entry in &start.entries()[unit.entries.clone()] {
             let untouched = match protection {
                 Protection::Free | Protection::NewestStep => Outcome::Kept,
                 Protection::System
@@ -59,7 +59,7 @@ fn weight(outcome: Outcome) -> u8 {
 /// The edits with the ids of their messages. Linear.
 pub(crate) fn edits(start: &Working, working: &Working, epoch: u32) -> Vec<EditReport> {
     let id = |entry: &Entry| (entry.key, entry.message.id.clone());
-    let mut ids: HashMap<EntryKey, MessageId> = start.entries.iter().map(id).collect();
+    let mut ids: HashMap<EntryKey, MessageId> = start.entries().iter().map(id).collect();
     ids.extend(
         working.synthetics.iter().enumerate().map(|(index, synthetic)| {
             (EntryKey::Synthetic { epoch, index: index as u32 }, synthetic.message.id.clone())

@@ -1,6 +1,7 @@
 //! The report of a compaction: one JSON object, every decision with its reason.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck, Trigger};
 use epitome_strategy::{TaskKind, Tokens, Verdict};
@@ -321,6 +322,11 @@ impl Report {
     pub fn task_kind(&self) -> TaskKind {
         self.task.kind
     }
+}
+
+/// Microseconds since an instant.
+pub(crate) fn microseconds(since: Instant) -> u64 {
+    since.elapsed().as_micros() as u64
 }
 
 /// The share of `before` that is gone in `after`, to four digits; 0 where nothing was there.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_session::Trigger;
+use epitome_session::{Role, Trigger};
 use epitome_strategy::{Cancellation, Strategy, TaskKind, Tokens};
 
 use crate::observe::Observer;
@@ -75,6 +75,37 @@ impl Default for Pins {
             keep_recent: 0,
             protected_tools: vec!["Skill".to_owned()],
             markers: vec!["<Pin>".to_owned()],
+        }
+    }
+}
+
+/// What becomes of a compaction whose summary cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WithoutSummary {
+    /// The edit that asked for it is refused, and the chain goes on.
+    #[default]
+    GoOn,
+    /// The session stays as it was: [`EngineError::NoSummary`](crate::EngineError::NoSummary).
+    Stop,
+}
+
+/// Whose side summaries stand on. Renderings for a provider that takes the system's side at the top only (Anthropic) put
+/// them on the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SummaryRole {
+    /// The user's.
+    #[default]
+    User,
+    /// The system's: what stands there is no part of the conversation for the model. It is no part of the system prompt
+    /// either, and leaves with later compactions.
+    System,
+}
+
+impl SummaryRole {
+    pub(crate) fn role(self) -> Role {
+        match self {
+            Self::User => Role::User,
+            Self::System => Role::System,
         }
     }
 }

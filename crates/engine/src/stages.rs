@@ -1,59 +1,135 @@
-//! The engine's own stages: repair before the chain, thinking and opening after each pass, the floor at the end.
+//! The engine's own stages: repair before the chain, thinking and opening after each pass. The floor is in `floor.rs`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
-use epitome_strategy::{Archive, Protection};
+use epitome_session::{Content, Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
+use epitome_strategy::Protection;
 
+use crate::context::Context;
+use crate::editor::{BlockEdit, Editor};
 use crate::guard::{self, Guard, Refusal};
 use crate::wording;
-use crate::working::{BlockEdit, Context, Working};
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
 
-/// Makes a recorded history one that a provider accepts: results without a call and messages without content leave, a
-/// call that was never answered and is no longer open gets an answer.
-///
-/// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
-pub(crate) fn repair(working: &mut Working, context: &Context<'_>, archive: &mut dyn Archive) -> Result<(), Refusal> {
-    if !context.guards.on(Guard::Pairing) {
-        return Ok(());
-    }
-    let layout = working.layout(context.pins);
-    let paired = guard::pairing(&working.entries, &layout.units).is_none();
-    let mut orphans = Vec::new();
-    let mut empty = Vec::new();
-    let mut dead: Vec<(Position, Vec<ToolResult>)> = Vec::new();
-    let last = layout.units.iter().rposition(|unit| unit.kind != UnitKind::System);
-    for (index, unit) in layout.units.iter().enumerate() {
-        if !paired && unit.kind == UnitKind::Orphan {
-            orphans.extend(unit.entries.clone());
-        } else if !paired && !unit.closed && Some(index) != last {
-            dead.push((working.entries[unit.entries.start].position, unanswered(&working.entries, unit, context)));
-        } else if unit.entries.len() == 1 && is_empty(&working.entries[unit.entries.start].message) {
-            empty.extend(unit.entries.clone());
+impl Editor<'_> {
+    /// Makes a recorded history one that a provider accepts: results without a call and messages without content leave, a
+    /// call that was never answered and is no longer open gets an answer.
+    ///
+    /// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
+    pub(crate) fn repair(&mut self) -> Result<(), Refusal> {
+        if !self.context.guards.on(Guard::Pairing) {
+            return Ok(());
         }
-    }
-    for (positions, code, detail) in
-        [(orphans, "orphan-result", "a result without its call"), (empty, "empty-message", "a message without content")]
-    {
-        if !positions.is_empty() {
-            working.drop_messages(context, archive, REPAIR, &positions, Reason::new(code, detail))?;
+        let layout = self.layout();
+        let entries = self.working.entries();
+        let paired = guard::pairing(entries, &layout.units).is_none();
+        let mut orphans = Vec::new();
+        let mut empty = Vec::new();
+        let mut dead: Vec<(Position, Vec<ToolResult>)> = Vec::new();
+        let last = layout.units.iter().rposition(|unit| unit.kind != UnitKind::System);
+        for (index, unit) in layout.units.iter().enumerate() {
+            if !paired && unit.kind == UnitKind::Orphan {
+                orphans.extend(unit.entries.clone());
+            } else if !paired && !unit.closed && Some(index) != last {
+                dead.push((entries[unit.entries.start].position, unanswered(entries, unit, self.context)));
+            } else if unit.entries.len() == 1 && is_empty(&entries[unit.entries.start].message) {
+                empty.extend(unit.entries.clone());
+            }
         }
-    }
-    for (call, results) in dead {
-        for result in results {
-            let sequence = working.synthetics.len() as u32;
-            let mut message = Message::result("", result);
-            message.origin = Origin::Answer;
-            let position = Position::answer(call, context.epoch, sequence);
-            let reason = Reason::new("missing-result", "answers a call whose result was never recorded");
-            working.write(context, REPAIR, position, message, reason);
+        for (positions, code, detail) in [
+            (orphans, "orphan-result", "a result without its call"),
+            (empty, "empty-message", "a message without content"),
+        ] {
+            if !positions.is_empty() {
+                self.drop_messages(REPAIR, &positions, Reason::new(code, detail))?;
+            }
         }
+        for (call, results) in dead {
+            for result in results {
+                let sequence = self.working.synthetics.len() as u32;
+                let mut message = Message::result("", result);
+                message.origin = Origin::Answer;
+                let position = Position::answer(call, self.context.epoch, sequence);
+                let reason = Reason::new("missing-result", "answers a call whose result was never recorded");
+                self.write(REPAIR, position, message, reason);
+            }
+        }
+        self.working.settle();
+        Ok(())
     }
-    working.settle();
-    Ok(())
+
+    /// What an edit entails, after each pass: where the model would open the conversation a user's message is put in front,
+    /// and the signed thinking of every loop at or behind the first change leaves.
+    ///
+    /// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
+    /// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
+    /// to answer the results behind it. Linear in the view.
+    pub(crate) fn entail(&mut self) -> Result<(), Refusal> {
+        self.working.settle();
+        if self.working.is_untouched() {
+            return Ok(());
+        }
+        if self.context.guards.on(Guard::Provider)
+            && let Some(first) = guard::provider(self.working.entries())
+        {
+            let sequence = self.working.synthetics.len() as u32;
+            let message = Message::text("", Role::User, Origin::Notice, wording::opening(self.context.language));
+            let position = Position::before(self.working.entries()[first].position, self.context.epoch, sequence);
+            let reason = Reason::new("opening", "the conversation would start with the model");
+            self.write(REPAIR, position, message, reason);
+            self.working.settle();
+        }
+        if self.context.guards.on(Guard::Thinking)
+            && let Some(first) = self.working.first_change()
+        {
+            self.strip_thinking_behind(first)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.
+    pub(crate) fn strip_thinking_behind(&mut self, first: usize) -> Result<(), Refusal> {
+        let layout = self.layout();
+        let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
+        // Back to the start of the loop that holds the first change.
+        let loop_start = layout.units[..unit.min(layout.units.len())]
+            .iter()
+            .rposition(|unit| unit.kind != UnitKind::Step)
+            .map_or(0, |user| user + 1);
+        let mut emptied = Vec::new();
+        let newest_user = layout.units.iter().rposition(|unit| unit.kind == UnitKind::User);
+        let newest_step = layout.units.iter().rposition(|unit| unit.kind == UnitKind::Step);
+        let newest_step = newest_step.filter(|step| newest_user.is_none_or(|user| user < *step));
+        for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
+            // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
+            // view is rendered for a provider that would refuse it. One of the newest messages that are to stay goes on without.
+            let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
+            if !layout.protections[index].may_leave() && !is_recent {
+                continue;
+            }
+            for position in unit.entries.clone() {
+                for block in 0..self.working.entries()[position].message.blocks.len() {
+                    if self.working.entries()[position].message.blocks[block].is_signed_thinking() {
+                        let detail = "signed thinking is not valid behind an edited prefix";
+                        let reason = Reason::new("thinking-behind-edit", detail);
+                        let edit = BlockEdit::new(THINKING, position as u32, block as u32, reason);
+                        self.strip(edit)?;
+                    }
+                }
+                if unit.entries.len() == 1 && is_empty(&self.working.entries()[position].message) {
+                    emptied.push(position);
+                }
+            }
+        }
+        if !emptied.is_empty() {
+            let reason = Reason::new("empty-message", "nothing is left of it without its thinking");
+            self.drop_messages(THINKING, &emptied, reason)?;
+            self.working.settle();
+        }
+        Ok(())
+    }
 }
 
 /// Answers for the calls of `unit` that have none.
@@ -91,118 +167,4 @@ pub(crate) fn is_empty(message: &Message) -> bool {
             | Content::Media(_)
             | Content::Opaque(_) => false,
         })
-}
-
-/// What an edit entails, after each pass: where the model would open the conversation a user's message is put in front,
-/// and the signed thinking of every loop at or behind the first change leaves.
-///
-/// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
-/// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
-/// to answer the results behind it. Linear in the view.
-pub(crate) fn entail(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-) -> Result<(), Refusal> {
-    working.settle();
-    if working.is_untouched() {
-        return Ok(());
-    }
-    if context.guards.on(Guard::Provider)
-        && let Some(first) = guard::provider(&working.entries)
-    {
-        let sequence = working.synthetics.len() as u32;
-        let message = Message::text("", Role::User, Origin::Notice, wording::opening(context.language));
-        let position = Position::before(working.entries[first].position, context.epoch, sequence);
-        let reason = Reason::new("opening", "the conversation would start with the model");
-        working.write(context, REPAIR, position, message, reason);
-        working.settle();
-    }
-    if context.guards.on(Guard::Thinking) {
-        strip_thinking(working, context, archive, before)?;
-    }
-    Ok(())
-}
-
-/// The view before the compaction: what the first change is measured against.
-pub(crate) struct Before {
-    keys: Vec<EntryKey>,
-}
-
-impl Before {
-    pub(crate) fn new(entries: &[Entry]) -> Self {
-        Self { keys: entries.iter().map(|entry| entry.key).collect() }
-    }
-
-    /// The first position at which `working` differs. Linear.
-    pub(crate) fn first_change(&self, working: &Working) -> Option<usize> {
-        let edited: HashSet<EntryKey> =
-            working.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
-        let differs = |(position, key): (usize, &EntryKey)| {
-            let same = working.entries.get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
-            (!same).then_some(position)
-        };
-        let common = self.keys.iter().enumerate().find_map(differs);
-        common.or_else(|| (working.entries.len() > self.keys.len()).then_some(self.keys.len()))
-    }
-}
-
-fn strip_thinking(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    before: &Before,
-) -> Result<(), Refusal> {
-    match before.first_change(working) {
-        Some(first) => strip_thinking_behind(working, context, archive, first),
-        None => Ok(()),
-    }
-}
-
-/// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.
-pub(crate) fn strip_thinking_behind(
-    working: &mut Working,
-    context: &Context<'_>,
-    archive: &mut dyn Archive,
-    first: usize,
-) -> Result<(), Refusal> {
-    let layout = working.layout(context.pins);
-    let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
-    // Back to the start of the loop that holds the first change.
-    let loop_start = layout.units[..unit.min(layout.units.len())]
-        .iter()
-        .rposition(|unit| unit.kind != UnitKind::Step)
-        .map_or(0, |user| user + 1);
-    let mut emptied = Vec::new();
-    let newest_user = layout.units.iter().rposition(|unit| unit.kind == UnitKind::User);
-    let newest_step = layout.units.iter().rposition(|unit| unit.kind == UnitKind::Step);
-    let newest_step = newest_step.filter(|step| newest_user.is_none_or(|user| user < *step));
-    for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
-        // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
-        // view is rendered for a provider that would refuse it. One of the newest messages that are to stay goes on without.
-        let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
-        if !layout.protections[index].may_leave() && !is_recent {
-            continue;
-        }
-        for position in unit.entries.clone() {
-            for block in 0..working.entries[position].message.blocks.len() {
-                if working.entries[position].message.blocks[block].is_signed_thinking() {
-                    let detail = "signed thinking is not valid behind an edited prefix";
-                    let reason = Reason::new("thinking-behind-edit", detail);
-                    let edit = BlockEdit::new(THINKING, position as u32, block as u32, reason);
-                    working.strip(context, archive, edit)?;
-                }
-            }
-            if unit.entries.len() == 1 && is_empty(&working.entries[position].message) {
-                emptied.push(position);
-            }
-        }
-    }
-    if !emptied.is_empty() {
-        let reason = Reason::new("empty-message", "nothing is left of it without its thinking");
-        working.drop_messages(context, archive, THINKING, &emptied, reason)?;
-        working.settle();
-    }
-    Ok(())
 }

@@ -5,68 +5,52 @@ use rayon::prelude::*;
 
 use crate::archive::MemoryArchive;
 use crate::block_on::block_on;
-use crate::engine::Engine;
 use crate::guard::Refusal;
 use crate::quality::{Attempt, Judge};
-use crate::request::{Chain, Request};
+use crate::request::Chain;
+use crate::run::Runner;
 
-impl Engine {
-    /// The tournament: every candidate is tried, in parallel, and the one that keeps most is taken.
-    pub(crate) fn tournament(
-        &self,
-        judge: &Judge<'_>,
-        candidates: Vec<Chain>,
-        goal: &Goal,
-        request: &Request,
-    ) -> Result<Attempt, Refusal> {
-        let attempt = |chain: Chain| {
-            let attempt = block_on(self.attempt(judge, &chain, goal, request));
-            (chain, attempt)
-        };
-        judge.best(candidates.into_par_iter().map(attempt).collect())
+/// The tournament: every candidate is tried, in parallel, and the one that keeps most is taken.
+pub(crate) fn tournament(judge: &Judge<'_>, candidates: Vec<Chain>, goal: &Goal) -> Result<Attempt, Refusal> {
+    let attempt = |chain: Chain| {
+        let attempt = block_on(attempt(judge, &chain, goal));
+        (chain, attempt)
+    };
+    judge.best(candidates.into_par_iter().map(attempt).collect())
+}
+
+/// One chain; where it keeps too little, the candidates after it until one keeps enough. With no thresholds there is
+/// one run, straight into the session's archive. Errors where the first chain does.
+pub(crate) async fn one_or_retries(
+    judge: &Judge<'_>,
+    archive: &mut dyn Archive,
+    chain: Chain,
+    candidates: Vec<Chain>,
+    goal: &Goal,
+) -> Result<Attempt, Refusal> {
+    if !judge.least.retries() {
+        let run = Runner::new(judge.start.clone(), judge.context, archive).run(&chain, goal.clone()).await?;
+        return Ok(judge.attempt(&chain, run, None));
     }
-
-    /// One chain; where it keeps too little, the candidates after it until one keeps enough. With no thresholds there is
-    /// one run, straight into the session's archive. Errors where the first chain does.
-    pub(crate) async fn one_or_retries(
-        &self,
-        judge: &Judge<'_>,
-        archive: &mut dyn Archive,
-        chain: Chain,
-        candidates: Vec<Chain>,
-        goal: &Goal,
-        request: &Request,
-    ) -> Result<Attempt, Refusal> {
-        if !self.quality.retries() {
-            let run = self.run(judge.context, judge.start.clone(), archive, &chain, goal.clone(), request).await?;
-            return Ok(judge.attempt(chain, run, None));
+    let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
+    let first = attempt(judge, &chain, goal).await?;
+    // What must stay is the same for every chain: where the first came to nothing, so would the others.
+    let mut is_enough = !first.status.is_compaction() || first.passes();
+    let mut tried = vec![(chain, Ok(first))];
+    for other in others {
+        if is_enough {
+            break;
         }
-        let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
-        let first = self.attempt(judge, &chain, goal, request).await?;
-        // What must stay is the same for every chain: where the first came to nothing, so would the others.
-        let mut is_enough = !first.status.is_compaction() || first.passes();
-        let mut tried = vec![(chain, Ok(first))];
-        for other in others {
-            if is_enough {
-                break;
-            }
-            let attempt = self.attempt(judge, &other, goal, request).await;
-            is_enough = attempt.as_ref().is_ok_and(|attempt| attempt.status.is_compaction() && attempt.passes());
-            tried.push((other, attempt));
-        }
-        judge.best(tried)
+        let attempt = attempt(judge, &other, goal).await;
+        is_enough = attempt.as_ref().is_ok_and(|attempt| attempt.status.is_compaction() && attempt.passes());
+        tried.push((other, attempt));
     }
+    judge.best(tried)
+}
 
-    /// One run into an archive of its own.
-    async fn attempt(
-        &self,
-        judge: &Judge<'_>,
-        chain: &Chain,
-        goal: &Goal,
-        request: &Request,
-    ) -> Result<Attempt, Refusal> {
-        let mut archived = MemoryArchive::new();
-        let run = self.run(judge.context, judge.start.clone(), &mut archived, chain, goal.clone(), request).await?;
-        Ok(judge.attempt(chain.clone(), run, Some(archived)))
-    }
+/// One run into an archive of its own.
+async fn attempt(judge: &Judge<'_>, chain: &Chain, goal: &Goal) -> Result<Attempt, Refusal> {
+    let mut archived = MemoryArchive::new();
+    let run = Runner::new(judge.start.clone(), judge.context, &mut archived).run(chain, goal.clone()).await?;
+    Ok(judge.attempt(chain, run, Some(archived)))
 }

@@ -4,101 +4,37 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Language, Message, MessageId, Origin, Position, Reason,
-    Role, Session, Synthetic, Unit, UnitKind, units,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Position, Reason, Session, Synthetic, Unit,
+    UnitKind, units,
 };
-use epitome_strategy::{
-    Archive, Archived, BlockRef, Cancellation, EntryTokens, Lexicon, Protection, TokenCounter, Tokens, View,
-};
+use epitome_strategy::{BlockRef, EntryTokens, Protection, Tokens, View};
 
-use crate::engine::SummaryRole;
+use crate::context::Context;
 use crate::guard::{self, Guard, Guards, Refusal};
-use crate::ledger::count_message;
 use crate::protect::{is_pinned, protections};
 use crate::report::Recent;
 use crate::request::Pins;
-
-/// Everything that stays the same during one compaction.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub counter: &'a dyn TokenCounter,
-    pub pins: &'a Pins,
-    pub language: Language,
-    pub summary_role: SummaryRole,
-    /// Whether texts name the handles of what they stand for.
-    pub handles: bool,
-    pub lexicon: &'a Lexicon,
-    pub guards: Guards,
-    pub epoch: u32,
-    pub session: &'a Session,
-    pub cancellation: &'a Cancellation,
-}
-
-impl Context<'_> {
-    /// An error where the compaction is given up: asked before each piece of work whose cost grows with the view.
-    pub(crate) fn go_on(&self) -> Result<(), Refusal> {
-        if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
-    }
-
-    /// The handle that a text may name: none where nobody could use it.
-    pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
-        self.handles.then_some(handle)
-    }
-
-    /// An id for the engine's message number `number` that the session does not have yet.
-    fn free_id(&self, number: usize) -> MessageId {
-        let mut id = MessageId::new(format!("epitome-{}-{number}", self.epoch));
-        while self.session.has_id(&id) {
-            id = MessageId::new(format!("{id}x"));
-        }
-        id
-    }
-}
+use crate::slots::{Slot, Slots};
 
 /// The view while it is being compacted: entries, counts, and what was done to them so far.
 ///
 /// Within one pass positions stand still: what leaves is marked, what comes in is held back, until [`Self::settle`].
 #[derive(Clone)]
 pub(crate) struct Working {
-    pub entries: Vec<Entry>,
-    pub tokens: Vec<EntryTokens>,
+    /// The entries of the view before the compaction: what the first change is measured against.
+    before: Arc<[EntryKey]>,
+    slots: Slots,
     pub total: Tokens,
     pub edits: Vec<AppliedEdit>,
     pub synthetics: Vec<Synthetic>,
     /// How many messages of the log each of them stands for.
     covers: Vec<usize>,
-    /// Which entries the host pinned or marked; looked up once, for every layout.
-    marked: Vec<bool>,
-    /// How many times over each entry is a summary.
-    levels: Vec<u32>,
-    gone: Vec<bool>,
     /// Where the newest messages begin that stay whole.
     recent_from: Option<Position>,
-    incoming: Vec<(Entry, EntryTokens, u32)>,
+    incoming: Vec<Slot>,
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
-}
-
-/// What stands for messages that leave.
-pub(crate) struct Replacement<'a> {
-    /// [`Origin::Summary`] or [`Origin::Notice`].
-    pub origin: Origin,
-    /// Turns the archive's handle into its text.
-    pub write: &'a dyn Fn(&str) -> String,
-}
-
-/// An edit of one block: who makes it, where, and why.
-pub(crate) struct BlockEdit<'a> {
-    pub strategy: &'a str,
-    pub at: BlockRef,
-    pub reason: Reason,
-}
-
-impl<'a> BlockEdit<'a> {
-    pub(crate) fn new(strategy: &'a str, message: u32, block: u32, reason: Reason) -> Self {
-        Self { strategy, at: BlockRef { message, block }, reason }
-    }
 }
 
 /// The units of a working view and what is protected in it.
@@ -132,14 +68,17 @@ impl Working {
         let total = guard::counting(&tokens);
         let entries = session.view()[first..].to_vec();
         Self {
-            marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
-            levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
-            original_tokens: HashMap::new(),
-            gone: vec![false; entries.len()],
-            recent_from: None,
-            entries,
-            tokens,
+            before: entries.iter().map(|entry| entry.key).collect(),
+            slots: Slots {
+                marked: entries.iter().map(|entry| is_pinned(entry, pins)).collect(),
+                levels: entries.iter().map(|entry| session.summary_level(entry.key)).collect(),
+                gone: vec![false; entries.len()],
+                entries,
+                tokens,
+            },
             total,
+            original_tokens: HashMap::new(),
+            recent_from: None,
             edits: Vec::new(),
             synthetics: Vec::new(),
             covers: Vec::new(),
@@ -148,9 +87,23 @@ impl Working {
         }
     }
 
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.slots.entries
+    }
+
+    pub(crate) fn tokens(&self) -> &[EntryTokens] {
+        &self.slots.tokens
+    }
+
+    /// The counts of the entries that `is_wanted` holds for. Linear.
+    pub(crate) fn counts_where(&self, is_wanted: impl Fn(&Entry) -> bool) -> Vec<(EntryKey, EntryTokens)> {
+        let wanted = self.entries().iter().zip(self.tokens()).filter(|(entry, _)| is_wanted(entry));
+        wanted.map(|(entry, tokens)| (entry.key, tokens.clone())).collect()
+    }
+
     pub(crate) fn layout(&self, pins: &Pins) -> Layout {
-        let units = units(&self.entries);
-        let protections = protections(&self.entries, &self.marked, &units, pins, self.recent_from);
+        let units = units(self.entries());
+        let protections = protections(self.entries(), &self.slots.marked, &units, pins, self.recent_from);
         Layout { units, protections }
     }
 
@@ -162,7 +115,7 @@ impl Working {
             return;
         }
         let Layout { units, protections } = self.layout(pins);
-        let tokens = |unit: &Unit| self.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
+        let tokens = |unit: &Unit| self.slots.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         let fixed = units.iter().zip(&protections).filter(|(_, it)| !it.may_edit());
         let fixed: Tokens = fixed.map(|(unit, _)| tokens(unit)).sum();
         let mut room = target.saturating_sub(fixed) / 2;
@@ -176,7 +129,7 @@ impl Working {
                 room = rest;
             }
             left = left.saturating_sub(unit.entries.len());
-            self.recent_from = Some(self.entries[unit.entries.start].position);
+            self.recent_from = Some(self.slots.entries[unit.entries.start].position);
         }
     }
 
@@ -187,8 +140,8 @@ impl Working {
 
     /// The same view, as far as the newest messages are concerned protected as another one is.
     pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
-        let units = units(&self.entries);
-        let protections = protections(&self.entries, &self.marked, &units, pins, other.recent_from);
+        let units = units(self.entries());
+        let protections = protections(self.entries(), &self.slots.marked, &units, pins, other.recent_from);
         Layout { units, protections }
     }
 
@@ -196,13 +149,13 @@ impl Working {
     pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<Recent> {
         let asked = Some(pins.keep_recent).filter(|asked| *asked > 0)?;
         let from = self.recent_from;
-        let kept = start.entries.iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
+        let kept = start.entries().iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
         Some(Recent { asked, kept: kept.count() as u32 })
     }
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
-        View::new(&self.entries, &layout.units, &self.tokens, &layout.protections, context.counter, context.language)
-            .with_summary_levels(&self.levels)
+        View::new(self.entries(), &layout.units, self.tokens(), &layout.protections, context.counter, context.language)
+            .with_summary_levels(&self.slots.levels)
             .with_lexicon(context.lexicon)
             .with_session(context.session)
             .with_handles(context.handles)
@@ -211,23 +164,18 @@ impl Working {
 
     /// Whether the host or a marker pinned a message of the unit.
     pub(crate) fn is_marked(&self, unit: &Unit) -> bool {
-        self.marked[unit.entries.clone()].contains(&true)
+        self.slots.marked[unit.entries.clone()].contains(&true)
     }
 
     /// The positions of the messages of `wanted` units, if all of them may leave.
-    pub(crate) fn leaving(
-        &self,
-        context: &Context<'_>,
-        layout: &Layout,
-        wanted: &[u32],
-    ) -> Result<Vec<usize>, Refusal> {
+    pub(crate) fn leaving(&self, guards: Guards, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
         let mut positions = Vec::new();
         let mut seen = HashSet::new();
         for index in wanted {
             let unit = layout.units.get(*index as usize).ok_or(Refusal::NotThere)?;
-            self.guarded(context, layout.protections[*index as usize], true)?;
-            if context.guards.on(Guard::Conservation) {
-                let gone = unit.entries.clone().any(|position| self.gone[position]);
+            guarded(guards, layout.protections[*index as usize], true)?;
+            if guards.on(Guard::Conservation) {
+                let gone = unit.entries.clone().any(|position| self.slots.gone[position]);
                 guard::conservation(gone || !seen.insert(*index))?;
             }
             positions.extend(unit.entries.clone());
@@ -236,168 +184,75 @@ impl Working {
         if positions.is_empty() { Err(Refusal::NotThere) } else { Ok(positions) }
     }
 
-    fn guarded(&self, context: &Context<'_>, protection: Protection, leaves: bool) -> Result<(), Refusal> {
-        if context.guards.on(Guard::OpenCalls) {
-            guard::open_calls(protection)?;
-        }
-        if context.guards.on(Guard::Pins) {
-            guard::pins(protection, leaves)?;
-        }
-        Ok(())
-    }
-
-    /// Stores `item`, so that it is archived before the edit that removes it is applied.
-    pub(crate) fn archive(
-        &self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        item: Archived,
-    ) -> Result<Arc<str>, Refusal> {
-        match archive.put(item) {
-            Ok(handle) => Ok(handle),
-            Err(_) if !context.guards.on(Guard::ArchiveFirst) => Ok(Arc::from("lost")),
-            Err(error) => Err(Refusal::Archive(error.to_string())),
-        }
-    }
-
-    fn archive_messages(
-        &self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        positions: &[usize],
-    ) -> Result<Arc<str>, Refusal> {
-        self.archive(context, archive, Archived::Messages(self.recorded(positions)))
-    }
-
     /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
     /// earlier edits left of it.
     pub(crate) fn recorded(&self, positions: &[usize]) -> Vec<Arc<Message>> {
-        positions.iter().map(|position| Arc::clone(&self.entries[*position].original)).collect()
+        positions.iter().map(|position| Arc::clone(&self.entries()[*position].original)).collect()
     }
 
     /// Tokens of the messages at `positions`.
     pub(crate) fn tokens_of(&self, positions: &[usize]) -> Tokens {
-        positions.iter().map(|position| self.tokens[*position].total).sum()
+        positions.iter().map(|position| self.tokens()[*position].total).sum()
     }
 
-    /// Takes the messages at `positions` out of the view.
-    pub(crate) fn drop_messages(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        strategy: &str,
-        positions: &[usize],
-        reason: Reason,
-    ) -> Result<Tokens, Refusal> {
-        let recall = self.archive_messages(context, archive, positions)?;
-        let saved = self.tokens_of(positions);
-        self.remove(positions);
-        self.total -= saved.min(self.total);
-        let changes = self.removals(positions);
-        let edit = self.record(EditKind::Drop, strategy, reason);
-        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
-        Ok(saved)
+    /// Refuses `positions` between which something stays or has come in, unless the guard is off.
+    pub(crate) fn check_order(&self, guards: Guards, positions: &[usize]) -> Result<(), Refusal> {
+        if !guards.on(Guard::Order) {
+            return Ok(());
+        }
+        let incoming = self.incoming.iter().map(|Slot { entry, .. }| (entry.position, &entry.message.id));
+        guard::order(self.entries(), positions, |position| self.slots.gone[position], incoming)
     }
 
     /// Whether nothing stays between the messages at `positions` once those of `leaves` have left; always, with the guard
     /// off.
-    pub(crate) fn is_run(&self, context: &Context<'_>, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
-        !context.guards.on(Guard::Order) || guard::order(&self.entries, positions, leaves, []).is_ok()
+    pub(crate) fn is_run(&self, guards: Guards, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
+        !guards.on(Guard::Order) || guard::order(self.entries(), positions, leaves, []).is_ok()
     }
 
     /// `positions` (ascending) in runs of neighbours: between two of them stands something that stays. Linear.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
-        let stays = |position: usize| !self.gone[position] && !self.entries[position].message.is_system_prompt();
+        let stays =
+            |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
     }
 
-    /// Replaces the messages at `positions`, a run of neighbours, by one message, which stands where the first of them
-    /// stood.
-    pub(crate) fn replace_messages(
-        &mut self,
-        context: &Context<'_>,
-        archive: &mut dyn Archive,
-        strategy: &str,
-        positions: &[usize],
-        reason: Reason,
-        replacement: Replacement<'_>,
-    ) -> Result<Tokens, Refusal> {
-        if context.guards.on(Guard::Order) {
-            let incoming = self.incoming.iter().map(|(entry, ..)| (entry.position, &entry.message.id));
-            guard::order(&self.entries, positions, |position| self.gone[position], incoming)?;
-        }
-        let recall = self.archive_messages(context, archive, positions)?;
-        let id = context.free_id(self.synthetics.len());
-        let role = match replacement.origin {
-            Origin::Summary => context.summary_role.role(),
-            // Others may have to open the conversation.
-            _ => Role::User,
+    /// Takes the messages at `positions` out; the changes that this is.
+    pub(crate) fn remove(&mut self, positions: &[usize]) -> Vec<Change> {
+        self.total -= self.tokens_of(positions).min(self.total);
+        let remove = |position: &usize| {
+            self.slots.gone[*position] = true;
+            Change::Remove { entry: self.slots.entries[*position].key }
         };
-        let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
-        let tokens = count_message(context.counter, &message);
-        let before = self.tokens_of(positions);
-        let saved = if context.guards.on(Guard::Progress) {
-            guard::progress(before, tokens.total)?
-        } else {
-            before.saturating_sub(tokens.total)
-        };
-        let sequence = self.synthetics.len() as u32;
-        let position = Position::in_place_of(self.entries[positions[0]].position, context.epoch, sequence);
-        let level = 1 + positions.iter().map(|position| self.levels[*position]).max().unwrap_or(0);
-        self.remove(positions);
-        self.total = self.total - before.min(self.total) + tokens.total;
-        let changes = self.removals(positions);
-        let edit = self.record(EditKind::Summarize, strategy, reason);
-        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
-        edit.into = Some(sequence);
-        self.covers.push(self.covered(context, positions));
-        self.add(context, position, message, tokens, level);
-        Ok(saved)
+        positions.iter().map(remove).collect()
     }
 
-    /// Writes a message that stands for nothing that left: an answer, an opening. It saves nothing and is reported.
-    pub(crate) fn write(
-        &mut self,
-        context: &Context<'_>,
-        strategy: &str,
-        position: Position,
-        mut message: Message,
-        reason: Reason,
-    ) {
-        message.id = context.free_id(self.synthetics.len());
-        let tokens = count_message(context.counter, &message);
-        self.total += tokens.total;
-        self.record(EditKind::Summarize, strategy, reason);
-        self.covers.push(0);
-        self.add(context, position, message, tokens, 0);
+    /// Holds a message of the engine's back, which comes in when the pass ends; it stands for `covers` messages of the log.
+    pub(crate) fn add(&mut self, slot: Slot, covers: usize) {
+        let Entry { position, message, .. } = &slot.entry;
+        self.synthetics.push(Synthetic { position: *position, message: Arc::clone(message) });
+        self.covers.push(covers);
+        self.total += slot.tokens.total;
+        self.incoming.push(slot);
     }
 
-    fn add(&mut self, context: &Context<'_>, position: Position, message: Message, tokens: EntryTokens, level: u32) {
-        let key = EntryKey::Synthetic { epoch: context.epoch, index: self.synthetics.len() as u32 };
-        let message = Arc::new(message);
-        self.synthetics.push(Synthetic { position, message: Arc::clone(&message) });
-        self.incoming.push((Entry::new(key, position, message), tokens, level));
+    /// The level of a summary of the messages at `positions`: one more than the highest of theirs.
+    pub(crate) fn level_above(&self, positions: &[usize]) -> u32 {
+        1 + positions.iter().map(|position| self.slots.levels[*position]).max().unwrap_or(0)
     }
 
-    /// How many messages of the log the entries at `positions` stand for.
-    pub(crate) fn covered(&self, context: &Context<'_>, positions: &[usize]) -> usize {
-        let of = |key: EntryKey| match key {
-            EntryKey::Synthetic { epoch, index } if epoch == context.epoch => {
-                self.covers.get(index as usize).copied().unwrap_or(0)
-            }
-            other => context.session.covered(other) as usize,
-        };
-        positions.iter().map(|position| of(self.entries[*position].key)).sum()
+    /// How many messages of the log stand behind the message that this compaction added under `index`.
+    pub(crate) fn covers(&self, index: u32) -> usize {
+        self.covers.get(index as usize).copied().unwrap_or(0)
     }
 
-    fn remove(&mut self, positions: &[usize]) {
-        for position in positions {
-            self.gone[*position] = true;
-        }
-    }
-
-    fn removals(&self, positions: &[usize]) -> Vec<Change> {
-        positions.iter().map(|position| Change::Remove { entry: self.entries[*position].key }).collect()
+    /// Changes the block at `at`, which takes `after` tokens from then on.
+    pub(crate) fn change_block(&mut self, at: BlockRef, change: &Change, after: Tokens) {
+        let tokens = &mut self.slots.tokens[at.message as usize];
+        let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
+        tokens.total = tokens.total - before + after;
+        self.total = self.total - before.min(self.total) + after;
+        self.slots.entries[at.message as usize].apply(change);
     }
 
     /// Writes an edit down; it stands as it was made, whatever happens to the same messages later.
@@ -410,67 +265,49 @@ impl Working {
     }
 
     /// The block at `at`, if it may be edited and no edit of this pass touched it.
-    pub(crate) fn editable(&self, context: &Context<'_>, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
+    pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
         let position = at.message as usize;
-        let entry = self.entries.get(position).ok_or(Refusal::NotThere)?;
+        let entry = self.entries().get(position).ok_or(Refusal::NotThere)?;
         let block = entry.message.blocks.get(at.block as usize).ok_or(Refusal::NotThere)?;
         let unit = layout.units.partition_point(|unit| unit.entries.end <= position);
-        self.guarded(context, layout.protections[unit], false)?;
-        if context.guards.on(Guard::Conservation) {
-            guard::conservation(self.gone[position] || self.touched.contains(&at))?;
+        guarded(guards, layout.protections[unit], false)?;
+        if guards.on(Guard::Conservation) {
+            guard::conservation(self.slots.gone[position] || self.touched.contains(&at))?;
         }
         Ok(block)
     }
 
     /// Ends a pass: what left leaves, what came in takes its place. Linear in the view.
     pub(crate) fn settle(&mut self) {
-        let leaving = std::mem::take(&mut self.gone);
-        let stays = |kept: &mut usize| {
-            *kept += 1;
-            !leaving[*kept - 1]
-        };
-        let (mut entry, mut tokens, mut marked, mut level) = (0, 0, 0, 0);
-        self.entries.retain(|_| stays(&mut entry));
-        self.tokens.retain(|_| stays(&mut tokens));
-        self.marked.retain(|_| stays(&mut marked));
-        self.levels.retain(|_| stays(&mut level));
-        if !self.incoming.is_empty() {
-            self.merge_incoming();
-        }
+        self.slots.settle(std::mem::take(&mut self.incoming));
         self.touched.clear();
-        self.gone = vec![false; self.entries.len()];
     }
 
-    /// Merges what came in into the sorted entries. Linear, but for sorting what came in.
-    fn merge_incoming(&mut self) {
-        let mut incoming = std::mem::take(&mut self.incoming);
-        incoming.sort_by_key(|(entry, ..)| entry.position);
-        let mut incoming = incoming.into_iter().peekable();
-        let length = self.entries.len() + incoming.len();
-        let old = std::mem::replace(&mut self.entries, Vec::with_capacity(length)).into_iter();
-        let old = old.zip(std::mem::replace(&mut self.tokens, Vec::with_capacity(length)));
-        let old = old.zip(std::mem::replace(&mut self.marked, Vec::with_capacity(length)));
-        let old = old.zip(std::mem::replace(&mut self.levels, Vec::with_capacity(length)));
-        for (((entry, tokens), marked), level) in old {
-            while let Some((new, tokens, level)) = incoming.next_if(|(new, ..)| new.position < entry.position) {
-                self.insert(new, tokens, false, level);
-            }
-            self.insert(entry, tokens, marked, level);
-        }
-        for (new, tokens, level) in incoming {
-            self.insert(new, tokens, false, level);
-        }
-    }
-
-    fn insert(&mut self, entry: Entry, tokens: EntryTokens, marked: bool, level: u32) {
-        self.entries.push(entry);
-        self.tokens.push(tokens);
-        self.marked.push(marked);
-        self.levels.push(level);
+    /// The first position at which it differs from the view before. Linear.
+    pub(crate) fn first_change(&self) -> Option<usize> {
+        let edited: HashSet<EntryKey> =
+            self.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
+        let differs = |(position, key): (usize, &EntryKey)| {
+            let same = self.entries().get(position).is_some_and(|entry| entry.key == *key) && !edited.contains(key);
+            (!same).then_some(position)
+        };
+        let common = self.before.iter().enumerate().find_map(differs);
+        common.or_else(|| (self.entries().len() > self.before.len()).then_some(self.before.len()))
     }
 
     /// Whether anything was done at all.
     pub(crate) fn is_untouched(&self) -> bool {
         self.edits.is_empty() && self.synthetics.is_empty()
     }
+}
+
+/// Refuses to touch a unit that is open or protected, unless those guards are off.
+fn guarded(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
+    if guards.on(Guard::OpenCalls) {
+        guard::open_calls(protection)?;
+    }
+    if guards.on(Guard::Pins) {
+        guard::pins(protection, leaves)?;
+    }
+    Ok(())
 }

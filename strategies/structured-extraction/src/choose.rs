@@ -8,9 +8,10 @@ use epitome_strategy::{Tokens, View};
 
 use crate::files::Files;
 use crate::gather::Gather;
+use crate::settings::Settings;
 use crate::snippets::{Kind, Snippet};
 use crate::value::faded;
-use crate::{Settings, block, plan_state};
+use crate::{plan_state, section};
 
 /// What a demand of the user is worth beside its exact strings: more than anything else.
 const DEMAND: f32 = 10_000.0;
@@ -118,7 +119,7 @@ impl<'a> Choice<'a> {
         for atom in files.paths().flat_map(|path| view.facts().atoms().in_text(path)) {
             told.values[atom as usize] *= LISTED;
         }
-        let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + block::headings(view, view.language());
+        let fixed = view.count(&tasks.join("\n")) + files.tokens(view) + section::headings(view, view.language());
         let left = budget as f32 * CHOSEN_SHARE - fixed as f32;
         let mut picker = Picker::new(view, snippets, told);
         picker.decisions_left = left * settings.decision_share as f32;
@@ -219,7 +220,7 @@ impl<'t, 'p, 'a> Picker<'t, 'p, 'a> {
     }
 
     fn header(&self, snippet: &Snippet<'_>) -> f32 {
-        if self.groups.contains(&(snippet.from.message, snippet.from.call)) { 0.0 } else { block::HEADER_TOKENS }
+        if self.groups.contains(&(snippet.from.message, snippet.from.call)) { 0.0 } else { section::HEADER_TOKENS }
     }
 }
 

@@ -10,7 +10,8 @@ use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
 use crate::choose::{Choice, Told};
 use crate::gather::Gather;
 use crate::newest::Cuts;
-use crate::{Settings, block, value};
+use crate::settings::Settings;
+use crate::{block, value};
 
 /// What a block costs beside its text: the message, and the engine's heading.
 pub(crate) const BLOCK_OVERHEAD: Tokens = 40;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use epitome_strategy::{FileAccess, Language, Tokens, View};
 
-use crate::worded;
+use crate::section::worded;
 
 /// Files that were only read and are listed: older ones stand in the lines where they matter.
 const MOST_READ: usize = 12;

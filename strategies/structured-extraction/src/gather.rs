@@ -7,8 +7,8 @@ use std::ops::Range;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Content, Origin, View, text};
 
-use crate::block::Section;
 use crate::files::Files;
+use crate::section::Section;
 use crate::snippets::{From, Kind, Snippet, leaves, lines, sentences, surroundings};
 
 /// Arguments of at most this many bytes stay whole, as the agent wrote them.

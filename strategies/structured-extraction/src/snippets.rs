@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use epitome_strategy::{Atoms, Cue, Tokens, Value, View, text};
 
-use crate::block::Section;
+use crate::section::Section;
 
 /// A line with fewer words than this binds its exact strings to nothing: its neighbours come with it.
 const FEWEST_WORDS: usize = 3;

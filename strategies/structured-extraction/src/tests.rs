@@ -1,7 +1,7 @@
 #![allow(clippy::panic)]
 
 use super::*;
-use epitome_strategy::{Edit, Protection, SummaryText};
+use epitome_strategy::{Edit, Language, Protection, SummaryText};
 use epitome_testkit::PlanCase;
 use epitome_testkit::plan_check::Planned;
 

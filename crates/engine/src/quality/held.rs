@@ -10,7 +10,7 @@ use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, V
 use super::find::Finder;
 use super::said::{Texts, Whole, conclusions, people, summary_lines};
 use super::{Kept, MinQuality, PARTS, Part, Quality};
-use crate::working::Context;
+use crate::context::Context;
 
 /// How many examples of what was lost are told.
 const EXAMPLES: usize = 5;

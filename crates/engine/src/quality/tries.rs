@@ -9,16 +9,17 @@ use epitome_strategy::{Archive, ArchiveError, Tokens};
 use super::held::Held;
 use super::{MinQuality, OnLoss, Quality, Try, Whole};
 use crate::archive::MemoryArchive;
-use crate::engine::microseconds;
+use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
-use crate::report::Status;
-use crate::request::{Chain, Pins};
+use crate::report::{Status, microseconds};
+use crate::request::Chain;
 use crate::run::Run;
-use crate::working::{Context, Layout, Working};
+use crate::working::{Layout, Working};
 
 /// One run of a chain: what it came to, and what it kept.
 pub(crate) struct Attempt {
-    pub chain: Chain,
+    /// The ids of its strategies.
+    pub chain: Vec<String>,
     pub run: Run,
     pub status: Status,
     /// None where nothing would change.
@@ -30,6 +31,11 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
+    /// What a chain comes to that is not even asked.
+    pub(crate) fn untried(chain: &Chain, run: Run, status: Status) -> Self {
+        Self { chain: chain.ids(), run, status, quality: None, judged_us: 0, archived: None }
+    }
+
     /// Hands what it archived to the session's archive. An archive that gives other handles is refused: the texts name
     /// those that the attempt got.
     pub(crate) fn archive_into(&self, archive: &mut dyn Archive) -> Result<(), ArchiveError> {
@@ -49,7 +55,7 @@ impl Attempt {
 
     fn told(&self) -> Try {
         Try {
-            chain: self.chain.ids(),
+            chain: self.chain.clone(),
             tokens_after: self.run.working.total,
             share: self.quality.as_ref().map(|quality| quality.share),
             below: self.quality.iter().flat_map(|quality| quality.below.clone()).collect(),
@@ -73,7 +79,6 @@ pub(crate) struct Judge<'a> {
     pub start: &'a Working,
     pub whole: &'a Whole<'a>,
     pub context: &'a Context<'a>,
-    pub pins: &'a Pins,
     pub limit: Tokens,
     pub least: MinQuality,
     layout: OnceLock<Layout>,
@@ -85,16 +90,15 @@ impl<'a> Judge<'a> {
         start: &'a Working,
         whole: &'a Whole<'a>,
         context: &'a Context<'a>,
-        pins: &'a Pins,
         limit: Tokens,
         least: MinQuality,
     ) -> Self {
-        Self { start, whole, context, pins, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
+        Self { start, whole, context, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
     }
 
     /// What a run came to and what it kept. Linear in the view after; the first time also in what was typed and called
     /// in the session.
-    pub(crate) fn attempt(&self, chain: Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
+    pub(crate) fn attempt(&self, chain: &Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
         let status = match guard::budget(run.working.total, self.limit) {
             Status::Infeasible if !self.context.guards.on(Guard::Budget) => Status::Compacted,
             // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
@@ -102,16 +106,16 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let judging = Instant::now();
-        let quality = (status == Status::Compacted).then(|| self.held().kept_in(&run.working.entries, &self.least));
+        let quality = (status == Status::Compacted).then(|| self.held().kept_in(run.working.entries(), &self.least));
         let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
         let status = if is_hollow { Status::Hollow } else { status };
-        Attempt { chain, run, status, quality, judged_us: microseconds(judging), archived }
+        Attempt { chain: chain.ids(), run, status, quality, judged_us: microseconds(judging), archived }
     }
 
     fn held(&self) -> &Held<'a> {
         self.held.get_or_init(|| {
-            let layout = self.layout.get_or_init(|| self.start.layout(self.pins));
-            Held::of(self.context, self.whole, &self.start.entries, &self.start.view(layout, self.context))
+            let layout = self.layout.get_or_init(|| self.start.layout(self.context.pins));
+            Held::of(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
         })
     }
 

@@ -7,7 +7,7 @@ use epitome_strategy::commands::{exit_code, is_failure, outcome, script_of};
 use epitome_strategy::tools::ToolKind;
 
 use super::claims::folded;
-use crate::rules::commands::command_of;
+use crate::rules::command_line::command_of;
 
 /// Exit codes of what was ended from outside: it neither failed nor succeeded.
 const ENDED: [i32; 4] = [124, 130, 137, 143];

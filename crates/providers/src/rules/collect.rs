@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use epitome_strategy::cut::Focus;
 use epitome_strategy::session::{Position, units};
 use epitome_strategy::{
-    Content, Entry, EntryKey, EntryTokens, Language, Message, Origin, Protection, Role, SummaryTask, UnitKind, View,
+    Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, Role, SummaryTask, UnitKind, View,
 };
 
-use super::earlier::{self, Earlier};
+use super::collector::Collector;
+use super::earlier;
 use super::languages;
 use super::lines::{Line, Lines, Section, clip, columns, exact_words};
 use super::speech::{conversational, exactness, is_boilerplate, is_finding, is_imperative, is_standing, sentences};
-use super::wording::pick;
 use super::{tasks, work};
 
 /// The most columns of a quoted sentence.
@@ -21,8 +21,6 @@ const QUOTE: usize = 300;
 const MOST_TYPED: usize = 40;
 /// Memories that a summary holds; the most important come first.
 const MOST_MEMORIES: usize = 10;
-/// The newest messages count most: what recency adds at most to a line's value.
-const RECENCY: f32 = 1.5;
 
 /// Every line that a summary of `task` could have.
 pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
@@ -58,27 +56,7 @@ pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
     collector.lines.into_vec()
 }
 
-/// Lines in the making.
-pub(crate) struct Collector {
-    pub(crate) lines: Lines,
-    pub(crate) language: Language,
-    count: f32,
-    /// Whether nobody calls a tool: then what people tell each other is the content.
-    is_conversation: bool,
-    pub(crate) earlier: Earlier,
-}
-
 impl Collector {
-    /// What the place of a message adds to a line's value: 0 for the oldest, [`RECENCY`] for the newest.
-    pub(crate) fn recency(&self, message: u32) -> f32 {
-        RECENCY * (message as f32 + 1.0) / self.count
-    }
-
-    /// One of two wordings.
-    pub(crate) fn pick(&self, english: &'static str, chinese: &'static str) -> &'static str {
-        pick(self.language, english, chinese)
-    }
-
     fn speech(&mut self, view: &View<'_>) {
         let mut first = true;
         let last_step = view.units().iter().rposition(|unit| unit.kind == UnitKind::Step);

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::commands::{exit_code, first_command, first_error, is_failure, is_looking, outcome, script_of};
+use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, outcome};
 use epitome_strategy::{Call, ToolOutput};
 
-use super::collect::Collector;
-use super::files::written_by_command;
+use super::collector::Collector;
+use super::command_line::{command_of, written_by_command};
 use super::lines::{Section, clip};
 
 /// One run of a command.
@@ -46,11 +46,6 @@ impl Run {
     fn key(&self) -> String {
         self.command.split_whitespace().filter(|word| !word.contains('=')).take(2).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// The command that a call runs, on one line, a change of folder in front of it left out.
-pub(crate) fn command_of(call: &Call<'_>) -> Option<String> {
-    clip(&first_command(&script_of(call)?)?, 140)
 }
 
 /// Adds a line for every command, and one for every error that a run of one ended with.

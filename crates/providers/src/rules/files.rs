@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Facts, FileAccess};
 
-use super::collect::Collector;
-use super::commands::command_of;
+use super::collector::Collector;
+use super::command_line::{command_of, read_by_command, written_by_command};
 use super::lines::Section;
 use super::wording::FILE_VERBS;
 
@@ -151,32 +151,6 @@ fn defined_names(arguments: &str) -> Vec<String> {
     names
 }
 
-/// The file that a command like `cat x` or `sed -n 1,9p x` reads.
-fn read_by_command(command: &str) -> Option<&str> {
-    if command.contains(['|', '>', '<', ';', '&', '*', '…']) {
-        return None;
-    }
-    let program = command.split_whitespace().next()?;
-    let reads = matches!(program, "cat" | "head" | "tail" | "less" | "nl" | "bat")
-        || (program == "sed" && command.contains(" -n "));
-    let path = command.split_whitespace().next_back().filter(|_| reads)?.trim_matches(['"', '\'']);
-    (path != program && !path.starts_with('-') && path.contains(['/', '.'])).then_some(path)
-}
-
-/// The file that `cat <<'EOF' > x` writes or `sed -i s/a/b/ x` edits, with which of [`FILE_VERBS`] it is.
-pub(crate) fn written_by_command(command: &str) -> Option<(&str, usize)> {
-    let program = command.split_whitespace().next()?;
-    let (path, verb) = if matches!(program, "cat" | "tee") && command.contains("<<") {
-        (command.split('>').nth(1)?.split_whitespace().next()?, 0)
-    } else if program == "sed" && command.contains(" -i") && !command.contains([';', '|', '&', '…']) {
-        (command.split_whitespace().next_back()?, 1)
-    } else {
-        return None;
-    };
-    let path = path.trim_matches(['"', '\'']);
-    path.contains(['/', '.']).then_some((path, verb))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,22 +160,5 @@ mod tests {
         let check = |arguments: &str, expect: &[&str]| assert_eq!(defined_names(arguments), expect);
         check(r#"{"new_string":"pub fn parse() {\n    let x;\n}\nstruct Lexer {"}"#, &["fn parse", "struct Lexer"]);
         check("*** Begin Patch\n+def run(self):\n+    # a function that\n", &["def run"]);
-    }
-
-    #[test]
-    fn commands_that_write_a_file() {
-        let check = |command: &str, expect| assert_eq!(written_by_command(command), expect, "{command}");
-        check("cat <<'EOF' > src/a.py", Some(("src/a.py", 0)));
-        check("sed -i s/a/b/ a.rs", Some(("a.rs", 1)));
-        check("sed -n 1,2p a.rs", None);
-    }
-
-    #[test]
-    fn commands_that_read_a_file() {
-        let check = |command: &str, expect: Option<&str>| assert_eq!(read_by_command(command), expect, "{command}");
-        check("cat src/a.rs", Some("src/a.rs"));
-        check("sed -n 1,90p 'src/a.rs'", Some("src/a.rs"));
-        check("cat a.rs | head", None);
-        check("cargo test", None);
     }
 }

@@ -1,7 +1,9 @@
 //! The rule summarizer: lines that say something, the most valuable ones that fit.
 
 mod collect;
-pub(crate) mod commands;
+mod collector;
+pub(crate) mod command_line;
+mod commands;
 mod earlier;
 mod files;
 mod fill;

@@ -4,7 +4,7 @@ use epitome_strategy::View;
 use epitome_strategy::tools::ToolKind;
 use serde_json::Value;
 
-use super::collect::Collector;
+use super::collector::Collector;
 use super::lines::{Section, clip};
 
 /// Collects the items of the newest task list that a call wrote: open ones as open, finished ones as done. Returns whether

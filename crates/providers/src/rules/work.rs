@@ -7,7 +7,7 @@ use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Call, ToolOutput, View};
 use serde_json::Value;
 
-use super::collect::Collector;
+use super::collector::Collector;
 use super::commands::{Run, commands};
 use super::files::files;
 use super::lines::{Section, clip};

@@ -1,0 +1,113 @@
+//! What a compaction comes to: the epoch, and the report with a receipt for every message.
+
+use std::sync::Arc;
+
+use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin};
+
+use crate::context::Context;
+use crate::draft::Draft;
+use crate::least::{floor_of, not_worthwhile, staying, stopped};
+use crate::quality::Attempt;
+use crate::receipts;
+use crate::report::{Mode, Report, Status, Timings, saved_ratio};
+use crate::request::{Pins, Request};
+use crate::run::Written;
+use crate::select::Selected;
+use crate::working::Working;
+
+/// Turns the attempt that is taken into a draft: the epoch, and the report with a receipt for every message.
+pub(crate) fn conclude(
+    context: &Context<'_>,
+    start: &Working,
+    request: &Request,
+    mode: Mode,
+    selected: Selected,
+    attempt: Attempt,
+) -> Draft {
+    let (session, pins) = (context.session, context.pins);
+    let Attempt { chain, run, status, quality, .. } = attempt;
+    let working = &run.working;
+    let compacted = status.is_compaction();
+    let layout = start.layout_as(pins, working);
+    let first_changed = working.first_change().filter(|_| compacted);
+    let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
+    let lost = first_changed
+        .map_or(0, |first| start.tokens().get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
+    let summary = shown_summary(&run.summaries, working, context.epoch).filter(|_| compacted);
+    let stays = staying(start, &layout, request.target);
+    let tokens_after = if compacted { working.total } else { start.total };
+    let report = Report {
+        status,
+        budget: request.limit.max(request.target),
+        tokens_before: start.total,
+        tokens_after,
+        saved_ratio: saved_ratio(start.total, tokens_after),
+        floor: (status == Status::Infeasible).then(|| floor_of(working, pins)),
+        stays,
+        stopped: match status {
+            Status::NoChange if run.steps.is_empty() && is_vain(start, pins, request) => {
+                Some(not_worthwhile(start, pins, stays, request.worthwhile))
+            }
+            Status::Compacted | Status::Hollow => stopped(working, pins, request.target),
+            Status::NoChange => stopped(start, pins, request.target),
+            Status::Infeasible | Status::RolledBack => None,
+        },
+        messages_before: start.entries().len() as u32,
+        messages_after: if compacted { working.entries().len() } else { start.entries().len() } as u32,
+        task: selected.verdict,
+        mode,
+        chain,
+        cycle: session.cycle() + u32::from(compacted),
+        trigger: request.trigger,
+        first_changed_message: first_changed.map(|first| first as u32),
+        cache_loss_tokens: lost,
+        edits: if compacted { receipts::edits(start, working, context.epoch) } else { Vec::new() },
+        messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
+        steps: run.steps,
+        quality,
+        recent: working.recent(start, pins),
+        flushed_memories: 0,
+        summary: summary.map(|written| written.text.clone()),
+        summary_by: summary.and_then(|written| written.by_strategy.clone()),
+        summarizer: run.summarizer,
+        counter: context.counter.name().to_owned(),
+        timings: Timings::default(),
+    };
+    let epoch = compacted.then(|| Epoch {
+        id: context.epoch,
+        origin: EpochOrigin::Engine,
+        trigger: request.trigger,
+        log_length: session.log().len() as u32,
+        tokens_before: Some(start.total),
+        tokens_after: Some(working.total),
+        edits: working.edits.clone(),
+        synthetics: working.synthetics.clone(),
+        choice: Some(selected.choice),
+        summarizer: report.summarizer.record().map(Arc::new),
+        undone: false,
+    });
+    let is_changed = |entry: &Entry| entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. });
+    let counts = working.counts_where(is_changed);
+    Draft { report, epoch, counts, made_from: session.state_hash() }
+}
+
+/// Whether less may leave than what is worth a compaction. What must stay and is over the limit by itself is another matter:
+/// that has to be said in any case. Linear in the units.
+pub(crate) fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
+    if request.worthwhile == 0 {
+        return false;
+    }
+    let stays = staying(start, &start.layout(pins), request.target);
+    start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
+}
+
+/// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.
+fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
+    let is_shown = |index: u32| {
+        let key = EntryKey::Synthetic { epoch, index };
+        working.entries().iter().any(|entry| entry.key == key)
+    };
+    let mut shown = summaries.iter().rev().filter(|written| is_shown(written.number)).peekable();
+    let newest = shown.peek().copied();
+    shown.find(|written| written.by_strategy.is_none()).or(newest)
+}

@@ -1,0 +1,162 @@
+//! Editing a view: what an edit removes is archived, the edit is applied, counted and written down.
+
+use std::sync::Arc;
+
+use epitome_session::{EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role};
+use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Tokens, View};
+
+use crate::context::Context;
+use crate::guard::{self, Guard, Refusal};
+use crate::ledger::count_message;
+use crate::slots::Slot;
+use crate::working::{Layout, Working};
+
+/// The view of one compaction, what stays the same during it, and the archive for what leaves: everything that an edit
+/// takes. Strategies' edits and the engine's own stages are made through it.
+pub(crate) struct Editor<'e> {
+    pub working: Working,
+    pub context: &'e Context<'e>,
+    pub archive: &'e mut dyn Archive,
+}
+
+/// What stands for messages that leave.
+pub(crate) struct Replacement<'a> {
+    /// [`Origin::Summary`] or [`Origin::Notice`].
+    pub origin: Origin,
+    /// Turns the archive's handle into its text.
+    pub write: &'a dyn Fn(&str) -> String,
+}
+
+/// An edit of one block: who makes it, where, and why.
+pub(crate) struct BlockEdit<'a> {
+    pub strategy: &'a str,
+    pub at: BlockRef,
+    pub reason: Reason,
+}
+
+impl<'a> BlockEdit<'a> {
+    pub(crate) fn new(strategy: &'a str, message: u32, block: u32, reason: Reason) -> Self {
+        Self { strategy, at: BlockRef { message, block }, reason }
+    }
+}
+
+impl<'e> Editor<'e> {
+    pub(crate) fn new(working: Working, context: &'e Context<'e>, archive: &'e mut dyn Archive) -> Self {
+        Self { working, context, archive }
+    }
+
+    /// A copy of the view with an archive of its own, to try out what edits come to.
+    pub(crate) fn fork<'f>(&self, archive: &'f mut dyn Archive) -> Editor<'f>
+    where
+        'e: 'f,
+    {
+        Editor::new(self.working.clone(), self.context, archive)
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.working.layout(self.context.pins)
+    }
+
+    pub(crate) fn view<'v>(&'v self, layout: &'v Layout) -> View<'v> {
+        self.working.view(layout, self.context)
+    }
+
+    /// The positions of the messages of `wanted` units, if all of them may leave.
+    pub(crate) fn leaving(&self, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
+        self.working.leaving(self.context.guards, layout, wanted)
+    }
+
+    fn archive_messages(&mut self, positions: &[usize]) -> Result<Arc<str>, Refusal> {
+        archive_first(self.context, self.archive, Archived::Messages(self.working.recorded(positions)))
+    }
+
+    /// Takes the messages at `positions` out of the view.
+    pub(crate) fn drop_messages(
+        &mut self,
+        strategy: &str,
+        positions: &[usize],
+        reason: Reason,
+    ) -> Result<Tokens, Refusal> {
+        let recall = self.archive_messages(positions)?;
+        let saved = self.working.tokens_of(positions);
+        let changes = self.working.remove(positions);
+        let edit = self.working.record(EditKind::Drop, strategy, reason);
+        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
+        Ok(saved)
+    }
+
+    /// Replaces the messages at `positions`, a run of neighbours, by one message, which stands where the first of them
+    /// stood.
+    pub(crate) fn replace_messages(
+        &mut self,
+        strategy: &str,
+        positions: &[usize],
+        reason: Reason,
+        replacement: Replacement<'_>,
+    ) -> Result<Tokens, Refusal> {
+        let context = self.context;
+        self.working.check_order(context.guards, positions)?;
+        let recall = self.archive_messages(positions)?;
+        let sequence = self.working.synthetics.len() as u32;
+        let id = context.free_id(sequence as usize);
+        let role = match replacement.origin {
+            Origin::Summary => context.summary_role.role(),
+            // Others may have to open the conversation.
+            _ => Role::User,
+        };
+        let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
+        let tokens = count_message(context.counter, &message);
+        let before = self.working.tokens_of(positions);
+        let saved = if context.guards.on(Guard::Progress) {
+            guard::progress(before, tokens.total)?
+        } else {
+            before.saturating_sub(tokens.total)
+        };
+        let position = Position::in_place_of(self.working.entries()[positions[0]].position, context.epoch, sequence);
+        let (level, covers) = (self.working.level_above(positions), self.covered(positions));
+        let changes = self.working.remove(positions);
+        let edit = self.working.record(EditKind::Summarize, strategy, reason);
+        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
+        edit.into = Some(sequence);
+        let slot = self.slot(position, message, tokens, level);
+        self.working.add(slot, covers);
+        Ok(saved)
+    }
+
+    /// Writes a message that stands for nothing that left: an answer, an opening. It saves nothing and is reported.
+    pub(crate) fn write(&mut self, strategy: &str, position: Position, mut message: Message, reason: Reason) {
+        message.id = self.context.free_id(self.working.synthetics.len());
+        let tokens = count_message(self.context.counter, &message);
+        self.working.record(EditKind::Summarize, strategy, reason);
+        let slot = self.slot(position, message, tokens, 0);
+        self.working.add(slot, 0);
+    }
+
+    /// A message of the engine's, numbered as the next of this compaction.
+    fn slot(&self, position: Position, message: Message, tokens: EntryTokens, level: u32) -> Slot {
+        let key = EntryKey::Synthetic { epoch: self.context.epoch, index: self.working.synthetics.len() as u32 };
+        Slot { entry: Entry::new(key, position, Arc::new(message)), tokens, is_marked: false, level }
+    }
+
+    /// How many messages of the log the entries at `positions` stand for.
+    pub(crate) fn covered(&self, positions: &[usize]) -> usize {
+        let of = |key: EntryKey| match key {
+            EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => self.working.covers(index),
+            other => self.context.session.covered(other) as usize,
+        };
+        positions.iter().map(|position| of(self.working.entries()[*position].key)).sum()
+    }
+}
+
+/// Archives `item`, before the edit that removes it is applied. Returns its handle.
+pub(crate) fn archive_first(
+    context: &Context<'_>,
+    archive: &mut dyn Archive,
+    item: Archived,
+) -> Result<Arc<str>, Refusal> {
+    match archive.put(item) {
+        Ok(handle) => Ok(handle),
+        Err(_) if !context.guards.on(Guard::ArchiveFirst) => Ok(Arc::from("lost")),
+        Err(error) => Err(Refusal::Archive(error.to_string())),
+    }
+}
