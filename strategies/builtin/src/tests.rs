@@ -134,3 +134,22 @@ fn an_id_is_taken_once() {
     let mut registry = registry();
     assert_eq!(register(&mut registry), Err(RegistryError::Duplicate("superseded-reads".to_owned())));
 }
+
+#[path = "../build.rs"]
+#[allow(dead_code)]
+mod build;
+
+#[test]
+fn a_line_of_the_manifest_is_a_strategy() {
+    let check = |manifest: &str, expect: &[(&str, &str)]| {
+        let found: Vec<_> = build::strategies(manifest).map(|id| (id, build::type_name(id))).collect();
+        let found: Vec<_> = found.iter().map(|(id, name)| (*id, name.as_str())).collect();
+        assert_eq!(found, expect, "{manifest}");
+    };
+    let line = "epitome-tool-results = { path = \"../tool-results\" }";
+    check(
+        &format!("[dependencies]\nepitome-strategy.workspace = true\n# one\n{line}\n"),
+        &[("tool-results", "ToolResults")],
+    );
+    check(&format!("[package]\nname = \"x\"\n[dependencies]\nserde = \"1\"\n[dev-dependencies]\n{line}\n"), &[]);
+}
