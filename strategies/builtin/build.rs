@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path};
 
 /// The strategies among the dependencies of `manifest`, in their order.
-fn strategies(manifest: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn strategies(manifest: &str) -> impl Iterator<Item = &str> {
     let dependencies = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
     let names =
         dependencies.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split([' ', '=', '.']).next());
@@ -11,7 +11,7 @@ fn strategies(manifest: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `tool-results` as the name of a type.
-fn type_name(id: &str) -> String {
+pub(crate) fn type_name(id: &str) -> String {
     let capitalise = |word: &str| word[..1].to_uppercase() + &word[1..];
     id.split('-').map(capitalise).collect()
 }
