@@ -1,68 +1,13 @@
 //! Channels to models, and which of them writes summaries.
 
-use std::path::Path;
-
 use epitome_providers::chat::ChannelKind;
-use epitome_strategy::{SettingType, settings};
+use epitome_strategy::SettingType;
 
-use crate::config::{Config, Source};
-use crate::error::{Problem, suggestion};
-use crate::values::{AskName, ChannelKindName, Parameters, SummarizerChoice};
-
-settings! {
-    /// `[channels.NAME]`: how a service with models is reached.
-    pub struct ChannelTable {
-        /// What the service speaks: `openai` for `/chat/completions`, as most servers do, or `anthropic` for its messages.
-        kind: ChannelKindName = ChannelKindName::OpenAi;
-        /// What the service's addresses begin with, such as `http://localhost:11434/v1`; empty for OpenAI's or Anthropic's
-        /// own.
-        base_url: String = String::new();
-        /// The environment variable that holds the key; empty for a service that wants none, and at OpenAI and Anthropic
-        /// themselves for `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
-        key_variable: String = String::new();
-        /// A file that holds the key and nothing else, in place of `key_variable`.
-        key_file: String = String::new();
-        /// The models that may be asked for, the usual one first; empty for any.
-        models: Vec<String> = Vec::new();
-        /// Whether the channel may be used for compaction.
-        compaction: bool = true;
-        /// Whether it is the one that is meant where several channels for compaction fit and none is named.
-        default: bool = false;
-        /// The longest wait for one try.
-        timeout_seconds: u32 = 120, in 1..=3_600, unit "seconds";
-        /// How often a request is tried, the first time included, where the service is busy or cannot be reached.
-        tries: u32 = 3, in 1..=20, unit "tries";
-        /// The longest wait between two tries. A service that asks for a longer one is not asked again.
-        longest_wait_seconds: u32 = 30, in 0..=3_600, unit "seconds";
-        /// Tokens that request and answer may take together; 0 for what is known of the model, and 32,768 where nothing
-        /// is. Set it for a server that was started with a smaller context than its model has.
-        window: u32 = 0, in 0..=1_000_000_000, unit "tokens";
-        /// Parameters that every request carries beside its own, or in their place, such as `{ top_p = 0.9 }`.
-        extra: Parameters = Parameters::default(), unit "table of parameters";
-    }
-}
-
-impl ChannelTable {
-    /// Whether the key that it names is there: its variable is set, or its file exists; `None` where it names none.
-    pub fn has_key(&self) -> Option<bool> {
-        match (self.variable(), self.key_file.as_str()) {
-            ("", "") => None,
-            ("", file) => Some(Path::new(file).is_file()),
-            (variable, _) => Some(std::env::var_os(variable).is_some_and(|key| !key.is_empty())),
-        }
-    }
-
-    /// The environment variable that the key is read from, the usual one of the service included.
-    pub(crate) fn variable(&self) -> &str {
-        let is_own = self.base_url.is_empty() && self.key_file.is_empty();
-        if self.key_variable.is_empty() && is_own { self.kind.own_service().1 } else { &self.key_variable }
-    }
-
-    /// What the service's addresses begin with, its own address where none is set.
-    pub fn address(&self) -> &str {
-        if self.base_url.is_empty() { self.kind.own_service().0 } else { &self.base_url }
-    }
-}
+use crate::config::Config;
+use crate::error::{Place, Problem, suggestion};
+use crate::named::ChannelTable;
+use crate::source::Source;
+use crate::values::{AskName, SummarizerChoice};
 
 /// The channel and the model that write summaries.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +25,16 @@ const COMPACTING: &str =
     "write [channels.claude] with `kind = \"anthropic\"` and `models = [\"…\"]`; docs/models.md has more";
 
 impl Config {
+    /// The names of the channels.
+    pub fn channels(&self) -> impl Iterator<Item = &str> {
+        self.channels.keys().map(String::as_str)
+    }
+
+    /// A channel by its name.
+    pub fn channel(&self, name: &str) -> Option<&ChannelTable> {
+        self.channels.get(name)
+    }
+
     /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
         let by_preset = matches!(self.set_by("summary.summarizer"), Source::Preset(_));
@@ -186,7 +141,7 @@ impl Config {
     }
 
     /// Where the file names who writes summaries: at the key `name`, else at one of the others.
-    fn summary_place(&self, name: &str) -> Option<crate::error::Place> {
+    fn summary_place(&self, name: &str) -> Option<Place> {
         [name, "summarizer", "channel", "model"].iter().find_map(|key| self.place(&format!("summary.{key}")))
     }
 }

@@ -1,20 +1,21 @@
 //! What only shows in combination, or against the strategies that there are.
 
 use epitome_engine::Mode;
-use epitome_strategy::Registry;
+use epitome_strategy::{Registry, SettingsTable};
 
-use crate::agents::{self, NEVER};
 use crate::channels;
-use crate::config::{Config, describe};
+use crate::config::Config;
 use crate::embeddings;
-use crate::error::{Problem, suggestion};
+use crate::error::{Place, Problem, suggestion};
 use crate::external::{self, COMMAND};
 use crate::lexicon;
+use crate::named::AgentTable;
+use crate::thresholds::{NEVER, describe};
 
 /// Every problem of `config` beyond types and bounds of single values, those of its agents included.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = of_one(config, registry);
-    problems.extend(agents::problems(config, registry, &problems));
+    problems.extend(agents(config, registry, &problems));
     problems
 }
 
@@ -30,6 +31,31 @@ pub(crate) fn of_one(config: &Config, registry: &Registry) -> Vec<Problem> {
     problems.extend(chains(config, registry));
     problems.extend(strategies(config, registry));
     problems
+}
+
+/// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
+fn agents(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    config.agents().flat_map(|name| problems_of_agent(config, name, registry, known)).collect()
+}
+
+/// The same of one agent; `known` are the problems of the configuration for all.
+pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    let Ok(agent) = config.for_agent(name) else { return Vec::new() };
+    let its_own = |mut problem: Problem| {
+        problem.message = format!("agent `{name}`: {}", problem.message);
+        let key = format!("agents.{name}");
+        let is_its_own = |place: &Place| {
+            AgentTable::FIELDS
+                .iter()
+                .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
+        };
+        if !problem.place.as_ref().is_some_and(is_its_own) {
+            problem.place = config.place(&key);
+        }
+        problem
+    };
+    let problems = of_one(&agent, registry).into_iter();
+    problems.filter(|problem| !known.contains(problem)).map(its_own).collect()
 }
 
 fn budget(config: &Config) -> Vec<Problem> {
@@ -167,7 +193,7 @@ pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
 }
 
 impl Problem {
-    fn at(mut self, place: Option<crate::error::Place>) -> Self {
+    fn at(mut self, place: Option<Place>) -> Self {
         self.place = place;
         self
     }

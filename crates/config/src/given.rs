@@ -4,12 +4,14 @@ use epitome_engine::{Mode, Threshold};
 use epitome_strategy::{Field, Registry, SettingsTable, Value};
 use serde_json::Map;
 
-use crate::agents::{self, AgentTable, NEVER};
 use crate::channels;
-use crate::check;
-use crate::config::{Config, Source};
+use crate::check::{of_one, problems_of_agent};
+use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
 use crate::keys::{NAMED, Section};
+use crate::named::AgentTable;
+use crate::source::Source;
+use crate::thresholds::NEVER;
 use crate::values::SummarizerChoice;
 
 /// What an agent's settings come to: for each key of `[agents.NAME]` what is in force.
@@ -48,7 +50,7 @@ impl Config {
     ) -> Result<Self, ConfigErrors> {
         let (config, mut problems) = self.with_table("agents", name, settings);
         if problems.is_empty() {
-            problems = agents::problems_of(&config, name, registry, &check::of_one(&config, registry));
+            problems = problems_of_agent(&config, name, registry, &of_one(&config, registry));
         }
         ConfigErrors::check(problems)?;
         Ok(config)
@@ -100,8 +102,8 @@ impl Config {
         if let Some(table) = read.agents.get(NAME) {
             config.take(table, |key| if settings.contains_key(key) { Source::Given } else { Source::Default });
         }
-        let known = check::of_one(self, registry);
-        let mut problems = check::of_one(&config, registry);
+        let known = of_one(self, registry);
+        let mut problems = of_one(&config, registry);
         problems.retain(|problem| !known.contains(problem));
         ConfigErrors::check(problems)?;
         Ok(config)

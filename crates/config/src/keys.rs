@@ -2,11 +2,9 @@
 
 use epitome_strategy::{Field, SettingsTable};
 
-use crate::agents::AgentTable;
-use crate::channels::ChannelTable;
 use crate::error::{Problem, suggestion};
 use crate::live::{LiveTable, TriggersTable};
-use crate::models::ModelTable;
+use crate::named::{AgentTable, ChannelTable, ModelTable};
 use crate::tables::{
     BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
     SelectTable, SummaryTable,

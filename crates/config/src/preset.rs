@@ -184,7 +184,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use super::*;
-    use crate::config::{Config, Source};
+    use crate::config::Config;
+    use crate::source::Source;
 
     #[test]
     fn every_value_of_a_preset_is_taken() {

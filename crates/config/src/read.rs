@@ -2,20 +2,33 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{SettingType, Value};
+use epitome_strategy::{Registry, SettingType, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{Config, Source};
-use crate::error::{Place, Problem, suggestion};
+use crate::check::check;
+use crate::config::Config;
+use crate::error::{ConfigErrors, Place, Problem, suggestion};
 use crate::keys::{ALIASES, Alias, AliasValue, NAMED, SECTIONS, TOP_LEVEL, keys};
 use crate::preset::Preset;
+use crate::source::Source;
 use crate::values::SummarizerChoice;
+
+impl Config {
+    /// Reads a file's text: defaults, then its preset, then its keys. `file` is what problems call the file. Every problem
+    /// at once, those with what `registry` knows included. Linear in the text.
+    pub fn parse(text: &str, file: &str, registry: &Registry) -> Result<Self, ConfigErrors> {
+        let (config, mut problems) = read(text, file);
+        problems.extend(check(&config, registry));
+        ConfigErrors::check(problems)?;
+        Ok(config)
+    }
+}
 
 type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
 /// The configuration that `text` gives, as far as it can be read, and what is wrong with it.
-pub(crate) fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
+fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let root = table.get_ref();
     let mut reader = Reader { text, root, file: Arc::from(file), config: Config::default(), problems: Vec::new() };

@@ -16,8 +16,9 @@ use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
 use crate::lexicon;
 use crate::live::LiveSettings;
-use crate::models::{Models, UnknownModel, fitted};
+use crate::models::{Models, UnknownModel};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
+use crate::thresholds::fitted;
 use crate::values::{OnFailure, SummarizerChoice};
 
 /// The strategy that clears old results below the thresholds.

@@ -16,9 +16,10 @@ use epitome_providers::model::{
 };
 use epitome_strategy::{Summarizer, Tokens};
 
-use crate::channels::{ChannelTable, Chosen};
+use crate::channels::Chosen;
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
+use crate::named::ChannelTable;
 use crate::values::{AskName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use epitome_providers::process::ProcessStrategy;
 use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
 
-use crate::config::default_chain;
+use crate::chains::default_chain;
 use crate::keys::{NAMED, SECTIONS, Section};
 use crate::preset::Preset;
 
