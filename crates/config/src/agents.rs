@@ -13,17 +13,17 @@ use crate::values::{Limit, SelectMode, SummarizerChoice};
 impl Config {
     /// The names of the agents that have settings of their own.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
-        self.agents.keys().map(String::as_str)
+        self.tables.agents.keys().map(String::as_str)
     }
 
     /// The configuration for one agent: that for all with the agent's own settings over it. The error names the agents
     /// that there are. What only shows in combination is found by [`build`](Self::build), and was by
     /// [`parse`](Self::parse).
     pub fn for_agent(&self, name: &str) -> Result<Self, Problem> {
-        let Some(table) = self.agents.get(name) else {
+        let Some(table) = self.tables.agents.get(name) else {
             let help = match suggestion(name, self.agents()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None if self.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
+                None if self.tables.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
                 None => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
             };
             return Err(Problem::new(None, format!("there is no agent `{name}`")).with_help(help));
@@ -65,12 +65,12 @@ impl Config {
         take("chain", "select.mode", SelectMode(mode).to_value());
         if is_set("channel") && !is_set("model") {
             // The model for all is one of another channel.
-            config.summary.model.clear();
+            config.tables.summary.model.clear();
         }
         if (is_set("channel") || is_set("model")) && !is_set("summarizer") {
             // Who names a model wants it asked.
-            config.summary.summarizer = SummarizerChoice::Llm;
-            config.note_source("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
+            config.tables.summary.summarizer = SummarizerChoice::Llm;
+            config.sources.note("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
         }
         if is_set("threshold_percent") {
             config.set_percent(table.threshold_percent, &source("threshold_percent"));

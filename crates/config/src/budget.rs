@@ -13,16 +13,16 @@ use crate::values::Limit;
 impl Config {
     /// What is known of models: the table that ships, and `[models]` over it.
     pub fn models(&self) -> Models {
-        Models::with(&self.models)
+        Models::with(&self.tables.models)
     }
 
     /// What is known of the model that `[budget] model` names, where one is named. Errors where that is nothing, and the
     /// window is not set beside it either.
     pub(crate) fn model_limits(&self) -> Result<Option<ModelLimits>, UnknownModel> {
-        if self.budget.model.is_empty() {
+        if self.tables.budget.model.is_empty() {
             return Ok(None);
         }
-        match self.models().limits(&self.budget.model) {
+        match self.models().limits(&self.tables.budget.model) {
             Err(_) if !self.model_decides("budget.window") => Ok(None),
             known => known.map(Some),
         }
@@ -30,7 +30,7 @@ impl Config {
 
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
-        let BudgetTable { model: _, window: _, reserve_output: _, soft, hard, target } = self.budget.clone();
+        let BudgetTable { model: _, window: _, reserve_output: _, soft, hard, target } = self.tables.budget.clone();
         let threshold = |limit: Limit| if self.never_compacts { NEVER } else { limit.0 };
         Budget {
             window: self.window(),
@@ -43,12 +43,12 @@ impl Config {
     }
 
     pub(crate) fn window(&self) -> u32 {
-        self.window_of_model().map_or(self.budget.window, |limits| limits.window)
+        self.window_of_model().map_or(self.tables.budget.window, |limits| limits.window)
     }
 
     /// The reserve that file, preset or program set.
     pub(crate) fn configured_reserve(&self) -> Option<u32> {
-        (self.set_by("budget.reserve_output") != Source::Default).then_some(self.budget.reserve_output)
+        (self.sources.get("budget.reserve_output") != Source::Default).then_some(self.tables.budget.reserve_output)
     }
 
     /// The reserve for the answer. The default is made for large windows: in a small one it is a quarter.
@@ -58,7 +58,7 @@ impl Config {
             // A reserve that is set in the file stands over what the model's table says.
             Some(limits) if self.model_decides("budget.reserve_output") => limits,
             Some(limits) => ModelLimits { reserve_output: None, ..limits },
-            None => ModelLimits { window: self.budget.window, ..ModelLimits::default() },
+            None => ModelLimits { window: self.tables.budget.window, ..ModelLimits::default() },
         };
         limits.reserve(configured)
     }
@@ -71,22 +71,16 @@ impl Config {
 
     /// Whether what is known of the model stands over what set a key: the later layer wins, and the key in one layer.
     fn model_decides(&self, key: &str) -> bool {
-        let layer = |source: Source| match source {
-            Source::Default | Source::Llm | Source::Agent => 0,
-            Source::Preset(_) | Source::NoChannel(_) => 1,
-            Source::Model(_) | Source::File(_) | Source::Given => 2,
-            Source::Host => 3,
-        };
-        layer(self.set_by(key)) < layer(self.set_by("budget.model"))
+        self.sources.get(key).layer() < self.sources.get("budget.model").layer()
     }
 
     /// Takes back what the file, or a host's table, says of window and reserve.
     pub(crate) fn forget_window(&mut self) {
         let default = BudgetTable::default();
         for (key, value) in [("window", default.window), ("reserve_output", default.reserve_output)] {
-            if matches!(self.set_by(&format!("budget.{key}")), Source::File(_) | Source::Given) {
-                self.sources.remove(&format!("budget.{key}"));
-                let reset = self.budget.set(key, &value.into());
+            if matches!(self.sources.get(&format!("budget.{key}")), Source::File(_) | Source::Given) {
+                self.sources.forget(&format!("budget.{key}"));
+                let reset = self.tables.budget.set(key, &value.into());
                 debug_assert_eq!(reset, Ok(()), "{key}");
             }
         }

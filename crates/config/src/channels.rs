@@ -27,19 +27,19 @@ const COMPACTING: &str =
 impl Config {
     /// The names of the channels.
     pub fn channels(&self) -> impl Iterator<Item = &str> {
-        self.channels.keys().map(String::as_str)
+        self.tables.channels.keys().map(String::as_str)
     }
 
     /// A channel by its name.
     pub fn channel(&self, name: &str) -> Option<&ChannelTable> {
-        self.channels.get(name)
+        self.tables.channels.get(name)
     }
 
     /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
-        let by_preset = matches!(self.set_by("summary.summarizer"), Source::Preset(_));
-        let has_channel = self.channels.values().any(|channel| channel.compaction);
-        match self.summary.summarizer {
+        let by_preset = matches!(self.sources.get("summary.summarizer"), Source::Preset(_));
+        let has_channel = self.tables.channels.values().any(|channel| channel.compaction);
+        match self.tables.summary.summarizer {
             SummarizerChoice::Llm if by_preset && !has_channel => SummarizerChoice::Rules,
             choice => choice,
         }
@@ -47,8 +47,8 @@ impl Config {
 
     /// Whether a model is to write summaries that no channel leads to: only the one of a conversation can.
     pub(crate) fn asks_conversations_only(&self) -> bool {
-        let table = &self.summary;
-        self.channels.is_empty()
+        let table = &self.tables.summary;
+        self.tables.channels.is_empty()
             && table.channel.is_empty()
             && table.model.is_empty()
             && table.ask == AskName::SameConversation
@@ -56,12 +56,12 @@ impl Config {
 
     /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
     pub(crate) fn chosen(&self) -> Result<Chosen<'_>, Problem> {
-        let (channel, model) = (self.summary.channel.as_str(), self.summary.model.as_str());
+        let (channel, model) = (self.tables.summary.channel.as_str(), self.tables.summary.model.as_str());
         let (name, table) = if channel.is_empty() { self.only_channel(model)? } else { self.named_channel(channel)? };
         let model = match (model, table.models.first()) {
             ("", Some(first)) => first.as_str(),
             ("", None) => {
-                let place = self.place(&format!("channels.{name}")).or_else(|| self.summary_place("channel"));
+                let place = self.sources.place(&format!("channels.{name}")).or_else(|| self.summary_place("channel"));
                 let problem = Problem::new(place, format!("the channel `{name}` lists no models, and none is named"));
                 return Err(problem.with_help("list them with `models = [\"…\"]`, or name one with `[summary] model`"));
             }
@@ -80,8 +80,8 @@ impl Config {
 
     fn named_channel(&self, name: &str) -> Result<(&str, &ChannelTable), Problem> {
         let place = self.summary_place("channel");
-        let Some((name, table)) = self.channels.get_key_value(name) else {
-            let known: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+        let Some((name, table)) = self.tables.channels.get_key_value(name) else {
+            let known: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
             let help = match suggestion(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => EXAMPLE.to_owned(),
@@ -100,6 +100,7 @@ impl Config {
     fn only_channel(&self, model: &str) -> Result<(&str, &ChannelTable), Problem> {
         let has = |table: &ChannelTable| table.models.is_empty() || table.models.iter().any(|known| known == model);
         let usable: Vec<(&str, &ChannelTable)> = self
+            .tables
             .channels
             .iter()
             .filter(|(_, table)| table.compaction)
@@ -115,15 +116,15 @@ impl Config {
         });
         match (fitting.as_slice(), usable.as_slice()) {
             ([one], _) | ([], [one]) => Ok(*one),
-            ([], []) if self.channels.is_empty() => {
-                let choice = self.summary.summarizer.to_value();
+            ([], []) if self.tables.channels.is_empty() => {
+                let choice = self.tables.summary.summarizer.to_value();
                 let message = format!("`summarizer = {choice}` needs a channel to a model, and there is none");
                 let problem = Problem::new(place, message);
-                let compacts = self.summary.summarizer == SummarizerChoice::Provider;
+                let compacts = self.tables.summary.summarizer == SummarizerChoice::Provider;
                 Err(problem.with_help(if compacts { COMPACTING } else { EXAMPLE }))
             }
             ([], []) => {
-                let names: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+                let names: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
                 let message = format!("none of the channels may be used for compaction: {}", names.join(", "));
                 Err(Problem::new(place, message).with_help("set `compaction = true` in one of them"))
             }
@@ -142,14 +143,14 @@ impl Config {
 
     /// Where the file names who writes summaries: at the key `name`, else at one of the others.
     fn summary_place(&self, name: &str) -> Option<Place> {
-        [name, "summarizer", "channel", "model"].iter().find_map(|key| self.place(&format!("summary.{key}")))
+        [name, "summarizer", "channel", "model"].iter().find_map(|key| self.sources.place(&format!("summary.{key}")))
     }
 }
 
 /// What is wrong with channels, and with the choice among them.
 pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
-    let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
+    let is_named = !config.tables.summary.channel.is_empty() || !config.tables.summary.model.is_empty();
     // Whether there is a conversation to ask is known when the configuration is built.
     let is_model = config.summarizer().asks_model() && !config.asks_conversations_only();
     if is_model || is_named {
@@ -167,7 +168,10 @@ fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
         return None;
     }
     let problem = ChannelKind::from(chosen.channel.kind).without_compaction()?;
-    let place = config.place("summary.summarizer").or_else(|| config.place(&format!("channels.{}", chosen.name)));
+    let place = config
+        .sources
+        .place("summary.summarizer")
+        .or_else(|| config.sources.place(&format!("channels.{}", chosen.name)));
     let message = format!("`summarizer = \"provider\"`: the kind of the channel `{}` {problem}", chosen.name);
     Some(Problem::new(place, message).with_help(
         "`summarizer = \"llm\"` has the channel's model write the summary; a channel of `kind = \"anthropic\"` compacts",
@@ -176,11 +180,11 @@ fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
 
 /// What is wrong with one channel by itself.
 pub(crate) fn problem_of(config: &Config, name: &str) -> Option<Problem> {
-    let table = config.channels.get(name)?;
+    let table = config.tables.channels.get(name)?;
     if table.key_variable.is_empty() || table.key_file.is_empty() {
         return None;
     }
-    let place = config.place(&format!("channels.{name}.key_file"));
+    let place = config.sources.place(&format!("channels.{name}.key_file"));
     let problem = Problem::new(place, format!("the channel `{name}` has a `key_variable` and a `key_file`"));
     Some(problem.with_help("keep one of them"))
 }

@@ -47,10 +47,10 @@ pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry
         let is_its_own = |place: &Place| {
             AgentTable::FIELDS
                 .iter()
-                .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
+                .any(|field| config.sources.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
         };
         if !problem.place.as_ref().is_some_and(is_its_own) {
-            problem.place = config.place(&key);
+            problem.place = config.sources.place(&key);
         }
         problem
     };
@@ -60,7 +60,7 @@ pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry
 
 fn budget(config: &Config) -> Vec<Problem> {
     if let Err(unknown) = config.model_limits() {
-        let problem = Problem::new(config.place("budget.model"), unknown.to_string());
+        let problem = Problem::new(config.sources.place("budget.model"), unknown.to_string());
         // What the file says of the window for all does not hold for an agent that runs on another model.
         let help = match config.agent() {
             Some(_) => unknown.help,
@@ -71,7 +71,7 @@ fn budget(config: &Config) -> Vec<Problem> {
     let budget = config.budget();
     let usable = budget.usable();
     // The place of the key that is most likely the wrong one: the first of these that the file sets.
-    let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.place(&format!("budget.{key}")));
+    let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.sources.place(&format!("budget.{key}")));
     if usable == 0 {
         let message = format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
         let problem = Problem::new(place(["reserve_output", "window"]), message);
@@ -103,9 +103,9 @@ fn budget(config: &Config) -> Vec<Problem> {
 }
 
 fn select(config: &Config) -> Vec<Problem> {
-    let (mode, chain) = (config.select.mode.0, config.select.chain.as_str());
+    let (mode, chain) = (config.tables.select.mode.0, config.tables.select.chain.as_str());
     let names = || config.chains.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let place = || config.place("select.chain").or_else(|| config.place("select.mode"));
+    let place = || config.sources.place("select.chain").or_else(|| config.sources.place("select.mode"));
     if mode != Mode::Fixed && !chain.is_empty() {
         let problem = Problem::new(place(), "`chain` is read with `mode = \"fixed\"` only");
         return vec![problem.with_help("set the mode, or leave the key out")];
@@ -127,15 +127,15 @@ fn chains(config: &Config, registry: &Registry) -> Vec<Problem> {
         let chain = config.chain(name).unwrap_or_default();
         let key = format!("chains.{name}");
         if registry.get(name).is_ok() {
-            let problem = Problem::new(config.place(&key), format!("a chain cannot be called `{name}`"));
+            let problem = Problem::new(config.sources.place(&key), format!("a chain cannot be called `{name}`"));
             problems.push(problem.with_help("that is a strategy"));
         }
         if chain.is_empty() {
-            let problem = Problem::new(config.place(&key), format!("the chain `{name}` is empty"));
+            let problem = Problem::new(config.sources.place(&key), format!("the chain `{name}` is empty"));
             problems.push(problem.with_help("a chain takes at least one strategy"));
         }
         for (index, id) in chain.iter().enumerate() {
-            let place = || config.place_of_item(&key, index);
+            let place = || config.sources.place_of_item(&key, index);
             if registry.get(id).is_err() {
                 problems.push(unknown_strategy(id, registry).at(place()));
             } else if chain[..index].contains(id) {
@@ -152,7 +152,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
     for (id, values) in &config.strategies {
         let Ok(registration) = registry.get(id) else {
             // A preset may set what a host's registry does not have; a file may not.
-            if let Some(place) = config.place(&format!("strategies.{id}")) {
+            if let Some(place) = config.sources.place(&format!("strategies.{id}")) {
                 let mut problem = unknown_strategy(id, registry).at(Some(place));
                 if suggestion(id, registry.iter().map(|known| known.meta.id)).is_none() {
                     let help = problem.help.take().unwrap_or_default();
@@ -166,7 +166,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
         for error in errors {
             let key = format!("strategies.{id}.{}", error.name);
             let known = registration.fields.iter().map(|field| field.name);
-            let mut problem = Problem::new(config.place(&key), format!("`{}` {}", error.name, error.problem));
+            let mut problem = Problem::new(config.sources.place(&key), format!("`{}` {}", error.name, error.problem));
             if error.name == COMMAND && known.clone().all(|name| name != COMMAND) {
                 problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
                 problem.help = Some("a program of yours takes an id of its own".to_owned());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use epitome_strategy::{Field, Registration, Registry, SettingType, SettingsTable, TaskKind, Value};
+use epitome_strategy::{Registration, Registry, SettingType, TaskKind, Value};
 
 use crate::chains::default_llm_chain;
 use crate::config::Config;
@@ -26,16 +26,16 @@ pub struct Effective {
 impl Config {
     /// Where an effective value comes from; `key` is spelt with its section.
     pub fn source(&self, key: &str) -> Source {
-        let set = self.set_by(key);
+        let set = self.sources.get(key);
         match (key, set) {
-            ("budget.window", _) if self.window_of_model().is_some() => Source::Model(self.budget.model.clone()),
+            ("budget.window", _) if self.window_of_model().is_some() => Source::Model(self.tables.budget.model.clone()),
             ("budget.reserve_output", set) => match self.window_of_model() {
                 Some(limits) if limits.reserve_output.is_some() || set == Source::Default => {
-                    Source::Model(self.budget.model.clone())
+                    Source::Model(self.tables.budget.model.clone())
                 }
                 Some(_) | None => set,
             },
-            ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.summary.summarizer => {
+            ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.tables.summary.summarizer => {
                 Source::NoChannel(preset)
             }
             (key, Source::Default) if self.is_llm_chain(key) => Source::Llm,
@@ -76,7 +76,7 @@ impl Config {
                 let key = format!("strategies.{id}.{}", field.name);
                 let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
                 match self.source(&key) {
-                    Source::Default if field.name == MAX_SUMMARY_TOKENS && self.summary.max_tokens > 0 => {
+                    Source::Default if field.name == MAX_SUMMARY_TOKENS && self.tables.summary.max_tokens > 0 => {
                         Effective { key, value, source: self.source("summary.max_tokens") }
                     }
                     source => Effective { key, value, source },
@@ -88,19 +88,8 @@ impl Config {
 
     /// What is set of models, channels and agents.
     fn effective_named(&self) -> Vec<Effective> {
-        fn tables<'a, T: SettingsTable>(section: &str, tables: &'a BTreeMap<String, T>) -> Vec<(String, Value)> {
-            let keys = |(name, table): (&'a String, &'a T)| {
-                let key = |field: &Field| Some((format!("{section}.{name}.{}", field.name), table.get(field.name)?));
-                T::FIELDS.iter().filter_map(key).collect::<Vec<_>>()
-            };
-            tables.iter().flat_map(keys).collect()
-        }
-        let all = tables("models", &self.models)
-            .into_iter()
-            .chain(tables("channels", &self.channels))
-            .chain(tables("agents", &self.agents));
         let entry = |(key, value): (String, Value)| Effective { source: self.source(&key), key, value };
-        all.map(entry).filter(|entry| entry.source != Source::Default).collect()
+        self.tables.named_values().into_iter().map(entry).filter(|entry| entry.source != Source::Default).collect()
     }
 
     /// The settings of a strategy that differ from its own defaults; `[summary] max_tokens` among them, where the
@@ -108,8 +97,8 @@ impl Config {
     pub(crate) fn settings(&self, registration: &Registration) -> BTreeMap<String, Value> {
         let mut settings = self.strategies.get(registration.meta.id).cloned().unwrap_or_default();
         let bounds = registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS);
-        if bounds && self.summary.max_tokens > 0 {
-            settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.summary.max_tokens.into());
+        if bounds && self.tables.summary.max_tokens > 0 {
+            settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.tables.summary.max_tokens.into());
         }
         settings
     }
@@ -119,19 +108,7 @@ impl Config {
             "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
             "budget" if name == "window" => Some(self.window().into()),
             "summary" if name == "summarizer" => Some(self.summarizer().to_value()),
-            "budget" => self.budget.get(name),
-            "triggers" => self.triggers.get(name),
-            "live" => self.live.get(name),
-            "counter" => self.counter.get(name),
-            "pins" => self.pins.get(name),
-            "marks" => self.marks.get(name),
-            "proxy" => self.proxy.get(name),
-            "select" => self.select.get(name),
-            "quality" => self.quality.get(name),
-            "summary" => self.summary.get(name),
-            "embeddings" => self.embeddings.get(name),
-            "lexicon" => self.lexicon.get(name),
-            _ => None,
+            _ => self.tables.get(section, name),
         }
     }
 }

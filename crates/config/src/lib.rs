@@ -39,6 +39,7 @@ mod named;
 mod preset;
 mod read;
 mod runtime;
+mod sections;
 mod source;
 mod summarizer;
 mod tables;

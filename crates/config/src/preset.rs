@@ -198,7 +198,7 @@ mod tests {
             let effective = |config: &Config, key: &str| {
                 config.effective(&registry).into_iter().find(|entry| entry.key == key).map(|entry| entry.value)
             };
-            for (key, value) in preset.values(config.budget.soft.0) {
+            for (key, value) in preset.values(config.tables.budget.soft.0) {
                 config
                     .assign(&key, &value, Source::Preset(preset))
                     .unwrap_or_else(|error| panic!("{name} {key} {error}"));

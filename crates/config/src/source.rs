@@ -1,5 +1,6 @@
 //! Where an effective value comes from.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::Place;
@@ -28,6 +29,18 @@ pub enum Source {
     Agent,
 }
 
+impl Source {
+    /// The layer that it is of: what a later one sets stands over what an earlier one does.
+    pub(crate) fn layer(&self) -> u8 {
+        match self {
+            Self::Default | Self::Llm | Self::Agent => 0,
+            Self::Preset(_) | Self::NoChannel(_) => 1,
+            Self::Model(_) | Self::File(_) | Self::Given => 2,
+            Self::Host => 3,
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,5 +54,39 @@ impl fmt::Display for Source {
             Self::Agent => formatter.write_str("default of agents"),
             Self::Llm => formatter.write_str("default where a model writes summaries"),
         }
+    }
+}
+
+/// Who set which key, each spelt with its section.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources(BTreeMap<String, Source>);
+
+impl Sources {
+    /// Who set a key.
+    pub(crate) fn get(&self, key: &str) -> Source {
+        self.0.get(key).cloned().unwrap_or(Source::Default)
+    }
+
+    /// Notes who set a key, or where a file names what is no key of its own, such as an element of a list.
+    pub(crate) fn note(&mut self, key: impl Into<String>, source: Source) {
+        self.0.insert(key.into(), source);
+    }
+
+    /// Forgets who set a key.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    /// The place of a key in the file that set it.
+    pub(crate) fn place(&self, key: &str) -> Option<Place> {
+        match self.0.get(key) {
+            Some(Source::File(place)) => Some(place.clone()),
+            Some(_) | None => None,
+        }
+    }
+
+    /// The place of an item of a list in the file, or that of the whole list.
+    pub(crate) fn place_of_item(&self, key: &str, index: usize) -> Option<Place> {
+        self.place(&format!("{key}[{index}]")).or_else(|| self.place(key))
     }
 }

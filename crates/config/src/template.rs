@@ -6,8 +6,8 @@ use epitome_providers::process::ProcessStrategy;
 use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
 
 use crate::chains::default_chain;
-use crate::keys::{NAMED, SECTIONS, Section};
 use crate::preset::Preset;
+use crate::sections::{NAMED, SECTIONS, Section};
 
 /// Columns of the template's explanations.
 const WIDTH: usize = 100;
