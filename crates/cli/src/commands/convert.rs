@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use epitome::formats::Loaded;
 
 use crate::args::ConvertArgs;
-use crate::failure::Failure;
-use crate::in_place::{Taken, record_again, until_taken};
-use crate::output::Target;
+use crate::failure::{Failure, Outcome};
+use crate::in_place::Taken;
+use crate::output::{self, Target};
 use crate::render::text::plural;
-use crate::{Outcome, emit, input, output};
+use crate::retry::{record_again, until_taken};
+use crate::{emit, input};
 
 pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
     let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;

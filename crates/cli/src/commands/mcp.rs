@@ -9,11 +9,10 @@ use clap::Args;
 use epitome::formats::Format;
 use epitome_mcp::{LocalSession, Place, ReadProblem, RemoteService, ServeProblem, run as run_server};
 
-use crate::Outcome;
 use crate::args::format_parser;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::store::{StoreArgs, variable};
-use crate::{input, output};
+use crate::{configuration, paths, terminal};
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -49,7 +48,7 @@ pub(crate) struct McpArgs {
 pub(crate) fn run(args: &McpArgs, quiet: bool) -> Outcome {
     let ready = |address: SocketAddr| {
         if !quiet {
-            output::tell(&format!("epitome answers on http://{address}/mcp (Ctrl-C stops it)\n"));
+            terminal::tell(&format!("epitome answers on http://{address}/mcp (Ctrl-C stops it)\n"));
         }
     };
     match &args.url {
@@ -66,18 +65,18 @@ pub(crate) fn run(args: &McpArgs, quiet: bool) -> Outcome {
 /// The session on this machine that the arguments name. It is read once, so that what cannot be read is told at once.
 async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
     let registry = epitome::registry();
-    let mut config = input::config(args.config.as_deref(), &registry)?;
+    let mut config = configuration::config(args.config.as_deref(), &registry)?;
     if let Some(agent) = &args.agent {
-        config = input::of_agent(&config, agent)?;
+        config = configuration::of_agent(&config, agent)?;
     }
-    let runtime = input::build_without_model(config, &registry)?;
+    let runtime = configuration::build_without_model(config, &registry)?;
     let session = LocalSession::new(place(args).await?, runtime);
     match session.refresh().await {
         Ok(()) => Ok(session),
         // An agent may begin its file after it has begun its servers.
         Err(problem @ ReadProblem::Missing(_)) if args.file.is_some() => {
             if !quiet {
-                output::note(&format!("{problem} yet: calls are answered when it is"));
+                terminal::note(&format!("{problem} yet: calls are answered when it is"));
             }
             Ok(session)
         }
@@ -87,7 +86,7 @@ async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
 
 async fn place(args: &McpArgs) -> Result<Place, Failure> {
     if let Some(path) = &args.file {
-        if input::is_standard(path) {
+        if paths::is_standard(path) {
             let failure = Failure::usage_text("standard input is where the client speaks");
             return Err(failure.with_help("name the session's file"));
         }

@@ -9,13 +9,14 @@ use epitome::store::SessionFile;
 use epitome::strategy::Archived;
 
 use crate::args::RestoreArgs;
-use crate::failure::Failure;
-use crate::in_place::{Taken, record_again, until_taken};
-use crate::input::{self, shown};
+use crate::failure::{Failure, Outcome};
+use crate::in_place::Taken;
 use crate::kept::Kept;
-use crate::output::Target;
+use crate::output::{self, Target};
+use crate::paths::shown;
 use crate::render::text::plural;
-use crate::{Outcome, emit, output};
+use crate::retry::{record_again, until_taken};
+use crate::{emit, input};
 
 pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
     let file = &args.kept.file;

@@ -13,12 +13,12 @@ use epitome::recall::{Index, Page, Passage, Pool, Query, QueryProblem, Share, So
 use serde::Serialize;
 
 use crate::args::format_parser;
-use crate::failure::Failure;
-use crate::input::{is_standard, shown};
-use crate::render::search::page;
+use crate::failure::{Failure, Outcome};
+use crate::paths::{is_standard, shown};
+use crate::render::search::{Hit, page};
 use crate::render::text::width;
 use crate::store::StoreArgs;
-use crate::{Outcome, output};
+use crate::terminal;
 
 /// Exit code of a search that found nothing, as grep has it.
 const NOTHING: u8 = 1;
@@ -100,19 +100,6 @@ impl SearchArgs {
     }
 }
 
-/// A passage with the session that it is of.
-#[derive(Debug, Serialize)]
-pub(crate) struct Hit {
-    #[serde(flatten)]
-    pub(crate) passage: Passage,
-    /// The file, in a folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) path: Option<String>,
-    /// The session, in a file of several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) session: Option<String>,
-}
-
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct Printed<'a> {
@@ -147,19 +134,19 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> Outcome {
     if args.json {
         let mut text = serde_json::to_string_pretty(&Printed { passages: &hits, more })?;
         text.push('\n');
-        output::standard(text.as_bytes())?;
+        terminal::standard(text.as_bytes())?;
     } else if hits.is_empty() {
         if !quiet {
             let what = if args.page > 1 { "nothing more matches" } else { "nothing matches" };
-            output::tell(&format!("{what} in {}\n", args.place()));
+            terminal::tell(&format!("{what} in {}\n", args.place()));
         }
     } else {
-        output::print(&page(&hits, width()))?;
+        terminal::print(&page(&hits, width()))?;
         if more && !quiet {
             let next = args.page.saturating_add(1);
             let is_last = next as usize > Query::MOST_PAGES;
             let how = if is_last { "ask with other words".to_owned() } else { format!("--page {next}") };
-            output::tell(&format!("more matches: {how}\n"));
+            terminal::tell(&format!("more matches: {how}\n"));
         }
     }
     Ok(if hits.is_empty() { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })

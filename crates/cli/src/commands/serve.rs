@@ -11,9 +11,8 @@ use epitome_server::{
     ChannelHost, Keeping, Limits, Memory, ServeError, Settings, Tokens, Upstreams, log_to_stderr, serve,
 };
 
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::{input, output};
+use crate::failure::{Failure, Outcome};
+use crate::{configuration, terminal};
 
 /// Bytes in a mebibyte, in which sizes are given.
 const MIB: usize = 1 << 20;
@@ -105,9 +104,9 @@ pub(crate) struct LimitArgs {
 
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
-    let mut config = input::config(args.config.as_deref(), &registry)?;
+    let mut config = configuration::config(args.config.as_deref(), &registry)?;
     if let Some(agent) = &args.agent {
-        config = input::of_agent(&config, agent)?;
+        config = configuration::of_agent(&config, agent)?;
     }
     // What goes wrong is told to those who use the service too.
     config.hide_addresses();
@@ -129,11 +128,11 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
     if !settings.upstreams.is_empty() {
         config.has_conversations();
     }
-    let runtime = input::build(&config, &registry)?;
+    let runtime = configuration::build(&config, &registry)?;
     log_to_stderr(&args.log).map_err(|problem| Failure::usage_text(format!("--log: {problem}")))?;
     let ready = |address: SocketAddr| {
         if !quiet {
-            output::tell(&format!("epitome serves on http://{address} (Ctrl-C stops it)\n"));
+            terminal::tell(&format!("epitome serves on http://{address} (Ctrl-C stops it)\n"));
         }
     };
     match serve(runtime, config.registry(&registry), settings, ready) {
@@ -179,13 +178,13 @@ fn keeping(store: Option<&str>) -> Result<Keeping, Failure> {
         None => {}
     }
     let Some(folder) = data_folder() else {
-        output::tell("sessions are not kept: there is no data folder, --store names a place\n");
+        terminal::tell("sessions are not kept: there is no data folder, --store names a place\n");
         return Ok(Keeping::Nowhere);
     };
     let folder = folder.join("epitome");
     if let Err(error) = make_private(&folder) {
         let shown = folder.display();
-        output::tell(&format!("sessions are not kept: `{shown}` cannot be made ({error}), --store names a place\n"));
+        terminal::tell(&format!("sessions are not kept: `{shown}` cannot be made ({error}), --store names a place\n"));
         return Ok(Keeping::Nowhere);
     }
     // What cannot be said in an address cannot be opened; other places can be named.
