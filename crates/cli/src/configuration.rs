@@ -5,13 +5,21 @@ use std::path::Path;
 use epitome::config::{Config, ConfigErrors, Runtime};
 use epitome::strategy::Registry;
 
+use crate::args::ConfigArgs;
 use crate::failure::Failure;
 use crate::input::bytes;
 use crate::paths::shown;
 use crate::render::text::plural;
 
+/// The configuration in force: the file's, or the defaults; that of the agent where one is named.
+pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<Config, Failure> {
+    let config = read(args.config.as_deref(), registry)?;
+    let Some(agent) = &args.agent else { return Ok(config) };
+    config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
+}
+
 /// The configuration in force: the file's, or the defaults.
-pub(crate) fn config(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
+pub(crate) fn read(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
     let Some(file) = file else { return Ok(Config::default()) };
     let bytes = bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -19,11 +27,6 @@ pub(crate) fn config(file: Option<&Path>, registry: &Registry) -> Result<Config,
         Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
     })?;
     Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
-}
-
-/// The configuration of an agent.
-pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<Config, Failure> {
-    config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
 }
 
 /// What a configuration builds, for work that no model is asked for: it needs no key.

@@ -34,10 +34,7 @@ struct Checked<'a> {
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
-    let mut config = configuration::config(args.config.as_deref(), &registry)?;
-    if let Some(agent) = &args.agent {
-        config = configuration::of_agent(&config, agent)?;
-    }
+    let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
     let mut set = |option: &str, key: &str, value: Value| {
         config.set(key, &value).map_err(|problem| Failure::usage_text(format!("{option} {problem}")))
     };

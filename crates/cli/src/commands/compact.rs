@@ -61,7 +61,7 @@ struct Done {
 }
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
-    let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
+    let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;
     let report_target = args.report.as_deref().map(|path| report_target(path, args)).transpose()?;
     let registry = epitome::registry();
     let configuring = Instant::now();
@@ -129,7 +129,7 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
         return Err(failure.with_help("--preview --json prints the report and no session"));
     }
     let target = Target::new(Some(path), Some(&args.input.file))?;
-    if matches!(target, Target::File { is_input: true, .. }) || args.output.as_deref() == Some(path) {
+    if matches!(target, Target::File { is_input: true, .. }) || args.target.output.as_deref() == Some(path) {
         let failure = Failure::usage_text(format!("--report names {}, which is a session's file", path.display()));
         return Err(failure.with_help("name another file"));
     }
@@ -137,10 +137,7 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
 }
 
 fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Job<'a>, Failure> {
-    let mut config = configuration::config(args.config.as_deref(), registry)?;
-    if let Some(agent) = &args.agent {
-        config = configuration::of_agent(&config, agent)?;
-    }
+    let mut config = configuration::read_for_agent(&args.configuration, registry)?;
     summaries::apply(&mut config, args)?;
     let runtime = configuration::build(&config, registry)?;
     let mut request = request(args, &config, &runtime, &config.registry(registry))?;
@@ -216,7 +213,7 @@ impl Job<'_> {
                 bytes = write_again(&loaded, index).map_err(Failure::other)?;
                 bypassed = true;
             }
-            let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.force)?;
+            let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.target.force)?;
             done.report.timings.write_us = Some(microseconds(writing));
             if taken == Taken::Changed {
                 earlier = Some((loaded, done));
@@ -392,7 +389,7 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
     let json = line(&reports)?;
     // The sessions first: a report tells of those that are there.
     if !job.args.preview && !written.is_empty() {
-        let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.force)?;
+        let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
         if taken == Taken::Changed {
             return Err(busy(file));
         }

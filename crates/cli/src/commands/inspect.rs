@@ -13,7 +13,7 @@ use crate::{configuration, input, paths, terminal};
 
 pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
-    let config = configuration::config(args.config.as_deref(), &registry)?;
+    let config = configuration::read(args.config.as_deref(), &registry)?;
     let runtime = configuration::build_without_model(config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;
     let single = loaded.sessions.len() == 1 || args.input.session.is_some();

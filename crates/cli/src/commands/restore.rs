@@ -20,7 +20,7 @@ use crate::{emit, input};
 
 pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
     let file = &args.kept.file;
-    let target = Target::new(args.output.as_deref(), Some(file))?;
+    let target = Target::new(args.target.output.as_deref(), Some(file))?;
     let mut again = false;
     let (what, index, taken) = until_taken(file, || {
         // What there is to say of the file was said when it was first read.
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
             Kept::Stored { bytes, .. } => bytes,
             Kept::Recorded { loaded, .. } => &loaded.bytes,
         };
-        let taken = target.take(&bytes, input, original.as_ref(), args.force)?;
+        let taken = target.take(&bytes, input, original.as_ref(), args.target.force)?;
         let index = match &kept {
             Kept::Stored { .. } => None,
             Kept::Recorded { index, .. } => Some(*index),

@@ -14,7 +14,7 @@ use crate::{configuration, terminal};
 
 pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
     let shipped = epitome::registry();
-    let registry = configuration::config(args.config.as_deref(), &shipped)?.registry(&shipped);
+    let registry = configuration::read(args.config.as_deref(), &shipped)?.registry(&shipped);
     match &args.name {
         Some(name) => {
             let registration = registry

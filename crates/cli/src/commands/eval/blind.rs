@@ -146,7 +146,7 @@ type Model = (std::sync::Arc<dyn epitome::providers::chat::ChatModel>, String);
 
 /// The model of a channel of the configuration.
 fn model_of(args: &EvalArgs, channel: &str) -> Result<Model, Failure> {
-    let mut config = configuration::config(args.config.as_deref(), &epitome::registry())?;
+    let mut config = configuration::read(args.config.as_deref(), &epitome::registry())?;
     let mut set = |key: &str, value: &str| {
         config.set(key, &value.into()).map_err(|problem| Failure::usage_text(format!("--judge: `{key}` {problem}")))
     };

@@ -8,8 +8,8 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::SessionFile;
 use rayon::prelude::*;
 
-use super::{AT_ONCE, Place, SearchArgs, hits, refuse_newest, search_session, share_of};
-use crate::args::{KeptArgs, Reading};
+use super::{AT_ONCE, Place, hits, refuse_newest, search_session, share_of};
+use crate::args::{KeptArgs, Reading, SearchArgs};
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::paths::shown;
