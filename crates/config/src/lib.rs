@@ -54,7 +54,7 @@ pub use effective::Effective;
 pub use error::{ConfigErrors, Place, Problem};
 pub use given::AgentInForce;
 pub use keys::{Key, keys, named_keys, second_names};
-pub use live::{Arrivals, LiveSettings, LiveTable, Refusal, TriggersTable};
+pub use live::{Arrivals, LiveSettings, LiveTable, TriggersTable};
 pub use models::{ModelLimits, Models, UnknownModel};
 pub use named::{AgentTable, ChannelTable, ModelTable};
 pub use preset::Preset;
@@ -66,5 +66,5 @@ pub use template::{key_table, template};
 pub use thresholds::NEVER;
 pub use values::{
     ChannelKindName, CounterName, EmbedderName, FormName, Limit, OnFailure, Parameters, PoolingName, PresetNames,
-    SelectMode, SummarizerChoice, SummaryRoleName,
+    Refusal, SelectMode, SummarizerChoice, SummaryRoleName,
 };
