@@ -10,8 +10,8 @@ pub enum Maintained {
     Nothing(Check),
     /// A compaction was made, or rolled back: the report says which.
     Compacted(Box<Report>),
-    /// A compaction is suggested, and is prepared in the background ([`prepare_in`](super::LiveSession::prepare_in)): the session goes on as it
-    /// is until there is no room left.
+    /// A compaction is suggested, and is prepared in the background
+    /// ([`prepare_in`](super::LiveSession::prepare_in)): the session goes on as it is until there is no room left.
     Preparing(Check),
     /// A compaction was due, and none was made, because too little can leave for it to be worth one: the report says what
     /// stays. It is not tried again until more has come.
