@@ -15,9 +15,10 @@ pub enum Source {
     Preset(Preset),
     /// A file did.
     File(Place),
-    /// The program did, by [`Config::set`].
+    /// The program did, by [`Config::set`](crate::Config::set).
     Host,
-    /// A table that the program added did: [`Config::with_agent`], [`Config::with_channel`], [`Config::adjusted`].
+    /// A table that the program added did: [`with_agent`](crate::Config::with_agent),
+    /// [`with_channel`](crate::Config::with_channel), [`adjusted`](crate::Config::adjusted).
     Given,
     /// It is what is known of the model that `[budget] model` names.
     Model(String),

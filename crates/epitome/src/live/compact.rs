@@ -47,7 +47,7 @@ impl Compaction {
 }
 
 impl LiveSession {
-    /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`].
+    /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`](epitome_engine::Status::NoChange).
     ///
     /// # Errors
     ///
