@@ -10,7 +10,7 @@ use epitome::{MemoryArchive, Request};
 use serde::Serialize;
 
 use crate::chain::Choice;
-use crate::commands::compact::{counter_of, tool_tokens};
+use crate::counter::{counter_of, tool_tokens};
 use crate::render::text::first_words;
 
 /// Units listed as the largest.
@@ -34,6 +34,29 @@ impl Sizes {
         let engine = epitome::engine_with_counter(runtime, counter_of(runtime, session));
         Self { messages: session.view().len(), tokens: engine.ledger(session).total() }
     }
+}
+
+/// What `inspect --json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Inspected<'a> {
+    /// The format, recognised or given.
+    pub(crate) format: &'static str,
+    /// Bytes of the file, decompressed.
+    pub(crate) bytes: usize,
+    /// The sessions in the file.
+    pub(crate) sessions: Vec<Listed<'a>>,
+    /// The one session that was asked for; `null` for a file of several without `--session`.
+    pub(crate) session: Option<Census>,
+}
+
+/// One session in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed<'a> {
+    /// Its id.
+    pub(crate) id: &'a str,
+    /// Messages of the view and their tokens.
+    #[serde(flatten)]
+    pub(crate) sizes: Sizes,
 }
 
 /// Messages and tokens of one role.

@@ -4,7 +4,7 @@ use epitome::Session;
 use epitome::formats::{Format, Loaded, Profile, Source, carries_reasoning, render, write};
 
 use crate::failure::Failure;
-use crate::input::warn;
+use crate::terminal::warn;
 
 /// One session of `loaded`, after any further compactions, in the format `to`. Says what that format cannot hold.
 pub(crate) fn one(

@@ -12,6 +12,12 @@ const USAGE: u8 = 2;
 /// Exit code of anything else.
 const OTHER: u8 = 1;
 
+/// The exit code of a session that cannot be made to fit.
+pub(crate) const INFEASIBLE: u8 = 3;
+
+/// What a subcommand gives back.
+pub(crate) type Outcome = Result<ExitCode, Failure>;
+
 /// A failure of the command.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -12,21 +12,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use epitome::formats::write_again;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::value::RawValue;
 
-use crate::args::InputArgs;
 use crate::failure::Failure;
-use crate::input;
-use crate::output::{self, Target};
+use crate::replace::{cannot_write, identity, replace};
 
-/// How often a file that goes on is read again before it is given up. Reading and appending take some hundredths of a
-/// second: an agent that writes a hundred lines a second leaves room within this.
-const TRIES: u32 = 24;
-
-/// How long to wait for another program's lock, or for the rest of a line, before each of the [`TRIES`]: half a second in
+/// How long to wait for another program's lock, or for the rest of a line, before each of the tries: half a second in
 /// all, after which the command says that the file is busy. A lock that is waited for could be held for ever, and nothing
 /// tells when a program without locks has ended its line.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -78,7 +71,7 @@ impl Original {
 
     /// Appends `addition`, whole lines, compressed where the file is, and waits until it is on the disk.
     pub(crate) fn append(&self, addition: &[u8]) -> Result<Taken, Failure> {
-        let failed = |error: io::Error| output::cannot_write(&self.path, error);
+        let failed = |error: io::Error| cannot_write(&self.path, error);
         let mut file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(failed)?;
         if self.is_unfinished || !lock(&file).map_err(failed)? {
             thread::sleep(PAUSE);
@@ -95,7 +88,7 @@ impl Original {
 
     /// Puts `bytes` in place of the file.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<Taken, Failure> {
-        let failed = |error: io::Error| output::cannot_write(&self.path, error);
+        let failed = |error: io::Error| cannot_write(&self.path, error);
         let mut file = File::open(&self.path).map_err(failed)?;
         if !lock(&file).map_err(failed)? {
             thread::sleep(PAUSE);
@@ -106,7 +99,7 @@ impl Original {
             is_same = self.is_same(&mut file)?;
             Ok(is_same)
         };
-        output::replace(&self.path, bytes, look).map_err(failed)?;
+        replace(&self.path, bytes, look).map_err(failed)?;
         Ok(if is_same { Taken::Whole } else { Taken::Changed })
     }
 
@@ -122,49 +115,6 @@ impl Original {
         io::copy(file, &mut hasher)?;
         Ok(hasher.finalize() == self.hash && file.metadata()?.len() == self.length)
     }
-}
-
-/// Does `attempt` until the file at `path` takes its output: it gives `None` where the file went on meanwhile.
-pub(crate) fn until_taken<T>(path: &Path, attempt: impl FnMut() -> Result<Option<T>, Failure>) -> Result<T, Failure> {
-    until_attempted(attempt)?.ok_or_else(|| busy(path))
-}
-
-fn until_attempted<T>(mut attempt: impl FnMut() -> Result<Option<T>, Failure>) -> Result<Option<T>, Failure> {
-    for _ in 0..TRIES {
-        if let Some(done) = attempt()? {
-            return Ok(Some(done));
-        }
-    }
-    Ok(None)
-}
-
-/// Writes the record of a session's view once more: in front of the one that was written stand lines that are not in it.
-/// This program takes them as said since; an agent that resumes from the record would not see them. Where the file does
-/// not hold still for it, that is told.
-pub(crate) fn record_again(args: &InputArgs, target: &Target, index: usize) -> Result<(), Failure> {
-    let attempts = || {
-        let (bytes, original) = input::bytes_for(&args.file, target)?;
-        let loaded = input::load_bytes(bytes, args, true)?;
-        let bytes = write_again(&loaded, index).map_err(Failure::other)?;
-        let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), false)?;
-        Ok((taken == Taken::Whole).then_some(()))
-    };
-    if until_attempted(attempts)?.is_none() {
-        let file = args.file.display();
-        output::note(&format!(
-            "{file}: lines came in front of the compaction; compact once more when the agent is idle"
-        ));
-    }
-    Ok(())
-}
-
-/// The failure for a file that does not hold still.
-pub(crate) fn busy(path: &Path) -> Failure {
-    let failure = Failure::other(anyhow::anyhow!(
-        "{} is in use: another program writes to it or has locked it, or its last line is not finished",
-        path.display()
-    ));
-    failure.with_help("nothing was written; wait until the agent is idle, or name another file with -o")
 }
 
 /// Whether content ends without a line feed, and within a value of JSON.
@@ -213,18 +163,6 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     encoder.finish()
-}
-
-#[cfg(unix)]
-pub(crate) fn identity(file: &File) -> io::Result<Option<(u64, u64)>> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = file.metadata()?;
-    Ok(Some((metadata.dev(), metadata.ino())))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn identity(_file: &File) -> io::Result<Option<(u64, u64)>> {
-    Ok(None) // an open file cannot be replaced there
 }
 
 #[cfg(test)]

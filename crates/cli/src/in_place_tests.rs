@@ -96,14 +96,3 @@ fn what_is_half_written_is_taken_back_if_nothing_came_behind_it() {
     check("", "1\n");
     check("{}\n", "1\nhalf{}\n");
 }
-
-#[test]
-fn a_file_that_is_never_still_is_given_up() {
-    let mut attempts = 0;
-    let given_up = until_taken(Path::new("x"), || {
-        attempts += 1;
-        Ok(None::<()>)
-    });
-    assert!(given_up.is_err());
-    assert_eq!(attempts, TRIES);
-}

@@ -5,15 +5,15 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::config::{Config, ConfigErrors, Runtime};
 use epitome::formats::{Loaded, LoadedSession, ReadError, ReadOptions, read};
-use epitome::strategy::Registry;
 
 use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
 use crate::in_place::Original;
-use crate::output::{self, Target};
+use crate::output::Target;
+use crate::paths::{is_standard, shown};
 use crate::render::text::plural;
+use crate::terminal;
 
 /// How many sessions a message lists.
 const LISTED: usize = 8;
@@ -37,7 +37,7 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     if !quiet {
         for warning in &loaded.warnings {
             let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
-            output::note(&format!("{}{line}: {}", shown(&args.file), warning.message));
+            terminal::note(&format!("{}{line}: {}", shown(&args.file), warning.message));
         }
     }
     Ok(loaded)
@@ -81,16 +81,6 @@ fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Re
         let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(file))));
         if missing { failure.with_help("check the path; `-` reads standard input") } else { failure }
     })
-}
-
-/// Whether a path stands for standard input or output.
-pub(crate) fn is_standard(file: &Path) -> bool {
-    file.as_os_str() == "-"
-}
-
-/// A path as messages name it.
-pub(crate) fn shown(file: &Path) -> String {
-    if is_standard(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
 /// The position of the session that the arguments ask for: the only one, or the one of that name or number.
@@ -139,44 +129,4 @@ pub(crate) fn viewed(session: &Session, view: ViewArg) -> Session {
         }
     }
     viewed
-}
-
-/// Tells of something that did not stop the command, and of which session it is.
-pub(crate) fn warn(session: Option<&str>, message: &str) {
-    let session = session.map(|session| format!("session {session}: ")).unwrap_or_default();
-    output::note(&format!("{session}{message}"));
-}
-
-/// The configuration in force: the file's, or the defaults.
-pub(crate) fn config(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
-    let Some(file) = file else { return Ok(Config::default()) };
-    let bytes = bytes(file)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
-    })?;
-    Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
-}
-
-/// The configuration of an agent.
-pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<Config, Failure> {
-    config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
-}
-
-/// What a configuration builds, for work that no model is asked for: it needs no key.
-pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Result<Runtime, Failure> {
-    if config.summarizer().asks_model() {
-        config.set("summary.summarizer", &"rules".into()).map_err(Failure::usage_text)?;
-    }
-    build(&config, registry)
-}
-
-/// What a configuration builds.
-pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Failure> {
-    config.build(registry).map_err(|errors| refused(&errors))
-}
-
-fn refused(errors: &ConfigErrors) -> Failure {
-    let count = errors.problems().len();
-    Failure::usage_text(format!("the configuration has {}:\n{errors}", plural(count, "problem")))
 }

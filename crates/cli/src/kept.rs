@@ -8,8 +8,9 @@ use epitome::strategy::{Archive, Archived};
 
 use crate::args::KeptArgs;
 use crate::failure::Failure;
-use crate::input::{self, bytes, shown};
-use crate::output;
+use crate::input::{self, bytes};
+use crate::paths::shown;
+use crate::terminal;
 
 /// A session with its past.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Kept {
                 return Err(failure.with_help("it holds one: leave --session out"));
             }
             if let Some(repaired) = opened.repaired.as_ref().filter(|_| !quiet) {
-                output::note(&format!("{}: {repaired}", shown(&args.file)));
+                terminal::note(&format!("{}: {repaired}", shown(&args.file)));
             }
             return Ok(Self::Stored { opened: Box::new(opened), bytes });
         }

@@ -1,14 +1,17 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `chain` says why a chain was taken, `input` and `output` are the files in and out, `in_place` is output into
-//! the input's own file, `kept` a session with its past, `emit` makes bytes of
-//! sessions, `failure` is what goes wrong and the exit code it has.
+//! reports, `chain` says why a chain was taken. `input` and `output` are the files in and out: `in_place` is output into
+//! the input's own file, `retry` tries that again, `replace` puts a file in place of another. `configuration` is read and
+//! built there, `counter` counts with it, `kept` is a session with its past, `emit` makes bytes of sessions. `terminal` is
+//! all that is printed, `failure` what goes wrong and the exit code it has.
 
 mod args;
 mod census;
 mod chain;
 mod commands;
+mod configuration;
+mod counter;
 mod emit;
 mod failure;
 mod in_place;
@@ -16,16 +19,19 @@ mod input;
 mod kept;
 mod memories;
 mod output;
+mod paths;
 mod render;
+mod replace;
+mod retry;
 mod store;
 mod summaries;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command};
-use crate::failure::Failure;
 
 /// Runs the command line of this process; returns its exit code.
 pub fn run() -> ExitCode {
@@ -60,9 +66,3 @@ pub fn run() -> ExitCode {
         Err(failure) => failure.report(),
     }
 }
-
-/// The exit code of a session that cannot be made to fit.
-const INFEASIBLE: u8 = 3;
-
-/// What a subcommand gives back.
-type Outcome = Result<ExitCode, Failure>;

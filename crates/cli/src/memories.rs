@@ -8,7 +8,7 @@ use epitome::store::{FileMemories, MemoryStore, Scope, extract};
 use epitome::{Runtime, Session};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::terminal;
 
 /// The most facts that one compaction puts into the file: more are noise. As for live sessions.
 const MOST_FACTS: usize = 50;
@@ -28,7 +28,7 @@ impl Memories {
         let live = &runtime.live;
         let path = live.memory_file.as_deref().filter(|path| !is_preview || path.exists());
         if live.memory_flush && live.memory_file.is_none() && !quiet {
-            output::note(
+            terminal::note(
                 "no memories are kept: [live] memory_flush is set, and [live] memory_file names no file for them",
             );
         }

@@ -9,8 +9,8 @@ use epitome::strategy::Value;
 
 use crate::args::{CompactArgs, ModelArgs};
 use crate::failure::Failure;
-use crate::output;
 use crate::render::text::{first_words, number, plural, width};
+use crate::terminal;
 
 /// What the channel that the command line describes is called.
 const CHANNEL: &str = "--model-url";
@@ -111,7 +111,7 @@ impl Line {
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
             let line = shown.told(&name, &progress, width() - 1);
             if shown.line != line {
-                output::tell(&format!("\r{line}\u{1b}[K"));
+                terminal::tell(&format!("\r{line}\u{1b}[K"));
                 shown.line = line;
             }
         }))
@@ -122,7 +122,7 @@ impl Drop for Line {
     fn drop(&mut self) {
         let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !shown.line.is_empty() {
-            output::tell("\r\u{1b}[K");
+            terminal::tell("\r\u{1b}[K");
         }
     }
 }

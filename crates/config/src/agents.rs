@@ -1,72 +1,29 @@
 //! Agents of one system, each with what it does differently.
 
 use epitome_engine::{Budget, Mode, Threshold};
-use epitome_strategy::{Registry, SettingType, SettingsTable, Value, settings};
+use epitome_strategy::{SettingType, Value};
 
-use crate::channels::ChannelTable;
-use crate::check;
-use crate::config::{Config, Source};
+use crate::config::Config;
 use crate::error::{Problem, suggestion};
-use crate::values::{Limit, PresetNames, SelectMode, SummarizerChoice};
-
-settings! {
-    /// `[agents.NAME]`: what one agent does differently. What it does not set is as for all.
-    pub struct AgentTable {
-        /// Presets, over the values for all.
-        preset: PresetNames = PresetNames::default();
-        /// The model that the agent talks to, as `[budget] model`.
-        runs_on: String = String::new();
-        /// Its context window, as `[budget] window`; stands over what is known of the model.
-        window: u32 = 200_000, in 100..=1_000_000_000, unit "tokens";
-        /// A compaction is suggested from this share of the usable window on, as `[budget] soft`; at 0 the agent is never
-        /// compacted by thresholds. The default holds where neither the file nor a preset sets `[budget] soft`.
-        threshold_percent: u32 = 70, in 0..=100, unit "percent";
-        /// The newest messages that stay whole, as `[pins] keep_recent`.
-        keep_recent: u32 = 0, in 0..=1_000, unit "messages";
-        /// The chain that is always used, by its name in `[chains]`; empty to go by the kind of task.
-        chain: String = String::new();
-        /// Whether its contexts name handles and the tool that searches, as `[marks] handles`: for an agent that has the
-        /// tools of `/mcp`.
-        handles: bool = false;
-        /// Who writes its summaries, as `[summary] summarizer`.
-        summarizer: SummarizerChoice = SummarizerChoice::Rules;
-        /// The channel to the model that writes them, as `[summary] channel`.
-        channel: String = String::new();
-        /// The model that writes them, as `[summary] model`.
-        model: String = String::new();
-    }
-}
-
-/// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
-pub const NEVER: Threshold = Threshold::NEVER;
-
-/// By how much the default target lies below the default threshold.
-pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
+use crate::named::AgentTable;
+use crate::source::Source;
+use crate::thresholds::TARGET_OF_SOFT;
+use crate::values::{Limit, SelectMode, SummarizerChoice};
 
 impl Config {
     /// The names of the agents that have settings of their own.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
-        self.agents.keys().map(String::as_str)
-    }
-
-    /// The names of the channels.
-    pub fn channels(&self) -> impl Iterator<Item = &str> {
-        self.channels.keys().map(String::as_str)
-    }
-
-    /// A channel by its name.
-    pub fn channel(&self, name: &str) -> Option<&ChannelTable> {
-        self.channels.get(name)
+        self.tables.agents.keys().map(String::as_str)
     }
 
     /// The configuration for one agent: that for all with the agent's own settings over it. The error names the agents
     /// that there are. What only shows in combination is found by [`build`](Self::build), and was by
     /// [`parse`](Self::parse).
     pub fn for_agent(&self, name: &str) -> Result<Self, Problem> {
-        let Some(table) = self.agents.get(name) else {
+        let Some(table) = self.tables.agents.get(name) else {
             let help = match suggestion(name, self.agents()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None if self.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
+                None if self.tables.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
                 None => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
             };
             return Err(Problem::new(None, format!("there is no agent `{name}`")).with_help(help));
@@ -108,12 +65,12 @@ impl Config {
         take("chain", "select.mode", SelectMode(mode).to_value());
         if is_set("channel") && !is_set("model") {
             // The model for all is one of another channel.
-            config.summary.model.clear();
+            config.tables.summary.model.clear();
         }
         if (is_set("channel") || is_set("model")) && !is_set("summarizer") {
             // Who names a model wants it asked.
-            config.summary.summarizer = SummarizerChoice::Llm;
-            config.note_source("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
+            config.tables.summary.summarizer = SummarizerChoice::Llm;
+            config.sources.note("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
         }
         if is_set("threshold_percent") {
             config.set_percent(table.threshold_percent, &source("threshold_percent"));
@@ -152,29 +109,4 @@ impl Config {
             debug_assert_eq!(assigned, Ok(()), "{key}");
         }
     }
-}
-
-/// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
-pub(crate) fn problems(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
-    config.agents().flat_map(|name| problems_of(config, name, registry, known)).collect()
-}
-
-/// The same of one agent.
-pub(crate) fn problems_of(config: &Config, name: &str, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
-    let Ok(agent) = config.for_agent(name) else { return Vec::new() };
-    let its_own = |mut problem: Problem| {
-        problem.message = format!("agent `{name}`: {}", problem.message);
-        let key = format!("agents.{name}");
-        let is_its_own = |place: &crate::error::Place| {
-            AgentTable::FIELDS
-                .iter()
-                .any(|field| config.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
-        };
-        if !problem.place.as_ref().is_some_and(is_its_own) {
-            problem.place = config.place(&key);
-        }
-        problem
-    };
-    let problems = check::of_one(&agent, registry).into_iter();
-    problems.filter(|problem| !known.contains(problem)).map(its_own).collect()
 }

@@ -1,68 +1,13 @@
 //! Channels to models, and which of them writes summaries.
 
-use std::path::Path;
-
 use epitome_providers::chat::ChannelKind;
-use epitome_strategy::{SettingType, settings};
+use epitome_strategy::SettingType;
 
-use crate::config::{Config, Source};
-use crate::error::{Problem, suggestion};
-use crate::values::{AskName, ChannelKindName, Parameters, SummarizerChoice};
-
-settings! {
-    /// `[channels.NAME]`: how a service with models is reached.
-    pub struct ChannelTable {
-        /// What the service speaks: `openai` for `/chat/completions`, as most servers do, or `anthropic` for its messages.
-        kind: ChannelKindName = ChannelKindName::OpenAi;
-        /// What the service's addresses begin with, such as `http://localhost:11434/v1`; empty for OpenAI's or Anthropic's
-        /// own.
-        base_url: String = String::new();
-        /// The environment variable that holds the key; empty for a service that wants none, and at OpenAI and Anthropic
-        /// themselves for `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
-        key_variable: String = String::new();
-        /// A file that holds the key and nothing else, in place of `key_variable`.
-        key_file: String = String::new();
-        /// The models that may be asked for, the usual one first; empty for any.
-        models: Vec<String> = Vec::new();
-        /// Whether the channel may be used for compaction.
-        compaction: bool = true;
-        /// Whether it is the one that is meant where several channels for compaction fit and none is named.
-        default: bool = false;
-        /// The longest wait for one try.
-        timeout_seconds: u32 = 120, in 1..=3_600, unit "seconds";
-        /// How often a request is tried, the first time included, where the service is busy or cannot be reached.
-        tries: u32 = 3, in 1..=20, unit "tries";
-        /// The longest wait between two tries. A service that asks for a longer one is not asked again.
-        longest_wait_seconds: u32 = 30, in 0..=3_600, unit "seconds";
-        /// Tokens that request and answer may take together; 0 for what is known of the model, and 32,768 where nothing
-        /// is. Set it for a server that was started with a smaller context than its model has.
-        window: u32 = 0, in 0..=1_000_000_000, unit "tokens";
-        /// Parameters that every request carries beside its own, or in their place, such as `{ top_p = 0.9 }`.
-        extra: Parameters = Parameters::default(), unit "table of parameters";
-    }
-}
-
-impl ChannelTable {
-    /// Whether the key that it names is there: its variable is set, or its file exists; `None` where it names none.
-    pub fn has_key(&self) -> Option<bool> {
-        match (self.variable(), self.key_file.as_str()) {
-            ("", "") => None,
-            ("", file) => Some(Path::new(file).is_file()),
-            (variable, _) => Some(std::env::var_os(variable).is_some_and(|key| !key.is_empty())),
-        }
-    }
-
-    /// The environment variable that the key is read from, the usual one of the service included.
-    pub(crate) fn variable(&self) -> &str {
-        let is_own = self.base_url.is_empty() && self.key_file.is_empty();
-        if self.key_variable.is_empty() && is_own { self.kind.own_service().1 } else { &self.key_variable }
-    }
-
-    /// What the service's addresses begin with, its own address where none is set.
-    pub fn address(&self) -> &str {
-        if self.base_url.is_empty() { self.kind.own_service().0 } else { &self.base_url }
-    }
-}
+use crate::config::Config;
+use crate::error::{Place, Problem, suggestion};
+use crate::named::ChannelTable;
+use crate::source::Source;
+use crate::values::{AskName, SummarizerChoice};
 
 /// The channel and the model that write summaries.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,11 +25,21 @@ const COMPACTING: &str =
     "write [channels.claude] with `kind = \"anthropic\"` and `models = [\"…\"]`; docs/models.md has more";
 
 impl Config {
+    /// The names of the channels.
+    pub fn channels(&self) -> impl Iterator<Item = &str> {
+        self.tables.channels.keys().map(String::as_str)
+    }
+
+    /// A channel by its name.
+    pub fn channel(&self, name: &str) -> Option<&ChannelTable> {
+        self.tables.channels.get(name)
+    }
+
     /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
-        let by_preset = matches!(self.set_by("summary.summarizer"), Source::Preset(_));
-        let has_channel = self.channels.values().any(|channel| channel.compaction);
-        match self.summary.summarizer {
+        let by_preset = matches!(self.sources.get("summary.summarizer"), Source::Preset(_));
+        let has_channel = self.tables.channels.values().any(|channel| channel.compaction);
+        match self.tables.summary.summarizer {
             SummarizerChoice::Llm if by_preset && !has_channel => SummarizerChoice::Rules,
             choice => choice,
         }
@@ -92,8 +47,8 @@ impl Config {
 
     /// Whether a model is to write summaries that no channel leads to: only the one of a conversation can.
     pub(crate) fn asks_conversations_only(&self) -> bool {
-        let table = &self.summary;
-        self.channels.is_empty()
+        let table = &self.tables.summary;
+        self.tables.channels.is_empty()
             && table.channel.is_empty()
             && table.model.is_empty()
             && table.ask == AskName::SameConversation
@@ -101,12 +56,12 @@ impl Config {
 
     /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
     pub(crate) fn chosen(&self) -> Result<Chosen<'_>, Problem> {
-        let (channel, model) = (self.summary.channel.as_str(), self.summary.model.as_str());
+        let (channel, model) = (self.tables.summary.channel.as_str(), self.tables.summary.model.as_str());
         let (name, table) = if channel.is_empty() { self.only_channel(model)? } else { self.named_channel(channel)? };
         let model = match (model, table.models.first()) {
             ("", Some(first)) => first.as_str(),
             ("", None) => {
-                let place = self.place(&format!("channels.{name}")).or_else(|| self.summary_place("channel"));
+                let place = self.sources.place(&format!("channels.{name}")).or_else(|| self.summary_place("channel"));
                 let problem = Problem::new(place, format!("the channel `{name}` lists no models, and none is named"));
                 return Err(problem.with_help("list them with `models = [\"…\"]`, or name one with `[summary] model`"));
             }
@@ -125,8 +80,8 @@ impl Config {
 
     fn named_channel(&self, name: &str) -> Result<(&str, &ChannelTable), Problem> {
         let place = self.summary_place("channel");
-        let Some((name, table)) = self.channels.get_key_value(name) else {
-            let known: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+        let Some((name, table)) = self.tables.channels.get_key_value(name) else {
+            let known: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
             let help = match suggestion(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => EXAMPLE.to_owned(),
@@ -145,6 +100,7 @@ impl Config {
     fn only_channel(&self, model: &str) -> Result<(&str, &ChannelTable), Problem> {
         let has = |table: &ChannelTable| table.models.is_empty() || table.models.iter().any(|known| known == model);
         let usable: Vec<(&str, &ChannelTable)> = self
+            .tables
             .channels
             .iter()
             .filter(|(_, table)| table.compaction)
@@ -160,15 +116,15 @@ impl Config {
         });
         match (fitting.as_slice(), usable.as_slice()) {
             ([one], _) | ([], [one]) => Ok(*one),
-            ([], []) if self.channels.is_empty() => {
-                let choice = self.summary.summarizer.to_value();
+            ([], []) if self.tables.channels.is_empty() => {
+                let choice = self.tables.summary.summarizer.to_value();
                 let message = format!("`summarizer = {choice}` needs a channel to a model, and there is none");
                 let problem = Problem::new(place, message);
-                let compacts = self.summary.summarizer == SummarizerChoice::Provider;
+                let compacts = self.tables.summary.summarizer == SummarizerChoice::Provider;
                 Err(problem.with_help(if compacts { COMPACTING } else { EXAMPLE }))
             }
             ([], []) => {
-                let names: Vec<&str> = self.channels.keys().map(String::as_str).collect();
+                let names: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
                 let message = format!("none of the channels may be used for compaction: {}", names.join(", "));
                 Err(Problem::new(place, message).with_help("set `compaction = true` in one of them"))
             }
@@ -186,15 +142,15 @@ impl Config {
     }
 
     /// Where the file names who writes summaries: at the key `name`, else at one of the others.
-    fn summary_place(&self, name: &str) -> Option<crate::error::Place> {
-        [name, "summarizer", "channel", "model"].iter().find_map(|key| self.place(&format!("summary.{key}")))
+    fn summary_place(&self, name: &str) -> Option<Place> {
+        [name, "summarizer", "channel", "model"].iter().find_map(|key| self.sources.place(&format!("summary.{key}")))
     }
 }
 
 /// What is wrong with channels, and with the choice among them.
 pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
-    let is_named = !config.summary.channel.is_empty() || !config.summary.model.is_empty();
+    let is_named = !config.tables.summary.channel.is_empty() || !config.tables.summary.model.is_empty();
     // Whether there is a conversation to ask is known when the configuration is built.
     let is_model = config.summarizer().asks_model() && !config.asks_conversations_only();
     if is_model || is_named {
@@ -212,7 +168,10 @@ fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
         return None;
     }
     let problem = ChannelKind::from(chosen.channel.kind).without_compaction()?;
-    let place = config.place("summary.summarizer").or_else(|| config.place(&format!("channels.{}", chosen.name)));
+    let place = config
+        .sources
+        .place("summary.summarizer")
+        .or_else(|| config.sources.place(&format!("channels.{}", chosen.name)));
     let message = format!("`summarizer = \"provider\"`: the kind of the channel `{}` {problem}", chosen.name);
     Some(Problem::new(place, message).with_help(
         "`summarizer = \"llm\"` has the channel's model write the summary; a channel of `kind = \"anthropic\"` compacts",
@@ -221,11 +180,11 @@ fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
 
 /// What is wrong with one channel by itself.
 pub(crate) fn problem_of(config: &Config, name: &str) -> Option<Problem> {
-    let table = config.channels.get(name)?;
+    let table = config.tables.channels.get(name)?;
     if table.key_variable.is_empty() || table.key_file.is_empty() {
         return None;
     }
-    let place = config.place(&format!("channels.{name}.key_file"));
+    let place = config.sources.place(&format!("channels.{name}.key_file"));
     let problem = Problem::new(place, format!("the channel `{name}` has a `key_variable` and a `key_file`"));
     Some(problem.with_help("keep one of them"))
 }

@@ -1,20 +1,21 @@
 //! What only shows in combination, or against the strategies that there are.
 
 use epitome_engine::Mode;
-use epitome_strategy::Registry;
+use epitome_strategy::{Registry, SettingsTable};
 
-use crate::agents::{self, NEVER};
 use crate::channels;
-use crate::config::{Config, describe};
+use crate::config::Config;
 use crate::embeddings;
-use crate::error::{Problem, suggestion};
+use crate::error::{Place, Problem, suggestion};
 use crate::external::{self, COMMAND};
 use crate::lexicon;
+use crate::named::AgentTable;
+use crate::thresholds::{NEVER, describe};
 
 /// Every problem of `config` beyond types and bounds of single values, those of its agents included.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
     let mut problems = of_one(config, registry);
-    problems.extend(agents::problems(config, registry, &problems));
+    problems.extend(agents(config, registry, &problems));
     problems
 }
 
@@ -32,9 +33,34 @@ pub(crate) fn of_one(config: &Config, registry: &Registry) -> Vec<Problem> {
     problems
 }
 
+/// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
+fn agents(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    config.agents().flat_map(|name| problems_of_agent(config, name, registry, known)).collect()
+}
+
+/// The same of one agent; `known` are the problems of the configuration for all.
+pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
+    let Ok(agent) = config.for_agent(name) else { return Vec::new() };
+    let its_own = |mut problem: Problem| {
+        problem.message = format!("agent `{name}`: {}", problem.message);
+        let key = format!("agents.{name}");
+        let is_its_own = |place: &Place| {
+            AgentTable::FIELDS
+                .iter()
+                .any(|field| config.sources.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
+        };
+        if !problem.place.as_ref().is_some_and(is_its_own) {
+            problem.place = config.sources.place(&key);
+        }
+        problem
+    };
+    let problems = of_one(&agent, registry).into_iter();
+    problems.filter(|problem| !known.contains(problem)).map(its_own).collect()
+}
+
 fn budget(config: &Config) -> Vec<Problem> {
     if let Err(unknown) = config.model_limits() {
-        let problem = Problem::new(config.place("budget.model"), unknown.to_string());
+        let problem = Problem::new(config.sources.place("budget.model"), unknown.to_string());
         // What the file says of the window for all does not hold for an agent that runs on another model.
         let help = match config.agent() {
             Some(_) => unknown.help,
@@ -45,7 +71,7 @@ fn budget(config: &Config) -> Vec<Problem> {
     let budget = config.budget();
     let usable = budget.usable();
     // The place of the key that is most likely the wrong one: the first of these that the file sets.
-    let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.place(&format!("budget.{key}")));
+    let place = |keys: [&str; 2]| keys.iter().find_map(|key| config.sources.place(&format!("budget.{key}")));
     if usable == 0 {
         let message = format!("the reserve of {} takes the whole window of {}", budget.reserve_output, budget.window);
         let problem = Problem::new(place(["reserve_output", "window"]), message);
@@ -77,9 +103,9 @@ fn budget(config: &Config) -> Vec<Problem> {
 }
 
 fn select(config: &Config) -> Vec<Problem> {
-    let (mode, chain) = (config.select.mode.0, config.select.chain.as_str());
+    let (mode, chain) = (config.tables.select.mode.0, config.tables.select.chain.as_str());
     let names = || config.chains.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let place = || config.place("select.chain").or_else(|| config.place("select.mode"));
+    let place = || config.sources.place("select.chain").or_else(|| config.sources.place("select.mode"));
     if mode != Mode::Fixed && !chain.is_empty() {
         let problem = Problem::new(place(), "`chain` is read with `mode = \"fixed\"` only");
         return vec![problem.with_help("set the mode, or leave the key out")];
@@ -101,15 +127,15 @@ fn chains(config: &Config, registry: &Registry) -> Vec<Problem> {
         let chain = config.chain(name).unwrap_or_default();
         let key = format!("chains.{name}");
         if registry.get(name).is_ok() {
-            let problem = Problem::new(config.place(&key), format!("a chain cannot be called `{name}`"));
+            let problem = Problem::new(config.sources.place(&key), format!("a chain cannot be called `{name}`"));
             problems.push(problem.with_help("that is a strategy"));
         }
         if chain.is_empty() {
-            let problem = Problem::new(config.place(&key), format!("the chain `{name}` is empty"));
+            let problem = Problem::new(config.sources.place(&key), format!("the chain `{name}` is empty"));
             problems.push(problem.with_help("a chain takes at least one strategy"));
         }
         for (index, id) in chain.iter().enumerate() {
-            let place = || config.place_of_item(&key, index);
+            let place = || config.sources.place_of_item(&key, index);
             if registry.get(id).is_err() {
                 problems.push(unknown_strategy(id, registry).at(place()));
             } else if chain[..index].contains(id) {
@@ -126,7 +152,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
     for (id, values) in &config.strategies {
         let Ok(registration) = registry.get(id) else {
             // A preset may set what a host's registry does not have; a file may not.
-            if let Some(place) = config.place(&format!("strategies.{id}")) {
+            if let Some(place) = config.sources.place(&format!("strategies.{id}")) {
                 let mut problem = unknown_strategy(id, registry).at(Some(place));
                 if suggestion(id, registry.iter().map(|known| known.meta.id)).is_none() {
                     let help = problem.help.take().unwrap_or_default();
@@ -140,7 +166,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
         for error in errors {
             let key = format!("strategies.{id}.{}", error.name);
             let known = registration.fields.iter().map(|field| field.name);
-            let mut problem = Problem::new(config.place(&key), format!("`{}` {}", error.name, error.problem));
+            let mut problem = Problem::new(config.sources.place(&key), format!("`{}` {}", error.name, error.problem));
             if error.name == COMMAND && known.clone().all(|name| name != COMMAND) {
                 problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
                 problem.help = Some("a program of yours takes an id of its own".to_owned());
@@ -167,7 +193,7 @@ pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
 }
 
 impl Problem {
-    fn at(mut self, place: Option<crate::error::Place>) -> Self {
+    fn at(mut self, place: Option<Place>) -> Self {
         self.place = place;
         self
     }

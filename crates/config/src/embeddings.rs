@@ -18,11 +18,12 @@ use crate::values::{EmbedderName, PoolingName};
 
 /// The embedder, or `None` where it is switched off.
 pub(crate) fn embedder(config: &Config) -> Result<Option<Arc<dyn Embedder>>, Problem> {
-    let table = &config.embeddings;
+    let table = &config.tables.embeddings;
     let cache = CacheSettings { capacity: table.cache_vectors as usize, folder: path(&table.cache) };
     choice(config).build(&cache).map_err(|error| {
         let (key, help) = culprit(&error);
-        let place = config.place(&format!("embeddings.{key}")).or_else(|| config.place("embeddings.embedder"));
+        let place =
+            config.sources.place(&format!("embeddings.{key}")).or_else(|| config.sources.place("embeddings.embedder"));
         let name = table.embedder.to_value();
         Problem::new(place, format!("`embedder = {name}`: {error}")).with_help(help)
     })
@@ -62,7 +63,7 @@ fn with_feature(feature: &str) -> String {
 
 /// Keys that the file sets and that the chosen embedder does not read.
 pub(crate) fn unread(config: &Config) -> Vec<Problem> {
-    let table = &config.embeddings;
+    let table = &config.tables.embeddings;
     let readers = |name: &str| -> &[EmbedderName] {
         match name {
             "model" | "cache" | "cache_vectors" => &[EmbedderName::Fastembed, EmbedderName::OpenAi],
@@ -79,14 +80,14 @@ pub(crate) fn unread(config: &Config) -> Vec<Problem> {
         .map(|field| {
             let by: Vec<String> = readers(field.name).iter().map(quoted).collect();
             let message = format!("`{}` is read with {} only", field.name, by.join(" and "));
-            let problem = Problem::new(config.place(&format!("embeddings.{}", field.name)), message);
+            let problem = Problem::new(config.sources.place(&format!("embeddings.{}", field.name)), message);
             problem.with_help(format!("here it is {}", quoted(&table.embedder)))
         })
         .collect()
 }
 
 fn choice(config: &Config) -> EmbedderChoice {
-    let table = &config.embeddings;
+    let table = &config.tables.embeddings;
     let named = |text: &str, otherwise: String| if text.is_empty() { otherwise } else { text.to_owned() };
     match table.embedder {
         EmbedderName::Off => EmbedderChoice::Off,

@@ -35,7 +35,7 @@ impl Config {
 pub(crate) fn check(config: &Config, base: &Registry) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (id, _) in config.external(base) {
-        let problem = |message: String| Problem::new(config.place(&format!("strategies.{id}")), message);
+        let problem = |message: String| Problem::new(config.sources.place(&format!("strategies.{id}")), message);
         if ENGINE_STEPS.contains(&id.as_str()) {
             let problem = problem(format!("a strategy cannot be called `{id}`"));
             problems.push(problem.with_help("reports call a step of the engine so"));

@@ -4,12 +4,14 @@ use epitome_engine::{Mode, Threshold};
 use epitome_strategy::{Field, Registry, SettingsTable, Value};
 use serde_json::Map;
 
-use crate::agents::{self, AgentTable, NEVER};
 use crate::channels;
-use crate::check;
-use crate::config::{Config, Source};
+use crate::check::{of_one, problems_of_agent};
+use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
-use crate::keys::{NAMED, Section};
+use crate::named::AgentTable;
+use crate::sections::{NAMED, Section};
+use crate::source::Source;
+use crate::thresholds::NEVER;
 use crate::values::SummarizerChoice;
 
 /// What an agent's settings come to: for each key of `[agents.NAME]` what is in force.
@@ -48,7 +50,7 @@ impl Config {
     ) -> Result<Self, ConfigErrors> {
         let (config, mut problems) = self.with_table("agents", name, settings);
         if problems.is_empty() {
-            problems = agents::problems_of(&config, name, registry, &check::of_one(&config, registry));
+            problems = problems_of_agent(&config, name, registry, &of_one(&config, registry));
         }
         ConfigErrors::check(problems)?;
         Ok(config)
@@ -97,11 +99,11 @@ impl Config {
         let (read, problems) = Self::default().with_table("agents", NAME, settings);
         ConfigErrors::check(problems)?;
         let mut config = self.clone();
-        if let Some(table) = read.agents.get(NAME) {
+        if let Some(table) = read.tables.agents.get(NAME) {
             config.take(table, |key| if settings.contains_key(key) { Source::Given } else { Source::Default });
         }
-        let known = check::of_one(self, registry);
-        let mut problems = check::of_one(&config, registry);
+        let known = of_one(self, registry);
+        let mut problems = of_one(&config, registry);
         problems.retain(|problem| !known.contains(problem));
         ConfigErrors::check(problems)?;
         Ok(config)
@@ -120,7 +122,7 @@ impl Config {
             return Vec::new();
         };
         self.remove_named(declared, name);
-        self.add_named(section, name);
+        self.tables.add(section, name);
         settings.iter().filter_map(|(key, value)| set(self, declared, name, key, value)).collect()
     }
 
@@ -137,19 +139,19 @@ impl Config {
         let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         AgentInForce {
             threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },
-            keep_recent: self.pins.keep_recent,
+            keep_recent: self.tables.pins.keep_recent,
             summarizer,
             channel: chosen.as_ref().map(|chosen| chosen.name.to_owned()),
             model: chosen.as_ref().map(|chosen| chosen.model.to_owned()),
-            runs_on: named(&self.budget.model),
+            runs_on: named(&self.tables.budget.model),
             window: budget.window,
-            chain: named(&self.select.chain).filter(|_| self.select.mode.0 == Mode::Fixed),
+            chain: named(&self.tables.select.chain).filter(|_| self.tables.select.mode.0 == Mode::Fixed),
         }
     }
 
     /// The keys that an agent's table sets, as it sets them; empty where there is no such agent.
     pub fn agent_settings(&self, name: &str) -> Map<String, Value> {
-        let Some(table) = self.agents.get(name) else { return Map::new() };
+        let Some(table) = self.tables.agents.get(name) else { return Map::new() };
         let is_set = |key: &&Field| self.source(&format!("agents.{name}.{}", key.name)) != Source::Default;
         let fields = AgentTable::FIELDS.iter().filter(is_set);
         fields.filter_map(|field| Some((field.name.to_owned(), table.get(field.name)?))).collect()

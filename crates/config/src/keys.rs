@@ -1,138 +1,14 @@
-//! Every key of the file, for reading, suggestions, the template and the reference.
+//! Every key of the file, for suggestions and for hosts, and the second names that some have.
 
-use epitome_strategy::{Field, SettingsTable};
+use epitome_strategy::Field;
 
-use crate::agents::AgentTable;
-use crate::channels::ChannelTable;
-use crate::error::{Problem, suggestion};
-use crate::live::{LiveTable, TriggersTable};
-use crate::models::ModelTable;
-use crate::tables::{
-    BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
-    SelectTable, SummaryTable,
-};
+use crate::sections::{NAMED, SECTIONS, Section};
 
-/// A section with fixed keys.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Section {
-    pub(crate) name: &'static str,
-    pub(crate) doc: &'static str,
-    pub(crate) fields: &'static [Field],
+/// Everything that may stand at the top level of a file, in the order of the template.
+pub(crate) fn top_level() -> impl Iterator<Item = &'static str> + Clone {
+    let names = |sections: &'static [Section]| sections.iter().map(|section| section.name);
+    ["preset"].into_iter().chain(names(SECTIONS)).chain(["chains", "strategies"]).chain(names(NAMED))
 }
-
-impl Section {
-    /// What is wrong with a key that the table `name` of this section does not have.
-    pub(crate) fn unknown_key(&self, name: &str, key: &str) -> Option<Problem> {
-        let known = self.fields.iter().map(|field| field.name);
-        if known.clone().any(|known| known == key) {
-            return None;
-        }
-        let help = match suggestion(key, known.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
-        };
-        let section = self.name;
-        Some(Problem::new(None, format!("`{key}` is no key of [{section}.{name}]")).with_help(help))
-    }
-}
-
-/// The sections with fixed keys, in the order of the template.
-pub(crate) const SECTIONS: &[Section] = &[
-    Section {
-        name: "budget",
-        doc: "How much context there is, and when and how far to compact.",
-        fields: BudgetTable::FIELDS,
-    },
-    Section {
-        name: "triggers",
-        doc: "What starts a compaction beside the thresholds. All of these suggest one; `hard` alone forces it.",
-        fields: TriggersTable::FIELDS,
-    },
-    Section {
-        name: "live",
-        doc: "What a host that keeps sessions running does around a compaction.",
-        fields: LiveTable::FIELDS,
-    },
-    Section { name: "counter", doc: "How tokens are counted.", fields: CounterTable::FIELDS },
-    Section {
-        name: "pins",
-        doc: "What stays verbatim, beside the system prompt, open calls and the newest user message, which always do.",
-        fields: PinsTable::FIELDS,
-    },
-    Section {
-        name: "marks",
-        doc: "What the texts say that stand for what left the context.",
-        fields: MarksTable::FIELDS,
-    },
-    Section {
-        name: "proxy",
-        doc: "What the proxy of `epitome serve` does beside compacting.",
-        fields: ProxyTable::FIELDS,
-    },
-    Section { name: "select", doc: "How the chain of strategies is chosen.", fields: SelectTable::FIELDS },
-    Section {
-        name: "quality",
-        doc: "The least that a compaction must keep of what the session held, and what follows where it does not.",
-        fields: QualityTable::FIELDS,
-    },
-    Section {
-        name: "summary",
-        doc: "Who writes the summaries that strategies ask for, and how long they may be.",
-        fields: SummaryTable::FIELDS,
-    },
-    Section {
-        name: "embeddings",
-        doc: "What turns texts into vectors, for the strategies that go by meaning.",
-        fields: EmbeddingsTable::FIELDS,
-    },
-    Section {
-        name: "lexicon",
-        doc: "Cue words beside those that ship, by what they tell. A word between two slashes is a regular expression.",
-        fields: LexiconTable::FIELDS,
-    },
-];
-
-/// Everything that may stand at the top level of a file.
-pub(crate) const TOP_LEVEL: &[&str] = &[
-    "preset",
-    "budget",
-    "triggers",
-    "live",
-    "counter",
-    "pins",
-    "marks",
-    "proxy",
-    "select",
-    "quality",
-    "summary",
-    "embeddings",
-    "lexicon",
-    "chains",
-    "strategies",
-    "models",
-    "channels",
-    "agents",
-];
-
-/// The sections that hold tables by names of the user's, in the order of the template.
-pub(crate) const NAMED: &[Section] = &[
-    Section {
-        name: "models",
-        doc: "What is known of a model, over what ships. The name is the beginning of the model's own.",
-        fields: ModelTable::FIELDS,
-    },
-    Section {
-        name: "channels",
-        doc: "How a service with models is reached, under a name of yours. Keys stand in the environment or in a file of \
-              their own, never here.",
-        fields: ChannelTable::FIELDS,
-    },
-    Section {
-        name: "agents",
-        doc: "What one agent does differently, under a name of yours, for `--agent`. What is not set is as for all.",
-        fields: AgentTable::FIELDS,
-    },
-];
 
 /// A second name of a key, which other tools use.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::error::Problem;
 /// The words of a configuration by what they tell; cues without words are left out.
 fn words(config: &Config) -> BTreeMap<Cue, Vec<String>> {
     let words = |(cue, _): (Cue, &str)| {
-        let value = config.lexicon.get(&key(cue))?;
+        let value = config.tables.lexicon.get(&key(cue))?;
         let words: Vec<String> = SettingType::from_value(&value).ok()?;
         (!words.is_empty()).then_some((cue, words))
     };
@@ -45,10 +45,12 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
         };
         let path = format!("lexicon.{}", key(*cue));
         let listed: Vec<String> =
-            config.lexicon.get(&key(*cue)).and_then(|it| SettingType::from_value(&it).ok()).unwrap_or_default();
+            config.tables.lexicon.get(&key(*cue)).and_then(|it| SettingType::from_value(&it).ok()).unwrap_or_default();
         for (index, _) in listed.iter().enumerate().filter(|(_, word)| **word == error.word) {
-            problems
-                .push(Problem::new(config.place_of_item(&path, index), format!("`{}` {}", key(*cue), told(&error))));
+            problems.push(Problem::new(
+                config.sources.place_of_item(&path, index),
+                format!("`{}` {}", key(*cue), told(&error)),
+            ));
         }
         refused.retain(|word| *word != error.word);
     }

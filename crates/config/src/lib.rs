@@ -20,10 +20,13 @@
 //! ```
 
 mod agents;
+mod budget;
 mod calibrate;
+mod chains;
 mod channels;
 mod check;
 mod config;
+mod effective;
 mod embeddings;
 mod error;
 mod external;
@@ -32,30 +35,36 @@ mod keys;
 mod lexicon;
 mod live;
 mod models;
+mod named;
 mod preset;
 mod read;
 mod runtime;
+mod sections;
+mod source;
 mod summarizer;
 mod tables;
 mod template;
+mod thresholds;
 mod values;
 
-pub use agents::{AgentTable, NEVER};
 pub use calibrate::calibrated;
-pub use channels::ChannelTable;
 pub use check::unknown_strategy;
-pub use config::{Config, Effective, Source};
+pub use config::Config;
+pub use effective::Effective;
 pub use error::{ConfigErrors, Place, Problem};
 pub use given::AgentInForce;
 pub use keys::{Key, keys, named_keys, second_names};
-pub use live::{Arrivals, LiveSettings, LiveTable, Refusal, TriggersTable};
-pub use models::{ModelLimits, ModelTable, Models, UnknownModel};
+pub use live::{Arrivals, LiveSettings, LiveTable, TriggersTable};
+pub use models::{ModelLimits, Models, UnknownModel};
+pub use named::{AgentTable, ChannelTable, ModelTable};
 pub use preset::Preset;
 pub use runtime::Runtime;
+pub use source::Source;
 pub use summarizer::{OnProgress, SummaryModel};
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
 pub use template::{key_table, template};
+pub use thresholds::NEVER;
 pub use values::{
     ChannelKindName, CounterName, EmbedderName, FormName, Limit, OnFailure, Parameters, PoolingName, PresetNames,
-    SelectMode, SummarizerChoice, SummaryRoleName,
+    Refusal, SelectMode, SummarizerChoice, SummaryRoleName,
 };

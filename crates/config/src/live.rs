@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use epitome_engine::{Threshold, Triggers};
 use epitome_strategy::{FieldKind, SettingType, Value, settings};
 
-use crate::values::{Limit, choose, name_of};
+use crate::values::{Limit, Refusal};
 
 settings! {
     /// `[triggers]`: what starts a compaction beside the thresholds of `[budget]`.
@@ -96,35 +96,6 @@ impl From<&TriggersTable> for Triggers {
             rounds: table.rounds,
             marker: table.marker.clone(),
         }
-    }
-}
-
-/// What follows where a compaction is refused and the session has no room left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// It is an error, and nothing changes.
-    Error,
-    /// The oldest messages leave without a summary.
-    DropOldest,
-    /// A new session begins.
-    NewSession,
-}
-
-impl Refusal {
-    /// The choices by name.
-    pub const ALL: &[(&str, Self)] =
-        &[("error", Self::Error), ("drop-oldest", Self::DropOldest), ("new-session", Self::NewSession)];
-}
-
-impl SettingType for Refusal {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
     }
 }
 

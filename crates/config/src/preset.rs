@@ -184,7 +184,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use super::*;
-    use crate::config::{Config, Source};
+    use crate::config::Config;
+    use crate::source::Source;
 
     #[test]
     fn every_value_of_a_preset_is_taken() {
@@ -197,7 +198,7 @@ mod tests {
             let effective = |config: &Config, key: &str| {
                 config.effective(&registry).into_iter().find(|entry| entry.key == key).map(|entry| entry.value)
             };
-            for (key, value) in preset.values(config.budget.soft.0) {
+            for (key, value) in preset.values(config.tables.budget.soft.0) {
                 config
                     .assign(&key, &value, Source::Preset(preset))
                     .unwrap_or_else(|error| panic!("{name} {key} {error}"));

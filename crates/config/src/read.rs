@@ -2,20 +2,34 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{SettingType, Value};
+use epitome_strategy::{Registry, SettingType, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{Config, Source};
-use crate::error::{Place, Problem, suggestion};
-use crate::keys::{ALIASES, Alias, AliasValue, NAMED, SECTIONS, TOP_LEVEL, keys};
+use crate::check::check;
+use crate::config::Config;
+use crate::error::{ConfigErrors, Place, Problem, suggestion};
+use crate::keys::{ALIASES, Alias, AliasValue, keys, top_level};
 use crate::preset::Preset;
+use crate::sections::{NAMED, SECTIONS, Section};
+use crate::source::Source;
 use crate::values::SummarizerChoice;
+
+impl Config {
+    /// Reads a file's text: defaults, then its preset, then its keys. `file` is what problems call the file. Every problem
+    /// at once, those with what `registry` knows included. Linear in the text.
+    pub fn parse(text: &str, file: &str, registry: &Registry) -> Result<Self, ConfigErrors> {
+        let (config, mut problems) = read(text, file);
+        problems.extend(check(&config, registry));
+        ConfigErrors::check(problems)?;
+        Ok(config)
+    }
+}
 
 type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
 /// The configuration that `text` gives, as far as it can be read, and what is wrong with it.
-pub(crate) fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
+fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let root = table.get_ref();
     let mut reader = Reader { text, root, file: Arc::from(file), config: Config::default(), problems: Vec::new() };
@@ -50,7 +64,7 @@ impl Reader<'_, '_> {
         }
         for (key, value) in root.iter().filter(|(key, _)| key.get_ref() != "preset") {
             let name = key.get_ref().as_ref();
-            if !TOP_LEVEL.contains(&name) {
+            if !top_level().any(|known| known == name) {
                 self.unknown_top_level(name, key.span().start);
                 continue;
             }
@@ -62,8 +76,10 @@ impl Reader<'_, '_> {
             match name {
                 "chains" => entries.iter().for_each(|entry| self.chain(entry)),
                 "strategies" => entries.iter().for_each(|entry| self.strategy(entry)),
-                "models" | "channels" | "agents" => entries.iter().for_each(|entry| self.named(name, entry)),
-                section => self.section(section, entries),
+                section => match NAMED.iter().find(|declared| declared.name == section) {
+                    Some(declared) => entries.iter().for_each(|entry| self.named(declared, entry)),
+                    None => self.section(section, entries),
+                },
             }
         }
     }
@@ -92,8 +108,8 @@ impl Reader<'_, '_> {
     fn unknown_top_level(&mut self, name: &str, at: usize) {
         let help = match keys().find(|key| key.field.name == name) {
             Some(key) => format!("it belongs below [{}]", key.section),
-            None => nearest(name, TOP_LEVEL.iter().copied())
-                .unwrap_or_else(|| format!("there are {}", TOP_LEVEL.join(", "))),
+            None => nearest(name, top_level())
+                .unwrap_or_else(|| format!("there are {}", top_level().collect::<Vec<_>>().join(", "))),
         };
         self.problem(at, format!("`{name}` is no section and no key"), Some(help));
     }
@@ -168,7 +184,7 @@ impl Reader<'_, '_> {
     fn note_items(&mut self, path: &str, value: &Spanned<DeValue<'_>>) {
         for (index, item) in value.get_ref().as_array().into_iter().flatten().enumerate() {
             let place = self.place(item.span().start);
-            self.config.note(format!("{path}[{index}]"), place);
+            self.config.sources.note(format!("{path}[{index}]"), Source::File(place));
         }
     }
 
@@ -180,7 +196,7 @@ impl Reader<'_, '_> {
             return;
         };
         let place = self.place(key.span().start);
-        self.config.note(format!("strategies.{id}"), place);
+        self.config.sources.note(format!("strategies.{id}"), Source::File(place));
         self.config.strategies.entry(id.to_owned()).or_default();
         for (key, value) in settings {
             self.assign(&format!("strategies.{id}.{}", key.get_ref()), key.get_ref(), (key, value));
@@ -188,8 +204,8 @@ impl Reader<'_, '_> {
     }
 
     /// One of several tables of a kind, such as a channel.
-    fn named(&mut self, section: &str, (key, value): Entry<'_, '_>) {
-        let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else { return };
+    fn named(&mut self, declared: &Section, (key, value): Entry<'_, '_>) {
+        let section = declared.name;
         let name = key.get_ref().as_ref();
         let Some(settings) = value.get_ref().as_table() else {
             let problem = format!("`{section}.{name}` takes a table of settings, not {}", value.get_ref().type_str());
@@ -197,8 +213,8 @@ impl Reader<'_, '_> {
             return;
         };
         let place = self.place(key.span().start);
-        self.config.note(format!("{section}.{name}"), place);
-        self.config.add_named(section, name);
+        self.config.sources.note(format!("{section}.{name}"), Source::File(place));
+        self.config.tables.add(section, name);
         for (key, value) in settings {
             let setting = key.get_ref().as_ref();
             match declared.unknown_key(name, setting) {

@@ -16,8 +16,9 @@ use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
 use crate::lexicon;
 use crate::live::LiveSettings;
-use crate::models::{Models, UnknownModel, fitted};
+use crate::models::{Models, UnknownModel};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
+use crate::thresholds::fitted;
 use crate::values::{OnFailure, SummarizerChoice};
 
 /// The strategy that clears old results below the thresholds.
@@ -104,8 +105,9 @@ impl Config {
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
         ConfigErrors::check(of_one(self, registry))?;
         let registry = &self.registry(registry);
-        let counter = epitome_tokens::by_name(&self.counter.name.0)
-            .map_err(|error| ConfigErrors::of(vec![Problem::new(self.place("counter.name"), error.to_string())]))?;
+        let counter = epitome_tokens::by_name(&self.tables.counter.name.0).map_err(|error| {
+            ConfigErrors::of(vec![Problem::new(self.sources.place("counter.name"), error.to_string())])
+        })?;
         let (embedder, writer) = match (embeddings::embedder(self), summarizer::writer(self)) {
             (Ok(embedder), Ok(writer)) => (embedder, writer),
             (embedder, writer) => {
@@ -122,54 +124,54 @@ impl Config {
                 strategies.insert(id, Chain(vec![strategy]));
             }
         }
-        let clearing = self.live.clear_tokens.0.and_then(|_| self.clearing(registry));
+        let clearing = self.tables.live.clear_tokens.0.and_then(|_| self.clearing(registry));
         let chain_of = |ids: &[String]| {
             Chain(ids.iter().filter_map(|id| strategies.get(id.as_str())).flat_map(|one| one.0.clone()).collect())
         };
         let named: BTreeMap<String, Chain> =
             self.chains.keys().filter_map(|name| Some((name.clone(), chain_of(&self.chain(name)?)))).collect();
-        let mode = self.select.mode.0;
+        let mode = self.tables.select.mode.0;
         Ok(Runtime {
             budget: self.budget(),
-            triggers: Triggers::from(&self.triggers),
+            triggers: Triggers::from(&self.tables.triggers),
             clearing,
-            live: LiveSettings::from(&self.live),
+            live: LiveSettings::from(&self.tables.live),
             counter,
-            calibrate: self.counter.calibrate,
+            calibrate: self.tables.counter.calibrate,
             pins: Pins {
-                original_task: self.pins.original_task,
-                last_rounds: self.pins.last_rounds,
-                keep_recent: self.pins.keep_recent,
-                protected_tools: self.pins.protected_tools.clone(),
-                markers: self.pins.markers.clone(),
+                original_task: self.tables.pins.original_task,
+                last_rounds: self.tables.pins.last_rounds,
+                keep_recent: self.tables.pins.keep_recent,
+                protected_tools: self.tables.pins.protected_tools.clone(),
+                markers: self.tables.pins.markers.clone(),
             },
-            handles: self.marks.handles,
-            proxy_recall: self.proxy.recall,
+            handles: self.tables.marks.handles,
+            proxy_recall: self.tables.proxy.recall,
             mode,
             select: Select {
-                agreeing_verdicts: self.select.agreeing_verdicts,
-                min_confidence: self.select.min_confidence,
-                later_from: self.select.later_from,
+                agreeing_verdicts: self.tables.select.agreeing_verdicts,
+                min_confidence: self.tables.select.min_confidence,
+                later_from: self.tables.select.later_from,
             },
             quality: MinQuality {
-                typed: self.quality.min_typed,
-                instructions: self.quality.min_instructions,
-                conclusions: self.quality.min_conclusions,
-                summaries: self.quality.min_summaries,
-                strings: self.quality.min_strings,
-                files: self.quality.min_files,
-                on_loss: self.quality.on_loss.0,
+                typed: self.tables.quality.min_typed,
+                instructions: self.tables.quality.min_instructions,
+                conclusions: self.tables.quality.min_conclusions,
+                summaries: self.tables.quality.min_summaries,
+                strings: self.tables.quality.min_strings,
+                files: self.tables.quality.min_files,
+                on_loss: self.tables.quality.on_loss.0,
             },
-            fixed: (mode == Mode::Fixed).then(|| named.get(&self.select.chain).cloned()).flatten(),
+            fixed: (mode == Mode::Fixed).then(|| named.get(&self.tables.select.chain).cloned()).flatten(),
             embedder,
             lexicon,
             summarizer: self.summarizer(),
-            without_summary: match self.summary.on_failure {
+            without_summary: match self.tables.summary.on_failure {
                 OnFailure::GoOn => WithoutSummary::GoOn,
                 OnFailure::Stop => WithoutSummary::Stop,
             },
-            summary_role: self.summary.role.0,
-            background: self.summary.background,
+            summary_role: self.tables.summary.role.0,
+            background: self.tables.summary.background,
             agent: self.agent().map(str::to_owned),
             writer,
             models: self.models(),

@@ -16,9 +16,10 @@ use epitome_providers::model::{
 };
 use epitome_strategy::{Summarizer, Tokens};
 
-use crate::channels::{ChannelTable, Chosen};
+use crate::channels::Chosen;
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
+use crate::named::ChannelTable;
 use crate::values::{AskName, FormName, SummarizerChoice};
 
 /// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
@@ -154,7 +155,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         SummarizerChoice::Rules => return Ok(Writer::Rules),
         SummarizerChoice::Llm | SummarizerChoice::Provider => {}
     }
-    let table = &config.summary;
+    let table = &config.tables.summary;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
     let asked = ModelSettings {
         form: match table.form {
@@ -196,7 +197,7 @@ fn unread(config: &Config, errors: &[PromptError]) -> Vec<Problem> {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    let problem = |error| Problem::new(config.place("summary.prompts"), format!("`prompts`: {}", told(error)));
+    let problem = |error| Problem::new(config.sources.place("summary.prompts"), format!("`prompts`: {}", told(error)));
     errors.iter().map(|error| problem(error as &dyn Error)).collect()
 }
 
@@ -270,7 +271,10 @@ fn not_opened(config: &Config, chosen: &Chosen<'_>, error: &ChannelError) -> Pro
         #[cfg(feature = "http")]
         ChannelError::Http(_) => ("kind", String::new()),
     };
-    let place = config.place(&format!("channels.{name}.{key}")).or_else(|| config.place(&format!("channels.{name}")));
+    let place = config
+        .sources
+        .place(&format!("channels.{name}.{key}"))
+        .or_else(|| config.sources.place(&format!("channels.{name}")));
     let problem = Problem::new(place, format!("the channel `{name}`: {error}"));
     if help.is_empty() { problem } else { problem.with_help(help) }
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use epitome_providers::process::ProcessStrategy;
 use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
 
-use crate::config::default_chain;
-use crate::keys::{NAMED, SECTIONS, Section};
+use crate::chains::default_chain;
 use crate::preset::Preset;
+use crate::sections::{NAMED, SECTIONS, Section};
 
 /// Columns of the template's explanations.
 const WIDTH: usize = 100;

@@ -49,18 +49,6 @@ impl SelectMode {
         &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive), ("tournament", Mode::Tournament)];
 }
 
-impl SettingType for SelectMode {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL).map(Self)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(self.0, Self::ALL)
-    }
-}
-
 /// What follows where a compaction keeps too little, as `[quality] on_loss` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OnLossName(pub(crate) OnLoss);
@@ -70,18 +58,6 @@ impl OnLossName {
         &[("retry", OnLoss::Retry), ("roll-back", OnLoss::RollBack), ("report", OnLoss::Report)];
 }
 
-impl SettingType for OnLossName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL).map(Self)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(self.0, Self::ALL)
-    }
-}
-
 /// Whose side summaries stand on, as `[summary] role` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryRoleName(pub SummaryRole);
@@ -89,18 +65,6 @@ pub struct SummaryRoleName(pub SummaryRole);
 impl SummaryRoleName {
     /// The roles by name.
     pub const ALL: &[(&str, SummaryRole)] = &[("user", SummaryRole::User), ("system", SummaryRole::System)];
-}
-
-impl SettingType for SummaryRoleName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL).map(Self)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(self.0, Self::ALL)
-    }
 }
 
 /// Who writes summaries, as `[summary] summarizer` spells it.
@@ -127,18 +91,6 @@ impl SummarizerChoice {
     }
 }
 
-impl SettingType for SummarizerChoice {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
-}
-
 /// What follows where nobody gives a summary, as `[summary] on_failure` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
@@ -152,16 +104,21 @@ impl OnFailure {
     const ALL: &[(&str, Self)] = &[("go-on", Self::GoOn), ("stop", Self::Stop)];
 }
 
-impl SettingType for OnFailure {
-    const KIND: FieldKind = FieldKind::Text;
+/// What follows where a compaction is refused and the session has no room left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is an error, and nothing changes.
+    Error,
+    /// The oldest messages leave without a summary.
+    DropOldest,
+    /// A new session begins.
+    NewSession,
+}
 
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
+impl Refusal {
+    /// The choices by name.
+    pub const ALL: &[(&str, Self)] =
+        &[("error", Self::Error), ("drop-oldest", Self::DropOldest), ("new-session", Self::NewSession)];
 }
 
 /// How a model that writes summaries is asked, as `[summary] ask` spells it.
@@ -177,18 +134,6 @@ impl AskName {
     const ALL: &[(&str, Self)] = &[("same-conversation", Self::SameConversation), ("transcript", Self::Transcript)];
 }
 
-impl SettingType for AskName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
-}
-
 /// What a model's summary looks like, as `[summary] form` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormName {
@@ -200,18 +145,6 @@ pub enum FormName {
 
 impl FormName {
     const ALL: &[(&str, Self)] = &[("sections", Self::Sections), ("json", Self::Json)];
-}
-
-impl SettingType for FormName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
 }
 
 /// The wire format of a channel, as `[channels.NAME] kind` spells it.
@@ -242,18 +175,6 @@ impl From<ChannelKindName> for ChannelKind {
             ChannelKindName::OpenAi => Self::OpenAi,
             ChannelKindName::Anthropic => Self::Anthropic,
         }
-    }
-}
-
-impl SettingType for ChannelKindName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
     }
 }
 
@@ -311,18 +232,6 @@ impl EmbedderName {
         &[("off", Self::Off), ("static", Self::Static), ("fastembed", Self::Fastembed), ("openai", Self::OpenAi)];
 }
 
-impl SettingType for EmbedderName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
-}
-
 /// How a model's output becomes one vector, as `[embeddings] pooling` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolingName {
@@ -334,18 +243,6 @@ pub enum PoolingName {
 
 impl PoolingName {
     const ALL: &[(&str, Self)] = &[("mean", Self::Mean), ("first", Self::First)];
-}
-
-impl SettingType for PoolingName {
-    const KIND: FieldKind = FieldKind::Text;
-
-    fn from_value(value: &Value) -> Result<Self, String> {
-        choose(value, Self::ALL)
-    }
-
-    fn to_value(&self) -> Value {
-        name_of(*self, Self::ALL)
-    }
 }
 
 /// A token counter's name, one of [`epitome_tokens::NAMES`].
@@ -365,13 +262,39 @@ impl SettingType for CounterName {
     }
 }
 
-pub(crate) fn choose<T: Copy>(value: &Value, known: &[(&str, T)]) -> Result<T, String> {
+/// Makes settings of choices that have their names in `ALL`: enums, and tuples of one around enums of other crates.
+macro_rules! choices {
+    ($($choice:ident),* ; $($tuple:ident),*) => {
+        $(choices!(@one $choice, |choice| choice, |own: &$choice| *own);)*
+        $(choices!(@one $tuple, $tuple, |own: &$tuple| own.0);)*
+    };
+    (@one $choice:ident, $make:expr, $take:expr) => {
+        impl SettingType for $choice {
+            const KIND: FieldKind = FieldKind::Text;
+
+            fn from_value(value: &Value) -> Result<Self, String> {
+                choose(value, Self::ALL).map($make)
+            }
+
+            fn to_value(&self) -> Value {
+                name_of($take(self), Self::ALL)
+            }
+        }
+    };
+}
+
+choices! {
+    SummarizerChoice, OnFailure, AskName, FormName, ChannelKindName, EmbedderName, PoolingName, Refusal;
+    SelectMode, OnLossName, SummaryRoleName
+}
+
+fn choose<T: Copy>(value: &Value, known: &[(&str, T)]) -> Result<T, String> {
     known.iter().find(|(name, _)| value.as_str() == Some(name)).map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         format!("takes one of {}, not {value}", names.join(", "))
     })
 }
 
-pub(crate) fn name_of<T: Copy + PartialEq>(choice: T, known: &[(&str, T)]) -> Value {
+fn name_of<T: Copy + PartialEq>(choice: T, known: &[(&str, T)]) -> Value {
     known.iter().find(|(_, other)| *other == choice).map_or(Value::Null, |(name, _)| (*name).into())
 }

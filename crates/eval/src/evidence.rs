@@ -8,7 +8,8 @@ use epitome::session::{Entry, Message};
 use serde_json::Value;
 
 use crate::case::Case;
-use crate::score::{Kept, Scores};
+use crate::kept::Kept;
+use crate::score::Scores;
 use crate::text::{conversation, shown};
 
 /// A question about a chat.

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::kept::Kept;
 use crate::probes::ProbeKind;
 use crate::row::Row;
-use crate::score::Kept;
 
 /// The figures that are shares of something kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

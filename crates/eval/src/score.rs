@@ -6,33 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::cut::tokens_of;
+use crate::kept::Kept;
 use crate::meaning::MeaningScores;
 use crate::probes::ProbeScores;
 use crate::text::{append, conversation, shown, system};
-
-/// How many of how many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Kept {
-    /// Those that are still there.
-    pub kept: u32,
-    /// All of them.
-    pub of: u32,
-}
-
-impl Kept {
-    /// The share from 0 to 1; `None` where there is nothing to keep.
-    pub fn share(self) -> Option<f64> {
-        (self.of > 0).then(|| f64::from(self.kept) / f64::from(self.of))
-    }
-
-    pub(crate) fn is_none(&self) -> bool {
-        self.of == 0
-    }
-
-    pub(crate) fn count(present: &[bool]) -> Self {
-        Self { kept: present.iter().filter(|present| **present).count() as u32, of: present.len() as u32 }
-    }
-}
 
 /// The figures of one result. `docs/evaluation.md` defines each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

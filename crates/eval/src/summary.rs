@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::kept::Kept;
 use crate::metric::Metric;
 use crate::paired::bootstrap_sums;
 use crate::row::Row;
-use crate::score::Kept;
 
 /// An average over cases, both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]

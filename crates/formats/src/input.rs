@@ -231,13 +231,3 @@ impl<'a> Probe<'a> {
         Self { shape, document, problem, heads, side_chains: false }
     }
 }
-
-/// A reader of one format: an element of the tables that `read` walks through.
-pub(crate) struct Reader {
-    /// The format.
-    pub format: crate::Format,
-    /// Whether the input is of this format. Cheap: looks at the probe only.
-    pub fits: fn(&Probe<'_>) -> bool,
-    /// Reads it.
-    pub read: fn(&Probe<'_>, &mut Vec<Warning>) -> Result<Vec<crate::LoadedSession>, ReadError>,
-}

@@ -9,13 +9,17 @@ mod error;
 mod follow;
 mod format;
 mod input;
+mod loaded;
 mod read;
+mod reader;
+mod readers;
 mod wire;
 
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
-pub use read::{Loaded, LoadedSession, MAX_DECOMPRESSED, ReadOptions, read};
+pub use loaded::{Loaded, LoadedSession};
+pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
 pub use wire::{
     Profile, Rendered, Source, Violation, WriteError, carries_reasoning, carry_over, is_bypassed, render, validate,
     write, write_again,

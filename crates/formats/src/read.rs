@@ -1,16 +1,17 @@
 //! Reading: recognise, then read.
 
 use std::io::Read as _;
-use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::Session;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape, drop_damaged_lines, outline, parse, split};
+use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
+use crate::loaded::Loaded;
+use crate::reader::Reader;
+use crate::readers::{is_read_by_piece, readers, reports_damaged_lines};
 
 /// How to read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,39 +25,6 @@ pub struct ReadOptions {
     /// not written back.
     pub side_chains: bool,
 }
-
-/// What a file holds.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The format.
-    pub format: Format,
-    /// The sessions, at least one.
-    pub sessions: Vec<LoadedSession>,
-    /// What was passed over.
-    pub warnings: Vec<Warning>,
-    /// The content, decompressed and without a byte order mark.
-    pub bytes: Arc<[u8]>,
-    /// Whether the input was compressed.
-    pub gzip: bool,
-    /// Whether the content is one JSON document.
-    pub(crate) is_document: bool,
-}
-
-/// One session of a file.
-#[derive(Debug)]
-pub struct LoadedSession {
-    /// Its name in the file: an id where there is one, else its number from 0.
-    pub name: String,
-    /// The session.
-    pub session: Session,
-    /// The bytes of the file's records: [`Message::records`](epitome_session::Message::records) are positions here. Empty
-    /// for formats that are not written back.
-    pub records: Vec<Range<usize>>,
-}
-
-/// The readers in the order in which they are tried: formats with marks of their own before the general ones.
-const TABLES: [&[Reader]; 4] =
-    [crate::wire::AGENT_READERS, crate::agents::READERS, crate::dialogues::READERS, crate::wire::READERS];
 
 /// Reads the sessions of a file: decompresses it where it is gzip, recognises the format from the content unless
 /// [`ReadOptions::format`] names it, and gives at least one session. Linear in the input.
@@ -83,20 +51,16 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
             return Err(problem.take().unwrap_or(ReadError::Empty));
         }
     }
-    let readers = || TABLES.iter().flat_map(|table| table.iter());
     let asked_for = |reader: &&Reader| options.format.is_none_or(|format| format == reader.format);
     let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
     // A format that is asked for is read by its most general reader where none says that it fits.
     let reader = fitting
         .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
         .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised(&probe)))?;
-    // These are read piece by piece from their text, which may hold what no value does. Others would lose that part.
-    let mut by_piece = crate::wire::READERS.iter().chain(crate::wire::AGENT_READERS);
-    if let Some(problem) = problem.filter(|_| !by_piece.any(|own| own.format == reader.format)) {
+    if let Some(problem) = problem.filter(|_| !is_read_by_piece(reader.format)) {
         return Err(problem);
     }
-    // The agents' own readers parse every line anyway and report the damaged ones themselves.
-    if !options.strict && !crate::wire::AGENT_READERS.iter().any(|own| own.format == reader.format) {
+    if !options.strict && !reports_damaged_lines(reader.format) {
         drop_damaged_lines(&mut probe.shape, false, &mut warnings)?;
     }
     let sessions = (reader.read)(&probe, &mut warnings)?;

@@ -8,15 +8,14 @@ use epitome::session::Trigger;
 use epitome::strategy::Value;
 use serde::Serialize;
 
-use crate::Outcome;
 use crate::args::CheckArgs;
-use crate::commands::compact::{counter_of, tool_tokens};
-use crate::failure::Failure;
+use crate::counter::{counter_of, tool_tokens};
+use crate::failure::{Failure, Outcome};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, percent, width};
-use crate::{input, output};
+use crate::{configuration, input, terminal};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -35,10 +34,7 @@ struct Checked<'a> {
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     let registry = epitome::registry();
-    let mut config = input::config(args.config.as_deref(), &registry)?;
-    if let Some(agent) = &args.agent {
-        config = input::of_agent(&config, agent)?;
-    }
+    let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
     let mut set = |option: &str, key: &str, value: Value| {
         config.set(key, &value).map_err(|problem| Failure::usage_text(format!("{option} {problem}")))
     };
@@ -48,7 +44,7 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     if let Some(window) = args.window {
         set("--window", "budget.window", window.into())?;
     }
-    let runtime = input::build_without_model(config, &registry)?;
+    let runtime = configuration::build_without_model(config, &registry)?;
     let loaded = input::load(&args.input, quiet)?;
     let chosen: Vec<usize> = if args.all {
         (0..loaded.sessions.len()).collect()
@@ -64,10 +60,10 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     if args.json {
         let mut text = if args.all { serde_json::to_string_pretty(&all)? } else { one_json(&all)? };
         text.push('\n');
-        output::standard(text.as_bytes())?;
+        terminal::standard(text.as_bytes())?;
     } else {
         let text = if let [one] = all.as_slice() { page(one) } else { list(&all) };
-        output::print(&text)?;
+        terminal::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,15 +15,18 @@ use serde_json::json;
 
 use crate::args::{CompactArgs, ViewArg};
 use crate::chain::Choice;
-use crate::failure::Failure;
-use crate::in_place::{Taken, busy, record_again, until_taken};
+use crate::counter::{counter_of, tool_tokens};
+use crate::failure::{Failure, INFEASIBLE, Outcome};
+use crate::in_place::Taken;
 use crate::memories::Memories;
 use crate::output::Target;
-use crate::render::report::{self, Subject};
+use crate::render::report;
+use crate::render::report::Subject;
 use crate::render::table::{Column, Table};
 use crate::render::text::{number, plural, width};
+use crate::retry::{busy, record_again, until_taken};
 use crate::summaries::{self, Line};
-use crate::{INFEASIBLE, Outcome, emit, input, output};
+use crate::{configuration, emit, input, paths, terminal};
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
 const ROLLED_BACK: u8 = 1;
@@ -58,7 +61,7 @@ struct Done {
 }
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
-    let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
+    let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;
     let report_target = args.report.as_deref().map(|path| report_target(path, args)).transpose()?;
     let registry = epitome::registry();
     let configuring = Instant::now();
@@ -75,19 +78,19 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
         report_target.write(&line(&done.report)?)?;
     }
     if args.json {
-        output::standard(&line(&done.report)?)?;
+        terminal::standard(&line(&done.report)?)?;
     }
     if !done.page.is_empty() && done.report.status.is_compaction() {
         done.page.push_str(&report::timings(&done.report.timings, width()));
     }
-    output::tell(&done.page);
+    terminal::tell(&done.page);
     if is_hollow {
-        output::note("nothing is left of what was asked for and worked on: a larger budget keeps some of it");
+        terminal::note("nothing is left of what was asked for and worked on: a larger budget keeps some of it");
         return Ok(ExitCode::from(HOLLOW));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
     if quiet {
-        output::note(&format!("{why}: the session was not written"));
+        terminal::note(&format!("{why}: the session was not written"));
     }
     Ok(ExitCode::from(code))
 }
@@ -121,12 +124,12 @@ fn refused(report: &Report) -> Option<(u8, String)> {
 }
 
 fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, Failure> {
-    if input::is_standard(path) {
+    if paths::is_standard(path) {
         let failure = Failure::usage_text("--report takes a file, standard output is for the session");
         return Err(failure.with_help("--preview --json prints the report and no session"));
     }
     let target = Target::new(Some(path), Some(&args.input.file))?;
-    if matches!(target, Target::File { is_input: true, .. }) || args.output.as_deref() == Some(path) {
+    if matches!(target, Target::File { is_input: true, .. }) || args.target.output.as_deref() == Some(path) {
         let failure = Failure::usage_text(format!("--report names {}, which is a session's file", path.display()));
         return Err(failure.with_help("name another file"));
     }
@@ -134,12 +137,9 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
 }
 
 fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Job<'a>, Failure> {
-    let mut config = input::config(args.config.as_deref(), registry)?;
-    if let Some(agent) = &args.agent {
-        config = input::of_agent(&config, agent)?;
-    }
+    let mut config = configuration::read_for_agent(&args.configuration, registry)?;
     summaries::apply(&mut config, args)?;
-    let runtime = input::build(&config, registry)?;
+    let runtime = configuration::build(&config, registry)?;
     let mut request = request(args, &config, &runtime, &config.registry(registry))?;
     let memories = Memories::open(&runtime, args.preview, quiet)?;
     request.memories = memories.recent()?;
@@ -213,7 +213,7 @@ impl Job<'_> {
                 bytes = write_again(&loaded, index).map_err(Failure::other)?;
                 bypassed = true;
             }
-            let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.force)?;
+            let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.target.force)?;
             done.report.timings.write_us = Some(microseconds(writing));
             if taken == Taken::Changed {
                 earlier = Some((loaded, done));
@@ -225,16 +225,16 @@ impl Job<'_> {
             record_again(&args.input, target, index)?;
         }
         if bypassed && !self.quiet {
-            output::note(
+            terminal::note(
                 "the agent had gone on from before the compaction in its file: the compacted view is recorded again",
             );
         }
         if flushed > 0 && !self.quiet {
-            output::note(&format!("{} kept in the file of [live] memory_file", plural(flushed as usize, "new fact")));
+            terminal::note(&format!("{} kept in the file of [live] memory_file", plural(flushed as usize, "new fact")));
         }
         if done.came > 0 && !self.quiet {
             let came = plural(done.came, "message");
-            output::note(&format!(
+            terminal::note(&format!(
                 "{came} came while it was compacted: what came follows, and is not in these figures"
             ));
         }
@@ -319,20 +319,9 @@ impl Job<'_> {
     }
 }
 
-/// The counter for a session: the configured one, corrected by the session's usage records where that is asked for.
-pub(crate) fn counter_of(runtime: &Runtime, session: &Session) -> Arc<dyn TokenCounter> {
-    let counter = Arc::clone(&runtime.counter);
-    if runtime.calibrate { epitome::config::calibrated(counter, session) } else { counter }
-}
-
-/// Tokens of a session's tool definitions.
-pub(crate) fn tool_tokens(counter: &dyn TokenCounter, session: &Session) -> u32 {
-    session.tools.as_deref().map_or(0, |tools| counter.count(tools))
-}
-
 /// How the report calls a session.
 fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
-    let file = input::shown(&args.input.file);
+    let file = paths::shown(&args.input.file);
     let session =
         if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
     format!("{file}{session} ({})", loaded.format)
@@ -381,7 +370,7 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
         let mut done = job.compact(loaded, index)?;
         done.report.timings.read_us = read_us;
         if !job.quiet {
-            output::progress(index + 1, loaded.sessions.len());
+            terminal::progress(index + 1, loaded.sessions.len());
         }
         table.row(report::line(&done.report, &source.name));
         hollow += usize::from(done.report.status == Status::Hollow);
@@ -400,7 +389,7 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
     let json = line(&reports)?;
     // The sessions first: a report tells of those that are there.
     if !job.args.preview && !written.is_empty() {
-        let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.force)?;
+        let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
         if taken == Taken::Changed {
             return Err(busy(file));
         }
@@ -409,18 +398,18 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
         report_target.write(&json)?;
     }
     if job.args.json {
-        output::standard(&json)?;
+        terminal::standard(&json)?;
     }
     if !job.quiet && !job.args.json {
-        output::tell(&table.render(width()));
+        terminal::tell(&table.render(width()));
     }
     if rolled_back > 0 {
         let of = loaded.sessions.len();
-        output::note(&format!("{rolled_back} of {of} sessions would have lost too much and were left out"));
+        terminal::note(&format!("{rolled_back} of {of} sessions would have lost too much and were left out"));
     }
     if hollow > 0 {
         let of = loaded.sessions.len();
-        output::note(&format!("of {hollow} of {of} sessions nothing is left of what was asked for and worked on"));
+        terminal::note(&format!("of {hollow} of {of} sessions nothing is left of what was asked for and worked on"));
     }
     if infeasible == 0 {
         return Ok(match (rolled_back, hollow) {
@@ -429,6 +418,6 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
             _ => ExitCode::from(ROLLED_BACK),
         });
     }
-    output::note(&format!("{infeasible} of {} sessions cannot fit and were left out", loaded.sessions.len()));
+    terminal::note(&format!("{infeasible} of {} sessions cannot fit and were left out", loaded.sessions.len()));
     Ok(ExitCode::from(INFEASIBLE))
 }

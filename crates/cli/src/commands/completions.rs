@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 
-use crate::Outcome;
 use crate::args::{Cli, CompletionsArgs};
-use crate::output;
+use crate::failure::Outcome;
+use crate::terminal;
 
 pub(crate) fn run(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "epitome", &mut script);
-    output::standard(&script)?;
+    terminal::standard(&script)?;
     Ok(ExitCode::SUCCESS)
 }

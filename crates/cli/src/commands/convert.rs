@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use epitome::formats::Loaded;
 
 use crate::args::ConvertArgs;
-use crate::failure::Failure;
-use crate::in_place::{Taken, record_again, until_taken};
-use crate::output::Target;
+use crate::failure::{Failure, Outcome};
+use crate::in_place::Taken;
+use crate::output::{self, Target};
 use crate::render::text::plural;
-use crate::{Outcome, emit, input, output};
+use crate::retry::{record_again, until_taken};
+use crate::{emit, input};
 
 pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
-    let target = Target::new(args.output.as_deref(), Some(&args.input.file))?;
+    let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;
     let mut again = false;
     let (count, index, taken) = until_taken(&args.input.file, || {
         // What there is to say of the file was said when it was first read.
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> Outcome {
         let (bytes, original) = input::bytes_for(&args.input.file, &target)?;
         let loaded = input::load_bytes(bytes, &args.input, quiet)?;
         let bytes = converted(&loaded, args, quiet)?;
-        let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.force)?;
+        let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.target.force)?;
         let count = if args.all { loaded.sessions.len() } else { 1 };
         let index = if args.all { 0 } else { input::choose(&loaded, &args.input, "")? };
         Ok((taken != Taken::Changed).then_some((count, index, taken)))

@@ -11,10 +11,10 @@ use epitome_eval::{
 use serde::Serialize;
 
 use crate::args::{ByArg, EvalArgs, WhatArg};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::Target;
 use crate::render::text::plural;
-use crate::{Outcome, output};
+use crate::terminal;
 
 mod blind;
 mod compared;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     let progress = |done: usize, of: usize, rows: &[Row]| {
         let Ok(mut log) = log.lock() else { return };
         if rows.is_empty() && !quiet {
-            output::progress(done, of);
+            terminal::progress(done, of);
         }
         log.append(rows);
     };
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     drop(log);
     let resumed = args.resume.then_some(run.resumed);
     if let Some(resumed) = resumed.filter(|_| !quiet) {
-        output::tell(&format!("{resumed}\n"));
+        terminal::tell(&format!("{resumed}\n"));
     }
     let are_labelled = run.rows.iter().any(|row| row.task != UNLABELLED);
     if run.cases == 0 {
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     // For probes the table may tell repositories only.
     let wants_kinds = args.by == Some(ByArg::Kind) || (args.labels.is_some() && args.what != WhatArg::Probes);
     if wants_kinds && !are_labelled && !quiet {
-        output::tell(if plan.labels.is_empty() {
+        terminal::tell(if plan.labels.is_empty() {
             "there are no kinds of task: --labels names a table of them\n"
         } else {
             "none of the files stands in the table of labels\n"
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     if args.markdown {
         let all = Group::of("all", &run.rows, &every, args.seed);
         let groups: Vec<Group> = std::iter::once(all).chain(groups).collect();
-        output::standard(markdown(&groups).as_bytes())?;
+        terminal::standard(markdown(&groups).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let all = Group::of("all", &run.rows, &pairs, args.seed);
@@ -117,9 +117,9 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
     if args.json {
         let mut text = serde_json::to_string_pretty(&printed)?;
         text.push('\n');
-        output::standard(text.as_bytes())?;
+        terminal::standard(text.as_bytes())?;
     } else {
-        output::print(&page::page(&printed))?;
+        terminal::print(&page::page(&printed))?;
     }
     Ok(ExitCode::SUCCESS)
 }

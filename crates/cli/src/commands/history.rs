@@ -8,11 +8,12 @@ use epitome::session::{EpochOrigin, Trigger};
 use serde::Serialize;
 
 use crate::args::HistoryArgs;
+use crate::failure::Outcome;
 use crate::kept::Kept;
 use crate::render::census::started_by;
 use crate::render::style::{FAINT, STRONG};
 use crate::render::text::{first_words, number, plural, width, wrap};
-use crate::{Outcome, input, output};
+use crate::{paths, terminal};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -33,21 +34,21 @@ pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> Outcome {
         let printed = Printed { format: kept.format(), session: session.id.as_deref(), compactions: &compactions };
         let mut text = serde_json::to_string_pretty(&printed)?;
         text.push('\n');
-        output::standard(text.as_bytes())?;
+        terminal::standard(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = format!(
         "{STRONG}{}{STRONG:#}  {FAINT}{}, {}, {}{FAINT:#}\n",
-        input::shown(&args.kept.file),
+        paths::shown(&args.kept.file),
         kept.format(),
         plural(session.log().len(), "message"),
         plural(compactions.len(), "compaction"),
     );
     let width = width();
     compactions.iter().for_each(|entry| compaction(&mut page, entry, width));
-    output::print(&page)?;
+    terminal::print(&page)?;
     if compactions.is_empty() && !quiet {
-        output::tell("no compaction is recorded in it\n");
+        terminal::tell("no compaction is recorded in it\n");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::Outcome;
 use crate::args::InitArgs;
-use crate::failure::Failure;
-use crate::output::{Target, tell, wrote};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Target, wrote};
 use crate::render::style::STRONG;
+use crate::terminal::tell;
 
 /// What the crate of a strategy is made of: path and content, with `{{id}}`, `{{Type}}`, `{{crate}}` and `{{strategy}}`
 /// and `{{testkit}}` (where those packages are) to be filled in.

@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use crate::args::ReplayArgs;
 use crate::commands::eval::{failure, fewer};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{columns, number, percent, plural, width};
-use crate::{Outcome, output};
+use crate::terminal;
 
 /// Columns that the totals take with readable names beside them.
 const FIGURES: usize = 130;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
     let plan = plan(args)?;
     let progress = |done: usize, of: usize| {
         if !quiet {
-            output::progress(done, of);
+            terminal::progress(done, of);
         }
     };
     let run = plan.run(&progress).map_err(failure)?;
@@ -61,9 +61,9 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
             serde_json::to_writer(&mut lines, &line)?;
             lines.push(b'\n');
         }
-        output::standard(&lines)?;
+        terminal::standard(&lines)?;
     } else {
-        output::print(&page(&run, &totals, &plan.model, args.timeline))?;
+        terminal::print(&page(&run, &totals, &plan.model, args.timeline))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,17 +9,18 @@ use epitome::store::SessionFile;
 use epitome::strategy::Archived;
 
 use crate::args::RestoreArgs;
-use crate::failure::Failure;
-use crate::in_place::{Taken, record_again, until_taken};
-use crate::input::{self, shown};
+use crate::failure::{Failure, Outcome};
+use crate::in_place::Taken;
 use crate::kept::Kept;
-use crate::output::Target;
+use crate::output::{self, Target};
+use crate::paths::shown;
 use crate::render::text::plural;
-use crate::{Outcome, emit, output};
+use crate::retry::{record_again, until_taken};
+use crate::{emit, input};
 
 pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
     let file = &args.kept.file;
-    let target = Target::new(args.output.as_deref(), Some(file))?;
+    let target = Target::new(args.target.output.as_deref(), Some(file))?;
     let mut again = false;
     let (what, index, taken) = until_taken(file, || {
         // What there is to say of the file was said when it was first read.
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
             Kept::Stored { bytes, .. } => bytes,
             Kept::Recorded { loaded, .. } => &loaded.bytes,
         };
-        let taken = target.take(&bytes, input, original.as_ref(), args.force)?;
+        let taken = target.take(&bytes, input, original.as_ref(), args.target.force)?;
         let index = match &kept {
             Kept::Stored { .. } => None,
             Kept::Recorded { index, .. } => Some(*index),

@@ -7,23 +7,23 @@ use epitome::strategy::{Field, Lossiness, Meta, Registration, Registry};
 use serde_json::{Value, json};
 
 use crate::args::StrategiesArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::text::{columns, number, width, wrap};
-use crate::{Outcome, input, output};
+use crate::{configuration, terminal};
 
 pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
     let shipped = epitome::registry();
-    let registry = input::config(args.config.as_deref(), &shipped)?.registry(&shipped);
+    let registry = configuration::read(args.config.as_deref(), &shipped)?.registry(&shipped);
     match &args.name {
         Some(name) => {
             let registration = registry
                 .get(name)
                 .map_err(|_| Failure::usage_text(epitome::config::unknown_strategy(name, &registry).to_string()))?;
-            if args.json { print_json(&described(registration))? } else { output::print(&page(registration))? }
+            if args.json { print_json(&described(registration))? } else { terminal::print(&page(registration))? }
         }
         None if args.json => print_json(&registry.iter().map(described).collect())?,
-        None => output::print(&list(&registry, &shipped, width()))?,
+        None => terminal::print(&list(&registry, &shipped, width()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -130,5 +130,5 @@ fn described(registration: &Registration) -> Value {
 fn print_json(value: &Value) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    Ok(output::standard(text.as_bytes())?)
+    Ok(terminal::standard(text.as_bytes())?)
 }

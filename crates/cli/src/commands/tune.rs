@@ -11,11 +11,11 @@ use epitome_eval::tune::{Advice, Bench as _, Evidence, Measured, Recalled, Sessi
 
 use crate::args::TuneArgs;
 use crate::commands::eval::{each_once, failure, fewer};
-use crate::failure::Failure;
-use crate::output::Target;
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, Target};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::text::plural;
-use crate::{Outcome, output};
+use crate::terminal;
 
 pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
     let target = Target::new(args.output.as_deref(), None)?;
@@ -55,18 +55,18 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
             }
         }
         if !quiet && std::io::stderr().is_terminal() {
-            output::tell(&format!("\r{measured} measured"));
+            terminal::tell(&format!("\r{measured} measured"));
         }
     };
     let (advice, recalled) = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
     if !quiet {
         if std::io::stderr().is_terminal() {
-            output::tell("\r\u{1b}[K");
+            terminal::tell("\r\u{1b}[K");
         }
         if held > 0 {
-            output::tell(&told(held, recalled));
+            terminal::tell(&told(held, recalled));
         }
-        output::tell(&page(&advice, train.len(), verify.len()));
+        terminal::tell(&page(&advice, train.len(), verify.len()));
     }
     target.write(advice.toml().as_bytes())?;
     if !quiet {
@@ -131,7 +131,7 @@ fn known(path: Option<&Path>, quiet: bool) -> Result<Vec<Measured>, Failure> {
     }
     let unreadable = lines.len() - measured.len();
     if unreadable > 0 && !quiet {
-        output::tell(&format!("{} of {} cannot be read\n", plural(unreadable, "line"), path.display()));
+        terminal::tell(&format!("{} of {} cannot be read\n", plural(unreadable, "line"), path.display()));
     }
     Ok(measured)
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use epitome::session::{Trigger, UnitKind};
 
-use crate::census::{Census, Round, UnitShare};
-use crate::commands::inspect::Inspected;
+use crate::census::{Census, Inspected, Round, UnitShare};
+
 use crate::render::bar::bar;
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::table::{Cell, Column, Table};

@@ -2,9 +2,24 @@
 
 use std::fmt::Write as _;
 
-use crate::commands::search::Hit;
+use epitome::recall::Passage;
+use serde::Serialize;
+
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::text::{clip, columns};
+
+/// A passage with the session that it is of.
+#[derive(Debug, Serialize)]
+pub(crate) struct Hit {
+    #[serde(flatten)]
+    pub(crate) passage: Passage,
+    /// The file, in a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    /// The session, in a file of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+}
 
 /// The passages, each under a line that says where it stands.
 pub(crate) fn page(hits: &[Hit], width: usize) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Draft, EngineError, Observer, Report, Request, Urgency};
+use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
 use epitome_session::{EntryKey, Origin, Role, Trigger};
 use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
@@ -47,7 +47,7 @@ impl Compaction {
 }
 
 impl LiveSession {
-    /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`].
+    /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`](epitome_engine::Status::NoChange).
     ///
     /// # Errors
     ///
@@ -95,6 +95,18 @@ impl LiveSession {
             }
             Err(error) => Err(self.failed(error.into(), compaction.trigger)),
         }
+    }
+
+    /// The engine for a draft of the session as it is.
+    fn drafting(&self) -> Engine {
+        let mut engine = self.engine.clone();
+        if let Some(answering) = &self.conversation {
+            engine.summarizer = answering.summarizer(&self.session);
+        }
+        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.refusals)) {
+            engine.summarizer = Some(own);
+        }
+        engine
     }
 
     /// Tells that a compaction starts; when what is given is dropped, it is over.

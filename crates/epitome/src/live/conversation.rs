@@ -8,8 +8,6 @@ use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, C
 use epitome_session::{Entry, Session};
 use epitome_strategy::{BoxFuture, Summarizer, Tokens};
 
-use super::LiveSession;
-
 /// What the session's model is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
@@ -41,35 +39,11 @@ pub trait Conversation: Send + Sync + Debug {
     }
 }
 
-impl LiveSession {
-    /// From here on the session's own model writes the hand-offs, asked through `conversation`, where `runtime` has a model
-    /// write summaries in the same conversation; where that gives none, `runtime`'s other summarizers do. Whether it does.
-    pub fn answer_with(&mut self, runtime: &Runtime, conversation: Arc<dyn Conversation>) -> bool {
-        if !runtime.asks_conversations() {
-            return false;
-        }
-        self.conversation = Some(Answering { runtime: Arc::new(runtime.clone()), conversation });
-        true
-    }
-
-    /// The engine for a draft of the session as it is.
-    pub(super) fn drafting(&self) -> epitome_engine::Engine {
-        let mut engine = self.engine.clone();
-        if let Some(answering) = &self.conversation {
-            engine.summarizer = answering.summarizer(&self.session);
-        }
-        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.refusals)) {
-            engine.summarizer = Some(own);
-        }
-        engine
-    }
-}
-
 /// How a session's own model is asked.
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
-    runtime: Arc<Runtime>,
-    conversation: Arc<dyn Conversation>,
+    pub(super) runtime: Arc<Runtime>,
+    pub(super) conversation: Arc<dyn Conversation>,
 }
 
 impl Answering {
@@ -78,7 +52,7 @@ impl Answering {
         runtime.asks_conversations().then(|| Self { runtime: Arc::new(runtime.clone()), ..self })
     }
 
-    fn summarizer(&self, session: &Session) -> Option<Arc<dyn Summarizer>> {
+    pub(super) fn summarizer(&self, session: &Session) -> Option<Arc<dyn Summarizer>> {
         let asked = Arc::new(Asked {
             conversation: Arc::clone(&self.conversation),
             view: session.view().to_vec(),

@@ -1,51 +1,14 @@
 //! Compactions by themselves: before each call of the model, when one is due.
 
-use std::fmt::Debug;
-
 use epitome_config::Refusal;
-use epitome_engine::{Chain, Check, Draft, Report, Status, Urgency};
+use epitome_engine::{Chain, Check, Status, Urgency};
 use epitome_session::{Message, Session, Trigger};
-use epitome_strategy::{BoxFuture, Protection};
+use epitome_strategy::Protection;
 
-use super::{Compaction, LiveError, LiveSession};
-
-/// Somebody who is asked before a compaction is made.
-pub trait Confirm: Send + Sync + Debug {
-    /// What is to become of this compaction? The draft shows everything that it would do; its summary is written, and paid
-    /// for, already. The session waits for the answer.
-    fn confirm<'a>(&'a self, draft: &'a Draft, check: &'a Check) -> BoxFuture<'a, Confirmation>;
-}
-
-/// The answer to whether a compaction may be made.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Confirmation {
-    /// It is made.
-    Make,
-    /// It is made with these summaries edited ([`Draft::edit_summary`]).
-    MakeEdited(Box<Draft>),
-    /// It is not made. Where there is no room left, the settings say what follows.
-    Refuse,
-}
-
-/// What [`LiveSession::maintain`] did.
-#[derive(Debug)]
-pub enum Maintained {
-    /// Nothing was due.
-    Nothing(Check),
-    /// A compaction was made, or rolled back: the report says which.
-    Compacted(Box<Report>),
-    /// A compaction is suggested, and is prepared in the background ([`LiveSession::prepare_in`]): the session goes on as it
-    /// is until there is no room left.
-    Preparing(Check),
-    /// A compaction was due, and none was made, because too little can leave for it to be worth one: the report says what
-    /// stays. It is not tried again until more has come.
-    NotWorthwhile(Check, Box<Report>),
-    /// A compaction was refused, and there is room to go on without it.
-    Refused(Check),
-    /// A compaction was refused and there is no room left: the settings ask for a new session. This is one, with the
-    /// system prompt, the original task and the newest user message; the old one is as it was.
-    NewSession(Box<Session>),
-}
+use super::compact::Compaction;
+use super::confirm::Confirmation;
+use super::outcome::Maintained;
+use super::{LiveError, LiveSession};
 
 impl LiveSession {
     /// To be called before each call of the model: clears old results where the settings say so, and compacts where that is

@@ -31,6 +31,7 @@
 mod ahead;
 mod command;
 mod compact;
+mod confirm;
 mod conversation;
 mod error;
 mod events;
@@ -38,7 +39,9 @@ mod history;
 mod hosted;
 mod maintain;
 mod memories;
+mod outcome;
 mod overflow;
+mod preparation;
 mod search;
 
 use std::path::Path;
@@ -50,21 +53,22 @@ use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, Archived, Cancellation, Refusals, Strategy, Tokens};
 
-pub use ahead::{Background, Preparation, PreparationState};
 pub use command::{Command, CommandError, Ran};
 pub use compact::Compaction;
+pub use confirm::{Confirm, Confirmation};
 pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
 pub use history::{HistoryEntry, history};
 pub use hosted::{Sides, sides};
-pub use maintain::{Confirm, Confirmation, Maintained};
+pub use outcome::Maintained;
 pub use overflow::Retry;
+pub use preparation::{Background, Preparation, PreparationState};
 
-use ahead::Ahead;
 use conversation::Answering;
 use events::Watchers;
+use preparation::Ahead;
 
 /// A session that is going on, with its budget, its archive, and where it is kept.
 ///
@@ -234,6 +238,16 @@ impl LiveSession {
     /// Is asked before a compaction that [`maintain`](Self::maintain) finds due, where the settings ask for confirmation.
     pub fn confirm_with(&mut self, confirm: Arc<dyn Confirm>) {
         self.confirm = Some(confirm);
+    }
+
+    /// From here on the session's own model writes the hand-offs, asked through `conversation`, where `runtime` has a model
+    /// write summaries in the same conversation; where that gives none, `runtime`'s other summarizers do. Whether it does.
+    pub fn answer_with(&mut self, runtime: &Runtime, conversation: Arc<dyn Conversation>) -> bool {
+        if !runtime.asks_conversations() {
+            return false;
+        }
+        self.conversation = Some(Answering { runtime: Arc::new(runtime.clone()), conversation });
+        true
     }
 
     /// Compactions that begin from here on are given up when this is requested: they err, and the session is as it was.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use crate::groups::{Group, Grouping, groups};
 use crate::metric::Metric;
-use crate::plan::Run;
+use crate::run::Run;
 use crate::summary::Summary;
 use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
 

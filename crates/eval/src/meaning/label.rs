@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::origin::Speakers;
 use crate::EvalError;
 use crate::patterns::Patterns;
 
@@ -10,6 +9,30 @@ use crate::patterns::Patterns;
 const USER: &[&str] = &["user", "person", "human", "typed", "用户"];
 const MODEL: &[&str] = &["assistant", "model", "agent", "conclusion", "conclusions", "助手", "模型", "结论"];
 const TOOL: &[&str] = &["tool", "tools", "result", "results", "output", "printed", "command", "工具", "结果", "输出"];
+
+/// Who may have said a line, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Speakers(u8);
+
+impl Speakers {
+    pub(super) const NONE: Self = Self(0);
+    /// The user's side.
+    pub(super) const USER: Self = Self(1);
+    /// The model in words.
+    pub(super) const MODEL: Self = Self(2);
+    /// A tool.
+    pub(super) const TOOL: Self = Self(4);
+    /// All of them: a summary tells what anybody said, so its lines have no speaker to stand under.
+    pub(super) const ANY: Self = Self(7);
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
 
 /// What can be named: calls by their files and commands, tools, speakers.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 //! the strategies hold for said, labelled or ordered.
 
 mod label;
+mod line;
 mod names;
 mod order;
 mod origin;
@@ -15,15 +16,12 @@ use epitome::session::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::EvalError;
-use crate::score::Kept;
+use crate::kept::Kept;
 use order::Order;
 use origin::Origins;
 use said::Said;
 
 pub(crate) use own_summary::{OWN_SUMMARY, OWN_SUMMARY_SHARE, last_own_view};
-
-/// Characters that a line has at least to be counted: shorter ones stand in many places by chance.
-const LEAST_LINE: usize = 20;
 
 /// What of a session's meaning a result holds. `docs/evaluation.md` defines each figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,16 +81,4 @@ impl Meaning {
     pub(crate) fn has_own_summary(&self) -> bool {
         self.said.has_summary()
     }
-}
-
-/// Each run of white space as one blank, none at the ends.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
 }

@@ -3,7 +3,7 @@
 use epitome::session::{Arguments, Content, Message};
 use serde_json::Value;
 
-use super::plain;
+use super::line::plain;
 use crate::edits::{short_name, written_files};
 use crate::needed::is_plumbing;
 use crate::text::leaves;

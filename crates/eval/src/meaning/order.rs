@@ -2,7 +2,7 @@
 
 use epitome::session::{Entry, Message, Role};
 
-use super::{LEAST_LINE, plain};
+use super::line::{LEAST_LINE, plain};
 use crate::EvalError;
 use crate::patterns::Patterns;
 use crate::text::{append, conversation, shown};

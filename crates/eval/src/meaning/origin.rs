@@ -4,34 +4,11 @@ use std::collections::HashMap;
 
 use epitome::session::{CallId, Content, Entry, Message, Origin, Role};
 
-use super::label::Vocabulary;
+use super::label::{Speakers, Vocabulary};
+use super::line::plain;
 use super::names::calls_of;
-use super::plain;
+
 use crate::EvalError;
-
-/// Who may have said a line, as bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Speakers(u8);
-
-impl Speakers {
-    pub(super) const NONE: Self = Self(0);
-    /// The user's side.
-    pub(super) const USER: Self = Self(1);
-    /// The model in words.
-    pub(super) const MODEL: Self = Self(2);
-    /// A tool.
-    pub(super) const TOOL: Self = Self(4);
-    /// All of them: a summary tells what anybody said, so its lines have no speaker to stand under.
-    pub(super) const ANY: Self = Self(7);
-
-    pub(super) fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(super) fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-}
 
 /// Where a line comes from.
 #[derive(Debug, Clone, Default)]

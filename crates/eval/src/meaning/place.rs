@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use epitome::session::{Content, Entry, Message, Origin, Role};
 
-use super::label::Label;
-use super::origin::{Origins, Source, Speakers};
-use super::{LEAST_LINE, plain};
-use crate::score::Kept;
+use super::label::{Label, Speakers};
+use super::line::{LEAST_LINE, plain};
+use super::origin::{Origins, Source};
+use crate::kept::Kept;
 use crate::text::append_arguments;
 
 /// What parts a label from what it is about, within a line.

@@ -2,10 +2,10 @@
 
 use epitome::session::{Content, Entry, Origin, Role};
 
-use super::{LEAST_LINE, plain};
+use super::line::{LEAST_LINE, plain};
 use crate::EvalError;
+use crate::kept::Kept;
 use crate::patterns::Patterns;
-use crate::score::Kept;
 
 /// Characters of typed messages that are counted: shorter ones stand anywhere, longer ones may be cut.
 const TYPED: std::ops::RangeInclusive<usize> = 10..=400;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::probe::{Probe, ProbeKind};
-use crate::score::Kept;
+use crate::kept::Kept;
 
 /// Characters within which one wording of every group must begin.
 const WINDOW: usize = 600;

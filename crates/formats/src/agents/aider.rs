@@ -6,8 +6,9 @@ use super::log::{Log, gather};
 use super::time::parse_iso;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape};
-use crate::read::LoadedSession;
+use crate::input::{Probe, Shape};
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::Aider, fits, read };
 

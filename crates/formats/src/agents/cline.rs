@@ -9,8 +9,9 @@ use super::parts::{content, payload};
 use super::time::millis;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::Cline, fits, read };
 

@@ -10,8 +10,9 @@ use super::log::{Answer, Log, nothing_readable};
 use super::parts::{payload, text, thinking};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape};
-use crate::read::LoadedSession;
+use crate::input::{Probe, Shape};
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::DeerFlow, fits, read };
 

@@ -11,8 +11,9 @@ use super::records::records;
 use super::time::millis;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, Shape};
-use crate::read::LoadedSession;
+use crate::input::{Probe, Shape};
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::GeminiCli, fits, read };
 

@@ -11,8 +11,9 @@ use super::log::{Log, gather};
 use super::records::{first_record, records};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const TAU_BENCH: Reader = Reader { format: Format::TauBench, fits: fits_tau_bench, read: read_tau_bench };
 pub(super) const SPIDER2: Reader = Reader { format: Format::OpenaiChat, fits: fits_spider2, read: read_spider2 };

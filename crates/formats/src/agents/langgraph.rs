@@ -8,8 +8,9 @@ use super::log::{Answer, Log, nothing_readable};
 use super::parts::{block, content, payload, thinking};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::Langgraph, fits, read };
 

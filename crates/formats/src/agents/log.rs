@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::parts::Payload;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::read::LoadedSession;
+use crate::loaded::LoadedSession;
 
 /// A session under construction.
 #[derive(Debug, Default)]

@@ -10,8 +10,9 @@ use super::fields::{filled, items};
 use super::log::{Log, nothing_readable};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::MiniSweAgent, fits, read };
 

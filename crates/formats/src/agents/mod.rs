@@ -1,6 +1,6 @@
 //! Recordings of agents that are read and not written back.
 
-use crate::input::Reader;
+use crate::reader::Reader;
 
 mod aider;
 mod chat;

@@ -9,8 +9,9 @@ use epitome_session::{Arguments, Change, Content, EntryKey, MediaSource, Message
 
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader, shape};
-use crate::read::LoadedSession;
+use crate::input::{Probe, shape};
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 /// The tables of this part of the crate, one behind the other.
 pub(crate) fn readers() -> impl Iterator<Item = &'static Reader> {

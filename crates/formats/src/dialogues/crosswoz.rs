@@ -5,8 +5,9 @@ use crate::agents::fields::{first_entry, first_object, items};
 use crate::agents::log::{Log, gather};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::CrossWoz, fits, read };
 

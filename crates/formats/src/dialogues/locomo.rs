@@ -9,8 +9,9 @@ use crate::agents::log::{Log, gather};
 use crate::agents::time::{parse_iso, parse_spoken};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::Locomo, fits, read };
 

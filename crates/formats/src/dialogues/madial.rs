@@ -8,8 +8,9 @@ use crate::agents::log::{Log, gather};
 use crate::agents::records::{first_record, records};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 pub(super) const READER: Reader = Reader { format: Format::Madial, fits, read };
 

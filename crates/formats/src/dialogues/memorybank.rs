@@ -6,8 +6,9 @@ use crate::agents::log::{Log, gather};
 use crate::agents::time::parse_iso;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
-use crate::input::{Probe, Reader};
-use crate::read::LoadedSession;
+use crate::input::Probe;
+use crate::loaded::LoadedSession;
+use crate::reader::Reader;
 
 use serde_json::Value;
 

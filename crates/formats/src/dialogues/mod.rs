@@ -2,7 +2,7 @@
 
 use epitome_session::{Block, Message, Origin, Role};
 
-use crate::input::Reader;
+use crate::reader::Reader;
 
 mod crosswoz;
 mod kdconv;

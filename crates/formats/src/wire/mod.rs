@@ -25,7 +25,7 @@ pub use write::{WriteError, carry_over, is_bypassed, write, write_again};
 pub(crate) use agents::{claude_code, codex, pi, span};
 
 use crate::Format;
-use crate::input::Reader;
+use crate::reader::Reader;
 
 /// The readers of agents' JSON lines, which carry unmistakable marks: tried before all others.
 pub(crate) const AGENT_READERS: &[Reader] = &[

@@ -12,9 +12,9 @@ use epitome_eval::{Group, HANDOFF, Plan, Row, markdown};
 
 use super::{Pairs, Printed, failure, page, pair};
 use crate::args::{EvalArgs, WhatArg};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::render::text::{number, plural};
-use crate::{Outcome, output};
+use crate::{configuration, terminal};
 
 /// Whether a blind reading is asked for.
 pub(super) fn is_asked(args: &EvalArgs) -> bool {
@@ -60,16 +60,16 @@ pub(super) fn run(args: &EvalArgs, plan: impl FnOnce() -> Result<Plan, Failure>,
     let progress = || {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if !quiet {
-            output::progress(done, asked);
+            terminal::progress(done, asked);
         }
     };
     let judged = judge(&contexts, &*model, &grader, &progress);
     if !quiet {
         let (read, written) = judged.tokens;
-        output::tell(&format!("{grader}: {} tokens read, {} written\n", number(read), number(written)));
+        terminal::tell(&format!("{grader}: {} tokens read, {} written\n", number(read), number(written)));
     }
     for (context, problem) in &judged.problems {
-        output::note(&format!("context {context:03} has no grades: {problem}"));
+        terminal::note(&format!("context {context:03} has no grades: {problem}"));
     }
     if let Some(places) = &places {
         write(&places.beside("answers.tsv"), &judged.answers)?;
@@ -118,7 +118,7 @@ impl Places {
 
     fn tell(&self, contexts: &[BlindContext]) {
         let readable = contexts.iter().filter(|context| !context.is_empty).count();
-        output::tell(&format!(
+        terminal::tell(&format!(
             "{} for readers in {}; for graders {}; what made which is in {}, for neither\n",
             plural(readable, "context"),
             self.folder.display(),
@@ -146,7 +146,7 @@ type Model = (std::sync::Arc<dyn epitome::providers::chat::ChatModel>, String);
 
 /// The model of a channel of the configuration.
 fn model_of(args: &EvalArgs, channel: &str) -> Result<Model, Failure> {
-    let mut config = crate::input::config(args.config.as_deref(), &epitome::registry())?;
+    let mut config = configuration::read(args.config.as_deref(), &epitome::registry())?;
     let mut set = |key: &str, value: &str| {
         config.set(key, &value.into()).map_err(|problem| Failure::usage_text(format!("--judge: `{key}` {problem}")))
     };
@@ -162,7 +162,7 @@ fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> Outcom
     let pairs = compared(args, &rows)?;
     let all = Group::of("all", &rows, &pairs, args.seed);
     if args.markdown {
-        output::standard(format!("{}\n{}\n", markdown(&[all]), said(&agreement)).as_bytes())?;
+        terminal::standard(format!("{}\n{}\n", markdown(&[all]), said(&agreement)).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let sessions = all.sessions() as usize;
@@ -179,9 +179,9 @@ fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> Outcom
     if args.json {
         let mut text = serde_json::to_string_pretty(&printed)?;
         text.push('\n');
-        output::standard(text.as_bytes())?;
+        terminal::standard(text.as_bytes())?;
     } else {
-        output::print(&format!("{}\n{}\n", page::page(&printed), said(&agreement)))?;
+        terminal::print(&format!("{}\n{}\n", page::page(&printed), said(&agreement)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

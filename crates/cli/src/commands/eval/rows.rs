@@ -10,14 +10,14 @@ use epitome_eval::{CaseId, Row};
 
 use crate::args::EvalArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::render::text::plural;
+use crate::{paths, terminal};
 
 /// The rows of an earlier run, and whether this one may write to the file: it is checked before any work is done, and
 /// neither made nor changed.
 pub(super) fn known(args: &EvalArgs, quiet: bool) -> Result<Vec<Row>, Failure> {
     let Some(path) = &args.jsonl else { return Ok(Vec::new()) };
-    if crate::input::is_standard(path) {
+    if paths::is_standard(path) {
         let failure =
             Failure::usage_text("--jsonl: rows are written while the run lasts, the tables go to standard output");
         return Err(failure.with_help("name a file"));
@@ -44,7 +44,7 @@ pub(super) fn known(args: &EvalArgs, quiet: bool) -> Result<Vec<Row>, Failure> {
     let unreadable = lines.len() - rows.len();
     if unreadable > 0 && !quiet {
         let these = plural(unreadable, "line");
-        output::tell(&format!("{these} of {} cannot be read and will be left out\n", path.display()));
+        terminal::tell(&format!("{these} of {} cannot be read and will be left out\n", path.display()));
     }
     probe(path).map_err(|error| unusable(error, "write"))?;
     Ok(rows)

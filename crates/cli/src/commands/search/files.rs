@@ -8,13 +8,14 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::SessionFile;
 use rayon::prelude::*;
 
-use super::{AT_ONCE, Hit, Place, SearchArgs, hits, refuse_newest, search_session, share_of};
-use crate::args::{KeptArgs, Reading};
+use super::{AT_ONCE, Place, hits, refuse_newest, search_session, share_of};
+use crate::args::{KeptArgs, Reading, SearchArgs};
 use crate::failure::Failure;
-use crate::input::shown;
 use crate::kept::Kept;
-use crate::output;
+use crate::paths::shown;
+use crate::render::search::Hit;
 use crate::render::text::plural;
+use crate::terminal;
 
 /// Searches one session of a file, or all of a file of several.
 pub(super) fn search_file(
@@ -72,7 +73,7 @@ pub(super) fn search_folder(
         return Err(failure.with_help("name a folder of session files, or --format where it is not recognised"));
     }
     if passed > 0 && !quiet {
-        output::note(&format!("{}: {} passed over, {} searched", shown(folder), plural(passed, "file"), read));
+        terminal::note(&format!("{}: {} passed over, {} searched", shown(folder), plural(passed, "file"), read));
     }
     Ok(hits(pool))
 }

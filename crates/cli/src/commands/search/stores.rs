@@ -6,8 +6,10 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::{Paging, SessionFilter, SqlStore, Store as _, StoreError, StoredSession, Tenant};
 use rayon::prelude::*;
 
-use super::{AT_ONCE, Hit, Place, SearchArgs, hits, refuse_newest, search_session, share_of};
+use super::{AT_ONCE, Place, hits, refuse_newest, search_session, share_of};
+use crate::args::SearchArgs;
 use crate::failure::Failure;
+use crate::render::search::Hit;
 use crate::store::wait;
 
 /// Searches one session of a store, or all of a tenant's.

@@ -7,9 +7,10 @@ use serde::Serialize;
 use super::contexts::BlindContext;
 use super::sheets::named;
 use crate::EvalError;
+use crate::kept::Kept;
 use crate::probes::ProbeScores;
 use crate::row::Row;
-use crate::score::{Kept, Scores};
+use crate::score::Scores;
 
 /// What a grader gave an answer, in halves of a point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

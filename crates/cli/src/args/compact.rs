@@ -1,0 +1,84 @@
+//! The arguments of `compact`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use epitome::engine::Mode;
+use epitome::formats::Format;
+use epitome::strategy::TaskKind;
+
+use super::config::ConfigArgs;
+use super::input::{InputArgs, format_parser};
+use super::output::OutputArgs;
+use super::values::{BudgetArg, budget, kind_parser, mode_parser, summarizer_parser, task_parser, tokens};
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Tokens that the messages may take, such as 32000 or 32k, or a share of what they take now, such as 30%; without it,
+    /// the target and the hard threshold of --config
+    #[arg(short, long, value_name = "TOKENS", value_parser = budget, allow_hyphen_values = true,
+          required_unless_present = "config")]
+    pub(crate) budget: Option<BudgetArg>,
+    /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
+    pub(crate) chain: Option<Vec<String>>,
+    /// The kind of task, where you know it better than the detector
+    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    pub(crate) task: Option<TaskKind>,
+    /// How the chain is chosen [default: adaptive, or the configuration's]
+    #[arg(long, value_parser = mode_parser())]
+    pub(crate) mode: Option<Mode>,
+    #[command(flatten)]
+    pub(crate) configuration: ConfigArgs,
+    /// The format to write; the input's where that can be written, else openai-chat
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Option<Format>,
+    /// What to keep in focus; the newest user message without it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) focus: Option<String>,
+    /// Who writes summaries [default: rules, or the configuration's]
+    #[arg(long, value_parser = summarizer_parser())]
+    pub(crate) summarizer: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Show what would be done and write no session
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) preview: bool,
+    /// With --preview: the report as JSON on standard output
+    #[arg(long, requires = "preview")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: OutputArgs,
+    /// Where the report goes as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Compact every session of a file of several, each to the budget; writes JSON lines
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+/// Which model writes summaries. Each of these means --summarizer llm, where no summarizer is named.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Summaries by a model (--summarizer llm)")]
+pub(crate) struct ModelArgs {
+    /// The channel to the model, one of the configuration's [channels]
+    #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "model_url")]
+    pub(crate) channel: Option<String>,
+    /// The model, as the service calls it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The service's address, such as http://localhost:11434/v1, for a model that no configuration names
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub(crate) model_url: Option<String>,
+    /// What the service at --model-url speaks
+    #[arg(long, requires = "model_url", value_parser = kind_parser(), default_value = "openai")]
+    pub(crate) model_kind: String,
+    /// Tokens that a request to the model and its answer may take together [default: what is known of the model, or 32768]
+    #[arg(long, value_name = "TOKENS", requires = "model_url", value_parser = tokens)]
+    pub(crate) model_window: Option<u32>,
+    /// The environment variable with the key of the service at --model-url; without it the service gets none
+    #[arg(long, value_name = "VAR", requires = "model_url")]
+    pub(crate) key_variable: Option<String>,
+}

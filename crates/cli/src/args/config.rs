@@ -1,0 +1,16 @@
+//! Which configuration counts, and whose settings in it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// The configuration file, and the agent of it.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The agent whose settings count, one of the configuration's [agents]
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub(crate) agent: Option<String>,
+}

@@ -1,0 +1,234 @@
+//! The arguments of the commands that measure: `eval`, `replay` and `tune`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use epitome::formats::Format;
+use epitome::strategy::TaskKind;
+
+use super::input::format_parser;
+use super::values::{seconds, share, task_parser, tokens, tokens_or_none};
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// Files of recorded sessions, and folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What is measured: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
+    /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE,
+    /// baseline:newest|tail|cleared|identifiers, or command:… for an outside method, which reads
+    /// {"messages": […], "budget_tokens": N} and writes {"messages": […]}. The baselines are always measured
+    #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
+    pub(crate) methods: Vec<String>,
+    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
+    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
+    pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
+    /// What is measured against what: the future of cut sessions, folders of probes, the summaries that agents recorded,
+    /// or the evidence that questions about chats need
+    #[arg(long, value_enum, default_value_t = WhatArg::Future)]
+    pub(crate) what: WhatArg,
+    /// Questions of each chat that are asked with the question as focus
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) questions: usize,
+    /// With --what probes: show what N passages of a search for each question answer, alone and beside every method's
+    /// context
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) search: Option<u16>,
+    /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
+    /// one; sessions keep their log
+    #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) generations: Vec<u32>,
+    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
+    pub(crate) through: Vec<epitome_eval::BudgetSpec>,
+    /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
+    #[arg(long)]
+    pub(crate) piped: bool,
+    /// An outside method as command:… is one, but whole: commas in it are its own. Can be given several times
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// How long an outside method may take for one case at one budget
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub(crate) command_timeout: Duration,
+    /// Two methods whose paired differences are shown, or one that all others are held against; without it each method is
+    /// held against baseline:identifiers, with --by, --markdown and --html against every baseline
+    #[arg(long, value_name = "A[,B]")]
+    pub(crate) compare: Option<String>,
+    /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<ByArg>,
+    /// Where sessions are cut: shares of their tokens
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
+    pub(crate) cut: Vec<f64>,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Tool calls behind the cut, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_calls: u32,
+    /// Strings that later calls needed, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_needed: u32,
+    /// Only sessions of this kind of task, by the labels
+    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    pub(crate) task: Option<TaskKind>,
+    /// Only sessions of this format
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
+    /// each folder
+    /// [default: MANIFEST.md in or beside the folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Draw this many sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// The seed of the sample and of the bootstrap
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Leave recorded reasoning in the sessions
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+    /// With --what probes: write every method's contexts, shuffled and without names, with their questions into a new
+    /// folder for readers; the graders' sheet and the key go beside it
+    #[arg(long, value_name = "DIR", conflicts_with = "grades")]
+    pub(crate) export: Option<PathBuf>,
+    /// With --what probes: a sheet of grades for an export (columns context, question, grade, grader); can be given several
+    /// times
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) grades: Vec<PathBuf>,
+    /// The key that --export wrote
+    #[arg(long, value_name = "FILE", requires = "grades")]
+    pub(crate) key: Option<PathBuf>,
+    /// With --what probes: let the model of this channel of --config answer from each context, and grade the answers
+    #[arg(long, value_name = "CHANNEL", requires = "config", conflicts_with = "grades")]
+    pub(crate) judge: Option<String>,
+    /// The judging model, where the channel has several
+    #[arg(long, value_name = "NAME", requires = "judge")]
+    pub(crate) judge_model: Option<String>,
+    /// The configuration file with the channel of --judge
+    #[arg(long, value_name = "FILE", requires = "judge")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where every case goes as JSON lines, each as soon as it is measured
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jsonl: Option<PathBuf>,
+    /// Go on where an earlier run stopped: rows in the file of --jsonl that were computed from the same session, method,
+    /// budget and version are not measured again
+    #[arg(long, requires = "jsonl")]
+    pub(crate) resume: bool,
+    /// Where the report goes as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the tables with their 95 % intervals in Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ByArg {
+    /// The kind of task, by the labels
+    Kind,
+    /// The recording's format
+    Format,
+    /// The repository that a probed session worked in
+    Repository,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhatArg {
+    /// Sessions are cut; what the agent did next shows what it needed
+    #[value(alias = "cases")]
+    Future,
+    /// Folders of sessions up to a cut, with questions whose facts the result must show
+    Probes,
+    /// Sessions are cut where the agent compacted; its summary stands beside the methods at the same size
+    Recorded,
+    /// Chats with questions whose evidence is recorded
+    Evidence,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Files of recorded sessions, and folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Policies side by side: default, tournament, a preset, chain:a+b+c, config:FILE. `never` and `recorded`, the
+    /// compactions that the recording holds, are always replayed
+    #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
+    pub(crate) policies: Vec<String>,
+    /// The model's context window, over that of the configurations [default: 200000, or theirs]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub(crate) window: Option<u32>,
+    /// The model whose prices count
+    #[arg(long, value_name = "NAME", default_value = "claude-sonnet-5")]
+    pub(crate) model: String,
+    /// A price table in TOML; its models are added to those that ship, or replace them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "0", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Only sessions of this format
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// Sessions whose timeline is shown [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) timeline: Option<usize>,
+    /// Print JSON lines: every session under every policy with its turns, then the totals
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Files and folders of recorded sessions to search on; without --verify half of them are kept for verifying
+    #[arg(required = true)]
+    pub(crate) train: Vec<PathBuf>,
+    /// Files and folders of recorded sessions to verify on
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) verify: Vec<PathBuf>,
+    /// Strategies that chains are made of [default: all that need no model]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub(crate) strategies: Vec<String>,
+    /// Settings that are tried, such as transcript.tail_share [default: none]
+    #[arg(long, value_name = "A.X,B.Y", value_delimiter = ',')]
+    pub(crate) settings: Vec<String>,
+    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
+    pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
+    /// What counts how much: bound, quotes, files, rules
+    #[arg(long, value_name = "NAME=WEIGHT,…", default_value = "bound=0.5,quotes=0.2,files=0.15,rules=0.15")]
+    pub(crate) weights: epitome_eval::tune::Weights,
+    /// Candidates that are measured at most, those measured on part of the sessions included
+    #[arg(long, value_name = "N", default_value_t = 120)]
+    pub(crate) trials: usize,
+    /// The seed of the split, of what is drawn and of the bootstrap
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Tokens that a session has at least, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// Tool calls behind the cut, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_calls: u32,
+    /// Strings that later calls needed, at least
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_needed: u32,
+    /// Where measurements go as JSON lines; what the file holds already is not measured again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Where the configuration goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}

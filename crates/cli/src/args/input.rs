@@ -1,0 +1,98 @@
+//! Which session is read, and how.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use epitome::formats::Format;
+
+/// Which session to read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The session's file, plain or gzipped; `-` is standard input
+    pub(crate) file: PathBuf,
+    /// The file's format; recognised from the content without it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true,
+          long_help = every_format())]
+    pub(crate) from: Option<Format>,
+    /// One session of a file of several: its number from 0, or its id
+    #[arg(long, value_name = "N|ID")]
+    pub(crate) session: Option<String>,
+    /// Refuse damaged lines instead of passing over them with a warning
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Start from what the model saw last, or from the full history
+    #[arg(long, value_enum, default_value_t = ViewArg::Compacted)]
+    pub(crate) view: ViewArg,
+    /// What is not asked of the person.
+    #[arg(skip)]
+    pub(crate) reading: Reading,
+}
+
+/// How a command reads its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    /// The command's option that names the format.
+    pub(crate) format_option: &'static str,
+    /// Whether what a helper of an agent did is a session.
+    pub(crate) side_chains: bool,
+}
+
+impl Default for Reading {
+    /// As nearly all commands do.
+    fn default() -> Self {
+        Self { format_option: "--from", side_chains: false }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ViewArg {
+    /// With the compactions that the recording holds
+    Compacted,
+    /// Every message ever said, no summary
+    Full,
+}
+
+/// Which recorded session to look back at.
+#[derive(Debug, Args)]
+pub(crate) struct KeptArgs {
+    /// The session's file: one that epitome keeps a session in, or one of an agent that records its compactions (Claude Code,
+    /// Codex, Pi); `-` is standard input
+    pub(crate) file: PathBuf,
+    /// The file's format, where it is an agent's; recognised from the content without it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) from: Option<Format>,
+    /// One session of a file of several: its number from 0, or its id
+    #[arg(long, value_name = "N|ID")]
+    pub(crate) session: Option<String>,
+    /// What is not asked of the person.
+    #[arg(skip)]
+    pub(crate) reading: Reading,
+}
+
+impl KeptArgs {
+    /// The same for a file that is read as an agent's.
+    pub(crate) fn input(&self) -> InputArgs {
+        InputArgs {
+            file: self.file.clone(),
+            from: self.from,
+            session: self.session.clone(),
+            strict: false,
+            view: ViewArg::Compacted,
+            reading: self.reading,
+        }
+    }
+}
+
+pub(crate) fn format_parser(filter: fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL
+        .iter()
+        .filter(move |(format, ..)| filter(*format))
+        .map(|(_, name, about)| clap::builder::PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+}
+
+fn every_format() -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
+    format!("The file's format; recognised from the content without it. One of {}", names.join(", "))
+}

@@ -1,0 +1,42 @@
+//! The arguments of `mcp`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use epitome::formats::Format;
+
+use super::config::ConfigArgs;
+use super::input::format_parser;
+use crate::store::StoreArgs;
+
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("config", |config| config.help("A configuration file: how large the context is and how it is counted")),
+    mut_arg("agent", |agent| agent.help("The agent of the configuration whose settings count")),
+)]
+pub(crate) struct McpArgs {
+    /// The session's file, in any format that is read, while its agent is still writing it; of a folder the `.jsonl` or `.json`
+    /// file in it that was changed last
+    #[arg(value_name = "FILE|FOLDER", conflicts_with_all = ["url", "kept_in"])]
+    pub(crate) file: Option<PathBuf>,
+    /// Which session: of a file of several its number from 0 or its id; of a store or a service its id
+    #[arg(long, value_name = "N|ID")]
+    pub(crate) session: Option<String>,
+    /// The file's format; recognised from the content without it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true, requires = "file")]
+    pub(crate) from: Option<Format>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// A running service, such as `http://127.0.0.1:7777`: its sessions, all of them where `--session` names none
+    #[arg(long, value_name = "URL", conflicts_with = "kept_in")]
+    pub(crate) url: Option<String>,
+    /// The environment variable that holds the service's token
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) token_variable: Option<String>,
+    /// Serves over HTTP at this address of this machine, and not on standard input and output
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) configuration: ConfigArgs,
+}

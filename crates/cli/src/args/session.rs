@@ -1,0 +1,87 @@
+//! The arguments of the other commands that read one session.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use epitome::formats::Format;
+
+use super::config::ConfigArgs;
+use super::input::{InputArgs, KeptArgs, format_parser};
+use super::output::OutputArgs;
+use super::values::tokens;
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The model's context window, such as 200000 or 200k [default: 200000, or the configuration's]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
+    pub(crate) window: Option<u32>,
+    /// The model that the session is for: its window and reserve, as far as --window does not say it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) configuration: ConfigArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Check every session of a file of several
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Format,
+    #[command(flatten)]
+    pub(crate) target: OutputArgs,
+    /// Convert every session of a file of several; writes JSON lines
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(mut_arg("output", |output| {
+    output.help("Where it goes [default: standard output]; a name that ends in .gz is compressed")
+}))]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
+    /// The compaction to take back, by its number in the history [default: the newest in force]
+    #[arg(long, value_name = "N", conflicts_with = "handle")]
+    pub(crate) epoch: Option<u32>,
+    /// What left under this handle, as marks, summaries and found passages name it, or the message of this number, and
+    /// nothing else: a text as it was, messages as a request
+    #[arg(long, value_name = "HANDLE|N")]
+    pub(crate) handle: Option<String>,
+    /// The format to write; the file's own where that can be written, else openai-chat
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
+    pub(crate) to: Option<Format>,
+    #[command(flatten)]
+    pub(crate) target: OutputArgs,
+}

@@ -1,0 +1,98 @@
+//! Values of arguments: how each is written.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use epitome::engine::Mode;
+use epitome::strategy::TaskKind;
+
+pub(super) fn task_parser() -> impl TypedValueParser<Value = TaskKind> {
+    PossibleValuesParser::new(TaskKind::ALL.map(TaskKind::as_str)).try_map(|name| name.parse::<TaskKind>())
+}
+
+pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    let modes = epitome::config::SelectMode::ALL;
+    PossibleValuesParser::new(modes.iter().map(|(name, _)| *name))
+        .try_map(|name| modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode"))
+}
+
+/// What the messages of a session may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum BudgetArg {
+    /// So many tokens.
+    Tokens(u32),
+    /// A share of what they take now, above 0 and at most 1.
+    Share(f64),
+}
+
+impl BudgetArg {
+    /// In tokens, for messages that take `now`; 1 at least.
+    pub(crate) fn of(self, now: u32) -> u32 {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Share(share) => ((f64::from(now) * share) as u32).max(1),
+        }
+    }
+}
+
+pub(super) fn budget(text: &str) -> Result<BudgetArg, String> {
+    let Some(percent) = text.trim().strip_suffix('%') else {
+        let wrong = "takes a whole number of tokens, such as 32000 or 32k, or a share of the session, such as 30%";
+        return tokens(text).map(BudgetArg::Tokens).map_err(|problem| match problem.starts_with("takes a whole") {
+            true => wrong.to_owned(),
+            false => problem,
+        });
+    };
+    let percent = percent.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    let share = percent.map(|percent| BudgetArg::Share(percent / 100.0));
+    share.ok_or_else(|| "takes a share above 0 and up to 100 %, such as 30%".to_owned())
+}
+
+/// A number of tokens, 1 or more, with an optional `k` or `m`.
+pub(super) fn tokens(text: &str) -> Result<u32, String> {
+    let (digits, unit) = match text.trim().to_ascii_lowercase() {
+        lower if lower.ends_with('k') => (lower.trim_end_matches('k').to_owned(), 1_000),
+        lower if lower.ends_with('m') => (lower.trim_end_matches('m').to_owned(), 1_000_000),
+        lower => (lower, 1),
+    };
+    let digits = digits.replace(['_', ','], "");
+    let wrong = || "takes a whole number of tokens, such as 32000 or 32k".to_owned();
+    if digits.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok()) {
+        return Err("takes 1 token or more".to_owned());
+    }
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match number.map(u32::try_from) {
+        Some(Ok(0)) => Err("takes 1 token or more".to_owned()),
+        Some(Ok(tokens)) => Ok(tokens),
+        Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
+    }
+}
+
+/// A number of tokens that may be 0.
+pub(super) fn tokens_or_none(text: &str) -> Result<u32, String> {
+    if text.trim() == "0" { Ok(0) } else { tokens(text) }
+}
+
+/// A share between 0 and 1.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
+}
+
+/// A time above 0, and not above a day.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    const DAY: f64 = 86_400.0;
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= DAY);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "takes seconds above 0, 86400 at most, such as 30".to_owned())
+}
+
+pub(super) fn summarizer_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(epitome::config::SummarizerChoice::ALL.iter().map(|(name, _)| *name))
+}
+
+pub(super) fn kind_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(epitome::config::ChannelKindName::ALL.iter().map(|(name, _)| *name))
+}

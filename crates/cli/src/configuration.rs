@@ -1,0 +1,48 @@
+//! The configuration of a command, and what it builds.
+
+use std::path::Path;
+
+use epitome::config::{Config, ConfigErrors, Runtime};
+use epitome::strategy::Registry;
+
+use crate::args::ConfigArgs;
+use crate::failure::Failure;
+use crate::input::bytes;
+use crate::paths::shown;
+use crate::render::text::plural;
+
+/// The configuration in force: the file's, or the defaults; that of the agent where one is named.
+pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<Config, Failure> {
+    let config = read(args.config.as_deref(), registry)?;
+    let Some(agent) = &args.agent else { return Ok(config) };
+    config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
+}
+
+/// The configuration in force: the file's, or the defaults.
+pub(crate) fn read(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
+    let Some(file) = file else { return Ok(Config::default()) };
+    let bytes = bytes(file)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
+    })?;
+    Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
+}
+
+/// What a configuration builds, for work that no model is asked for: it needs no key.
+pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Result<Runtime, Failure> {
+    if config.summarizer().asks_model() {
+        config.set("summary.summarizer", &"rules".into()).map_err(Failure::usage_text)?;
+    }
+    build(&config, registry)
+}
+
+/// What a configuration builds.
+pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Failure> {
+    config.build(registry).map_err(|errors| refused(&errors))
+}
+
+fn refused(errors: &ConfigErrors) -> Failure {
+    let count = errors.problems().len();
+    Failure::usage_text(format!("the configuration has {}:\n{errors}", plural(count, "problem")))
+}

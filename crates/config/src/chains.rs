@@ -1,0 +1,28 @@
+//! The chains that ship.
+
+use epitome_strategy::TaskKind;
+
+/// The chain that ships for a kind of task.
+///
+/// Work with tools: the exact lines likeliest needed stay, and the newest steps; where there is too little in front of
+/// those to extract from, what stands elsewhere in the context leaves, then what is cheapest to fetch again, then prose.
+/// Conversations have few exact strings: what bears on the question stays where one is asked, else the newest.
+/// `docs/evaluation.md` has the figures behind the order.
+pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
+    match kind {
+        TaskKind::Code | TaskKind::Analysis | TaskKind::Mixed | TaskKind::Unknown => {
+            &["transcript", "tool-results", "message-truncation", "sliding-window"]
+        }
+        TaskKind::Conversation => {
+            &["vector-retrieval", "transcript", "tool-results", "message-truncation", "sliding-window"]
+        }
+    }
+}
+
+/// The chain that ships for every kind of task where a model writes the summaries.
+///
+/// The hand-off first, which tells of the whole session and replaces little of it; what room is left beside it and the
+/// newest messages is the transcript's, as without a model. What bears on a question is what the hand-off is asked for.
+pub(crate) fn default_llm_chain() -> &'static [&'static str] {
+    &["handoff", "transcript", "tool-results", "message-truncation", "sliding-window"]
+}

@@ -1,0 +1,114 @@
+//! What is in force, and where it comes from.
+
+use std::collections::BTreeMap;
+
+use epitome_strategy::{Registration, Registry, SettingType, TaskKind, Value};
+
+use crate::chains::default_llm_chain;
+use crate::config::Config;
+use crate::keys::keys;
+use crate::source::Source;
+
+/// The setting by which strategies bound their summaries.
+const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
+
+/// One effective value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effective {
+    /// The key with its section, such as `budget.window`.
+    pub key: String,
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl Config {
+    /// Where an effective value comes from; `key` is spelt with its section.
+    pub fn source(&self, key: &str) -> Source {
+        let set = self.sources.get(key);
+        match (key, set) {
+            ("budget.window", _) if self.window_of_model().is_some() => Source::Model(self.tables.budget.model.clone()),
+            ("budget.reserve_output", set) => match self.window_of_model() {
+                Some(limits) if limits.reserve_output.is_some() || set == Source::Default => {
+                    Source::Model(self.tables.budget.model.clone())
+                }
+                Some(_) | None => set,
+            },
+            ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.tables.summary.summarizer => {
+                Source::NoChannel(preset)
+            }
+            (key, Source::Default) if self.is_llm_chain(key) => Source::Llm,
+            (_, set) => set,
+        }
+    }
+
+    /// The chain of that name that is in force: a default one is another where a model writes the summaries.
+    pub(crate) fn chain(&self, name: &str) -> Option<Vec<String>> {
+        let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        match kind.filter(|_| self.source(&format!("chains.{name}")) == Source::Llm) {
+            Some(_) => Some(default_llm_chain().iter().map(ToString::to_string).collect()),
+            None => self.chains.get(name).cloned(),
+        }
+    }
+
+    /// Whether a key is that of a kind's chain, and a model writes the summaries.
+    fn is_llm_chain(&self, key: &str) -> bool {
+        let name = key.strip_prefix("chains.");
+        name.is_some_and(|name| TaskKind::ALL.iter().any(|kind| kind.as_str() == name))
+            && self.summarizer().asks_model()
+    }
+
+    /// Every effective value, in the order of the template: what is really in force, for a person to see.
+    pub fn effective(&self, registry: &Registry) -> Vec<Effective> {
+        let registry = &self.registry(registry);
+        let entry = |key: String, value: Value| Effective { source: self.source(&key), key, value };
+        let fixed = keys().filter_map(|key| {
+            let value = self.value(key.section, key.field.name)?;
+            Some(entry(format!("{}.{}", key.section, key.field.name), value))
+        });
+        let chains =
+            self.chains.keys().filter_map(|name| Some(entry(format!("chains.{name}"), self.chain(name)?.into())));
+        let settings = registry.iter().flat_map(|registration| {
+            let id = registration.meta.id;
+            let settings = self.settings(registration);
+            registration.fields.iter().map(move |field| {
+                let key = format!("strategies.{id}.{}", field.name);
+                let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
+                match self.source(&key) {
+                    Source::Default if field.name == MAX_SUMMARY_TOKENS && self.tables.summary.max_tokens > 0 => {
+                        Effective { key, value, source: self.source("summary.max_tokens") }
+                    }
+                    source => Effective { key, value, source },
+                }
+            })
+        });
+        fixed.chain(chains).chain(settings).chain(self.effective_named()).collect()
+    }
+
+    /// What is set of models, channels and agents.
+    fn effective_named(&self) -> Vec<Effective> {
+        let entry = |(key, value): (String, Value)| Effective { source: self.source(&key), key, value };
+        self.tables.named_values().into_iter().map(entry).filter(|entry| entry.source != Source::Default).collect()
+    }
+
+    /// The settings of a strategy that differ from its own defaults; `[summary] max_tokens` among them, where the
+    /// strategy has such a setting and no value of its own for it.
+    pub(crate) fn settings(&self, registration: &Registration) -> BTreeMap<String, Value> {
+        let mut settings = self.strategies.get(registration.meta.id).cloned().unwrap_or_default();
+        let bounds = registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS);
+        if bounds && self.tables.summary.max_tokens > 0 {
+            settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.tables.summary.max_tokens.into());
+        }
+        settings
+    }
+
+    fn value(&self, section: &str, name: &str) -> Option<Value> {
+        match section {
+            "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
+            "budget" if name == "window" => Some(self.window().into()),
+            "summary" if name == "summarizer" => Some(self.summarizer().to_value()),
+            _ => self.tables.get(section, name),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Where an effective value comes from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::error::Place;
+use crate::preset::Preset;
+
+/// Where an effective value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Nothing set it.
+    Default,
+    /// The preset did.
+    Preset(Preset),
+    /// A file did.
+    File(Place),
+    /// The program did, by [`Config::set`](crate::Config::set).
+    Host,
+    /// A table that the program added did: [`with_agent`](crate::Config::with_agent),
+    /// [`with_channel`](crate::Config::with_channel), [`adjusted`](crate::Config::adjusted).
+    Given,
+    /// It is what is known of the model that `[budget] model` names.
+    Model(String),
+    /// The preset asks for a model to write summaries, and no channel may be used for it.
+    NoChannel(Preset),
+    /// It is the default where a model writes the summaries.
+    Llm,
+    /// It is the default of an agent.
+    Agent,
+}
+
+impl Source {
+    /// The layer that it is of: what a later one sets stands over what an earlier one does.
+    pub(crate) fn layer(&self) -> u8 {
+        match self {
+            Self::Default | Self::Llm | Self::Agent => 0,
+            Self::Preset(_) | Self::NoChannel(_) => 1,
+            Self::Model(_) | Self::File(_) | Self::Given => 2,
+            Self::Host => 3,
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::Preset(preset) => write!(formatter, "preset {preset}"),
+            Self::File(place) => place.fmt(formatter),
+            Self::Host => formatter.write_str("set by the program"),
+            Self::Given => formatter.write_str("a table that the program added"),
+            Self::Model(name) => write!(formatter, "model {name}"),
+            Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
+            Self::Agent => formatter.write_str("default of agents"),
+            Self::Llm => formatter.write_str("default where a model writes summaries"),
+        }
+    }
+}
+
+/// Who set which key, each spelt with its section.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources(BTreeMap<String, Source>);
+
+impl Sources {
+    /// Who set a key.
+    pub(crate) fn get(&self, key: &str) -> Source {
+        self.0.get(key).cloned().unwrap_or(Source::Default)
+    }
+
+    /// Notes who set a key, or where a file names what is no key of its own, such as an element of a list.
+    pub(crate) fn note(&mut self, key: impl Into<String>, source: Source) {
+        self.0.insert(key.into(), source);
+    }
+
+    /// Forgets who set a key.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    /// The place of a key in the file that set it.
+    pub(crate) fn place(&self, key: &str) -> Option<Place> {
+        match self.0.get(key) {
+            Some(Source::File(place)) => Some(place.clone()),
+            Some(_) | None => None,
+        }
+    }
+
+    /// The place of an item of a list in the file, or that of the whole list.
+    pub(crate) fn place_of_item(&self, key: &str, index: usize) -> Option<Place> {
+        self.place(&format!("{key}[{index}]")).or_else(|| self.place(key))
+    }
+}

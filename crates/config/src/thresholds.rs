@@ -1,0 +1,66 @@
+//! Thresholds of a budget: the one that is never reached, fitting them to a window, and saying them in words.
+
+use epitome_engine::{Budget, Threshold};
+use epitome_strategy::Tokens;
+
+/// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
+pub const NEVER: Threshold = Threshold::NEVER;
+
+/// By how much the default target lies below the default threshold.
+pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
+
+/// `budget` for a window of `window` tokens of which `reserve_output` are kept free. Shares stay; thresholds in tokens that
+/// the window has no room for come down in proportion, so that `target < soft <= hard <= usable` holds as before.
+pub(crate) fn fitted(budget: &Budget, window: Tokens, reserve_output: Tokens) -> Budget {
+    let mut fitted = Budget { window, reserve_output, ..budget.clone() };
+    let usable = fitted.usable();
+    let in_tokens = |threshold: Threshold| match threshold {
+        Threshold::Tokens(tokens) if tokens != Tokens::MAX => Some(tokens),
+        Threshold::Tokens(_) | Threshold::Share(_) => None,
+    };
+    let highest = [fitted.target, fitted.soft, fitted.hard].into_iter().filter_map(in_tokens).max().unwrap_or(0);
+    let factor = if highest > usable { f64::from(usable) / f64::from(highest) } else { 1.0 };
+    let share = |tokens: Tokens| (f64::from(tokens) * factor) as Tokens;
+    for threshold in [&mut fitted.target, &mut fitted.soft, &mut fitted.hard] {
+        if let Some(tokens) = in_tokens(*threshold) {
+            *threshold = Threshold::Tokens(share(tokens));
+        }
+    }
+    // Beside a share, a threshold in tokens may now stand on the wrong side of it.
+    let (soft, hard) = (fitted.soft.tokens(usable), fitted.hard.tokens(usable));
+    if soft > hard {
+        fitted.soft = fitted.hard;
+    }
+    if fitted.target.tokens(usable) >= soft.min(hard) {
+        fitted.target = Threshold::Tokens((f64::from(soft.min(hard)) * TARGET_OF_SOFT) as Tokens);
+    }
+    fitted
+}
+
+/// A threshold in words: a share with its tokens, or tokens.
+pub(crate) fn describe(threshold: Threshold, usable: u32) -> String {
+    match threshold {
+        Threshold::Tokens(tokens) => format!("{tokens} tokens"),
+        Threshold::Share(share) => format!("{share} of {usable}, {} tokens", threshold.tokens(usable)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_in_tokens_come_down_where_the_window_has_no_room() {
+        let tokens = Threshold::Tokens;
+        let budget = Budget { target: tokens(7_500), soft: tokens(15_000), hard: tokens(20_000), ..Budget::default() };
+        let thresholds = |budget: Budget| (budget.target, budget.soft, budget.hard);
+        let large = fitted(&budget, 100_000, 4_000);
+        assert_eq!((large.window, large.usable(), thresholds(large)), (100_000, 96_000, thresholds(budget.clone())));
+        let small = fitted(&budget, 12_000, 2_000);
+        assert_eq!(thresholds(small), (tokens(3_750), tokens(7_500), tokens(10_000)));
+        let mixed = fitted(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
+        assert_eq!(mixed.target, tokens(3_000), "below the soft threshold of 4,800");
+        let shares = fitted(&Budget::default(), 8_000, 2_000);
+        assert_eq!(thresholds(shares), thresholds(Budget::default()));
+    }
+}

@@ -1,0 +1,161 @@
+//! A compaction that is being prepared: whether one is under way or ready, and where it runs.
+
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use epitome_engine::Draft;
+use epitome_store::SessionArchive;
+use epitome_strategy::{BoxFuture, Tokens};
+
+/// Runs what is to go on in the background: a runtime's `spawn`.
+pub trait Background: Send + Sync + Debug {
+    /// Runs `work` to its end, somewhere else. It may block for as long as a model answers.
+    fn run(&self, work: BoxFuture<'static, ()>);
+}
+
+/// A compaction that is prepared, for one session: at most one is under way at any time. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Preparation(Arc<Mutex<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: State,
+    /// Who waits until none is under way.
+    waiting: Vec<Waker>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// None is prepared.
+    #[default]
+    Idle,
+    /// One is being worked out; tokens of the session that it is made from.
+    UnderWay { tokens: Tokens, number: u64 },
+    /// One is ready, with what it archived.
+    Ready { tokens: Tokens, draft: Box<Draft>, archive: Box<SessionArchive> },
+    /// None could be made of a session of so many tokens: it is not tried again until there are more.
+    Failed { tokens: Tokens },
+}
+
+/// How a preparation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreparationState {
+    /// None is prepared.
+    Idle,
+    /// One is being worked out.
+    UnderWay,
+    /// One is ready to be made.
+    Ready,
+    /// The last one came to nothing.
+    Failed,
+}
+
+impl Preparation {
+    /// How it stands.
+    pub fn state(&self) -> PreparationState {
+        match self.lock().state {
+            State::Idle => PreparationState::Idle,
+            State::UnderWay { .. } => PreparationState::UnderWay,
+            State::Ready { .. } => PreparationState::Ready,
+            State::Failed { .. } => PreparationState::Failed,
+        }
+    }
+
+    /// Waits until none is under way.
+    pub async fn settled(&self) {
+        poll_fn(|context| {
+            let mut shared = self.lock();
+            if matches!(shared.state, State::UnderWay { .. }) {
+                shared.waiting.push(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Throws away what is prepared; what is under way is thrown away when it is done.
+    pub fn discard(&self) {
+        self.set(&mut self.lock(), State::Idle);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        // A state is written whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, shared: &mut Shared, state: State) {
+        shared.state = state;
+        shared.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Begins one for a session of so many tokens, unless there is one already; its number.
+    pub(super) fn begin(&self, tokens: Tokens, patience: Tokens) -> Option<u64> {
+        let mut shared = self.lock();
+        match shared.state {
+            State::UnderWay { tokens: made_from, .. } | State::Ready { tokens: made_from, .. }
+                if tokens >= made_from =>
+            {
+                return None;
+            }
+            State::Failed { tokens: failed } if tokens >= failed && tokens < failed.saturating_add(patience) => {
+                return None;
+            }
+            // Where the session has shrunk since, what was made of the longer one is of no use.
+            _ => {}
+        }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        self.set(&mut shared, State::UnderWay { tokens, number });
+        Some(number)
+    }
+
+    /// Ends the one of that number; one that was thrown away meanwhile is not kept.
+    pub(super) fn end(&self, number: u64, made: Option<(Draft, SessionArchive)>) {
+        let mut shared = self.lock();
+        let State::UnderWay { tokens, number: current } = shared.state else { return };
+        if current == number {
+            let state = match made {
+                Some((draft, archive)) => State::Ready { tokens, draft: Box::new(draft), archive: Box::new(archive) },
+                None => State::Failed { tokens },
+            };
+            self.set(&mut shared, state);
+        }
+    }
+
+    /// Takes what is ready.
+    pub(super) fn take(&self) -> Option<(Draft, SessionArchive)> {
+        let mut shared = self.lock();
+        match std::mem::take(&mut shared.state) {
+            State::Ready { draft, archive, .. } => Some((*draft, *archive)),
+            other => {
+                shared.state = other;
+                None
+            }
+        }
+    }
+}
+
+/// Numbers of preparations, each once in a process.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// Ends a preparation also where working it out panics or is given up.
+pub(super) struct UnderWay {
+    pub(super) preparation: Preparation,
+    pub(super) number: u64,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.preparation.end(self.number, None);
+    }
+}
+
+/// Where preparations run.
+#[derive(Debug, Clone)]
+pub(super) struct Ahead {
+    pub(super) preparation: Preparation,
+    pub(super) background: Arc<dyn Background>,
+}

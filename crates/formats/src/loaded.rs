@@ -1,0 +1,38 @@
+//! What reading gives.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::Session;
+
+use crate::error::Warning;
+use crate::format::Format;
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The format.
+    pub format: Format,
+    /// The sessions, at least one.
+    pub sessions: Vec<LoadedSession>,
+    /// What was passed over.
+    pub warnings: Vec<Warning>,
+    /// The content, decompressed and without a byte order mark.
+    pub bytes: Arc<[u8]>,
+    /// Whether the input was compressed.
+    pub gzip: bool,
+    /// Whether the content is one JSON document.
+    pub(crate) is_document: bool,
+}
+
+/// One session of a file.
+#[derive(Debug)]
+pub struct LoadedSession {
+    /// Its name in the file: an id where there is one, else its number from 0.
+    pub name: String,
+    /// The session.
+    pub session: Session,
+    /// The bytes of the file's records: [`Message::records`](epitome_session::Message::records) are positions here. Empty
+    /// for formats that are not written back.
+    pub records: Vec<Range<usize>>,
+}
