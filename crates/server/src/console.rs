@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 
+use crate::http::{no_route, only};
 use crate::proxy;
-use crate::routes::{no_route, only};
 use crate::state::App;
 
 /// The routes with their patterns.

@@ -1,7 +1,6 @@
 //! What every request passes: the host's name, the token, the rate, a slot; and what is told of it.
 
 mod answers;
-pub(crate) mod parts;
 pub(crate) mod shares;
 
 use std::net::IpAddr;
@@ -9,21 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
-use serde::de::DeserializeOwned;
 use tracing::Instrument;
 
 use crate::auth::Caller;
 use crate::console;
-use crate::error::ApiError;
+use crate::http::{ApiError, body_of};
 use crate::proxy;
-use crate::settings::Limits;
 use crate::state::App;
 
 use shares::Share;
@@ -244,63 +241,6 @@ fn is_local(host: &str) -> bool {
 fn route_of(request: &Request) -> &'static str {
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     matched.and_then(|path| crate::routes::paths().find(|known| *known == path)).unwrap_or(proxy::ROUTE)
-}
-
-/// The whole body of a request.
-pub(crate) async fn body_of(body: Body, headers: &HeaderMap, limits: &Limits) -> Result<Bytes, ApiError> {
-    let most = limits.body_bytes;
-    let too_large = || {
-        let message = format!("the body is larger than {most} bytes");
-        let help = "send less, or raise --max-body";
-        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message, help)
-    };
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > most) {
-        return Err(too_large());
-    }
-    let arrived = tokio::time::timeout(limits.body_timeout, to_bytes(body, most)).await.map_err(|_| {
-        let message = format!("the body took longer than {} seconds", limits.body_timeout.as_secs());
-        ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow-body", message, "send it at once")
-    })?;
-    arrived.map_err(|error| {
-        let is_limit =
-            std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("length limit"));
-        if is_limit { too_large() } else { ApiError::bad("broken-body", "the body broke off", "send it whole") }
-    })
-}
-
-/// JSON of up to this size is parsed on the thread that answers; more of it would keep others waiting.
-const SMALL_JSON: usize = 256 << 10;
-
-/// The JSON body of a request.
-pub(crate) async fn json_of<T: DeserializeOwned + Send + 'static>(
-    request: Request,
-    limits: &Limits,
-) -> Result<T, ApiError> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if kind != "application/json" && !kind.ends_with("+json") {
-        let help = "send the header `Content-Type: application/json`";
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(ApiError::new(status, "not-json", "the body is not said to be JSON", help));
-    }
-    let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, limits).await?;
-    let size = body.len();
-    if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
-        // A list of an object's fields in their order would be taken for the object.
-        let help = "GET /openapi.json describes what each route takes";
-        return Err(ApiError::bad("bad-request", "the body is a list and not an object", help));
-    }
-    let parse = move || {
-        serde_json::from_slice(&body).map_err(|error| {
-            ApiError::bad("bad-request", error.to_string(), "GET /openapi.json describes what each route takes")
-        })
-    };
-    if size <= SMALL_JSON {
-        return parse();
-    }
-    tokio::task::spawn_blocking(parse).await.map_err(|_| ApiError::internal())?
 }
 
 #[cfg(test)]

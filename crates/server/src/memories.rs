@@ -11,10 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::routes::only;
-use crate::sessions::input::{check_name, page_size};
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, check_name, only, page_size};
 use crate::state::App;
 
 /// The routes.

@@ -15,9 +15,9 @@ use tokio::sync::Notify;
 
 use crate::agents::Runtimes;
 use crate::archive::Archives;
-use crate::error::ApiError;
 use crate::events::Hub;
 use crate::guard::shares::Shares;
+use crate::http::ApiError;
 use crate::listen::connections::Connections;
 use crate::metrics::ServiceMetrics;
 use crate::proxy::Proxy;

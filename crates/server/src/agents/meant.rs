@@ -5,7 +5,7 @@ use epitome::store::{Channel, Tenant};
 use serde_json::{Map, Value};
 
 use super::settings::bad_settings;
-use crate::error::ApiError;
+use crate::http::ApiError;
 use crate::state::App;
 
 /// The most names that an error repeats.

@@ -18,10 +18,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InPath;
-use crate::guard::json_of;
-use crate::routes::only;
+use crate::http::{ApiError, ErrorBody, InPath, json_of, only};
 use crate::state::App;
 pub(crate) use kept::Runtimes;
 use meant::Meant;

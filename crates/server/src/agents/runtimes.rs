@@ -12,7 +12,7 @@ use super::kept::Parts;
 use super::meant::Meant;
 use super::settings::{bad_settings, check_size};
 use crate::channels;
-use crate::error::ApiError;
+use crate::http::ApiError;
 use crate::state::App;
 
 /// What a caller may do about settings that do not work.

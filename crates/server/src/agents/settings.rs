@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::error::ApiError;
+use crate::http::ApiError;
 
 /// The most bytes of one agent's, one channel's or one session's settings, as JSON.
 const MOST_BYTES: usize = 16 << 10;

@@ -18,10 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::agents::settings::{Fields, Source, bad_settings, check_size};
 use crate::agents::{MOST_OF_A_KIND, read_only, too_many};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::guard::json_of;
-use crate::routes::only;
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of, only};
 use crate::state::App;
 use hosts::Refused;
 

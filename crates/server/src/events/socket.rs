@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::hub::{Next, Subscription};
 use super::stream::subscribe;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
+use crate::http::{ApiError, ErrorBody};
 use crate::sessions::SessionId;
 use crate::state::App;
 

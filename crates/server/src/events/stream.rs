@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::hub::{MOST_LISTENERS, Next, Subscription};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
+use crate::http::{ApiError, ErrorBody};
 use crate::sessions::{self, SessionId};
 use crate::state::App;
 

@@ -11,7 +11,7 @@ use super::chain::{Digest, Hashes};
 use super::items::{self, Item, Key, Reader};
 use super::memory::Conversation;
 use super::outline::Outline;
-use crate::guard::parts;
+use crate::http::parts;
 use crate::state::App;
 
 /// A request that was looked at from outside. What is new in it has not been read yet.

@@ -49,9 +49,7 @@ use upstream::{NoTarget, Sender, Unreachable};
 pub use upstream::{UpstreamError, Upstreams};
 
 use crate::auth::Caller;
-use crate::error::ApiError;
-use crate::guard::body_of;
-use crate::routes;
+use crate::http::{ApiError, body_of, no_route};
 use crate::settings::Settings;
 use crate::state::{App, Failed};
 
@@ -156,7 +154,7 @@ pub(crate) async fn proxy(State(app): State<Arc<App>>, request: Request) -> Resp
     let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let url = match app.settings.upstreams.target(target, request.headers()) {
         Ok(url) => url,
-        Err(NoTarget::Nobody) => return routes::no_route().into_response(),
+        Err(NoTarget::Nobody) => return no_route().into_response(),
         Err(NoTarget::Outside) => {
             let help = "write the path without `.` and `..`, encoded or not";
             return ApiError::bad("bad-path", "the path leaves the provider's address", help).into_response();

@@ -10,8 +10,7 @@ use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, json_of};
 use crate::state::App;
 
 /// Whether a compaction is due.

@@ -10,10 +10,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::job::{Job, Subject, account, refused, status_name};
+use super::job::{Job, Subject, account};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, json_of, refused, status_name};
 use crate::state::App;
 
 /// A compaction that was made.

@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::job::{Job, Subject, account, status_name};
+use super::job::{Job, Subject, account};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, json_of, status_name};
 use crate::state::App;
 
 /// Messages to make smaller. Fields of other services that mean nothing here are passed over.

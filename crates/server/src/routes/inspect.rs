@@ -13,8 +13,7 @@ use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, json_of};
 use crate::state::App;
 
 /// How many of the largest messages are listed.

@@ -1,19 +1,17 @@
 //! What compactions by request have in common: the request as it came, and what it asks for.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Chain, Draft, EngineError, Ledger, Mode, block_on};
-use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, write};
+use epitome::formats::{Loaded, write};
 use epitome::session::Trigger;
 use epitome::strategy::{Cancellation, TaskKind};
-use epitome::{Engine, MemoryArchive, Report, Request, Session, Status};
+use epitome::{Engine, MemoryArchive, Report, Request, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, NO_SUMMARY_HELP};
-use crate::guard::parts;
+use crate::http::{ApiError, NO_SUMMARY_HELP, provider_format, read_request, status_name};
 use crate::state::{App, Failed};
 
 /// What is to be looked at: a request as a provider would get it, and how much room it has.
@@ -149,42 +147,6 @@ fn not_compacted(error: EngineError) -> ApiError {
     ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), NO_SUMMARY_HELP)
 }
 
-/// 413 for what has too many parts.
-pub(crate) fn too_many_parts(what: &str, most: usize) -> ApiError {
-    let message = format!("{what} has more than {most} messages, blocks and calls");
-    let help = "send less, or raise --max-parts";
-    ApiError::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, "too-many-parts", message, help)
-}
-
-/// Reads one request in a provider's format.
-pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: usize) -> Result<Loaded, ApiError> {
-    if parts::are_too_many(&bytes, most_parts) {
-        return Err(too_many_parts("the request", most_parts));
-    }
-    let help =
-        "send a request of openai-chat, openai-responses or anthropic; `format` says which where it is not recognised";
-    let loaded = read(bytes, ReadOptions { format, strict: true, ..ReadOptions::default() })
-        .map_err(|error| ApiError::bad("unreadable-request", error.to_string(), help))?;
-    if Profile::of(loaded.format).is_none() {
-        let message = format!("this is a session of {}, and not a request to a provider", loaded.format);
-        return Err(ApiError::bad("not-a-request", message, help));
-    }
-    if loaded.sessions.len() != 1 {
-        let message = format!("there are {} requests in it", loaded.sessions.len());
-        return Err(ApiError::bad("several-requests", message, "send one at a time"));
-    }
-    Ok(loaded)
-}
-
-/// A provider's format by name.
-pub(crate) fn provider_format(name: &str) -> Result<Format, ApiError> {
-    let format = Format::from_str(name).ok().filter(|format| Profile::of(*format).is_some());
-    format.ok_or_else(|| {
-        let message = format!("`{name}` is no provider's format");
-        ApiError::bad("unknown-format", message, "openai-chat, openai-responses or anthropic")
-    })
-}
-
 /// The budget that a caller gives, or the configuration's.
 fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
     let positive = |name: &str, value: Option<u32>| match value {
@@ -255,36 +217,6 @@ fn chain_of(app: &App, names: &[String]) -> Result<Chain, ApiError> {
     app.runtime
         .chain(&names, &app.registry)
         .map_err(|problem| ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is"))
-}
-
-/// How a compaction ended, in a word.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::NoChange => "no-change",
-        Status::Compacted => "compacted",
-        Status::Hollow => "hollow",
-        Status::Infeasible => "infeasible",
-        Status::RolledBack => "rolled-back",
-    }
-}
-
-/// The error for a compaction that could not be made; nothing where it was.
-pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
-    let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
-    match report.status {
-        Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
-        Status::Infeasible => {
-            let floor = report.floor.as_ref().map_or(0, |floor| floor.tokens);
-            let message = format!("{} tokens cannot be met: what must stay takes {floor}", report.budget);
-            let help = "the report's `floor` says what it is; give a larger budget or a shorter system prompt";
-            Err(ApiError::new(status, "infeasible", message, help).with_report(report.clone()))
-        }
-        Status::RolledBack => {
-            let help = "the report's `quality` says what would have been lost; ask for less, or lower [quality]";
-            let message = "too little would have been kept";
-            Err(ApiError::new(status, "rolled-back", message, help).with_report(report.clone()))
-        }
-    }
 }
 
 /// Tells the metrics, and keeps what left for the tenant to retrieve.

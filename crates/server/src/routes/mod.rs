@@ -11,11 +11,9 @@ pub(crate) mod status;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 
-use crate::error::ApiError;
+use crate::http::only;
 use crate::state::App;
 use crate::{agents, channels, console, mcp, memories, proxy, sessions};
 
@@ -72,21 +70,4 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .merge(console::router())
         .merge(mcp::router())
         .fallback(proxy::proxy)
-}
-
-/// A route that answers other methods in JSON too.
-pub(crate) fn only(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
-    route.fallback(wrong_method)
-}
-
-async fn wrong_method() -> Response {
-    let help = "GET /openapi.json lists the routes with their methods";
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    ApiError::new(status, "wrong-method", "this route takes another method", help).into_response()
-}
-
-/// The answer to a path that is nobody's.
-pub(crate) fn no_route() -> ApiError {
-    let help = "GET /openapi.json lists the routes; with --upstream other paths are a provider's";
-    ApiError::new(StatusCode::NOT_FOUND, "no-route", "there is no such route", help)
 }

@@ -12,11 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::job::provider_format;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of, provider_format};
 use crate::state::App;
 
 /// Lines that a search gives at most.

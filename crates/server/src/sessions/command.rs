@@ -11,7 +11,7 @@ use super::compact::{Ask, Compacted, compact_now};
 use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
 use super::{context, schema};
 use crate::auth::Caller;
-use crate::error::ApiError;
+use crate::http::ApiError;
 use crate::state::App;
 
 /// What has come of a command: the one field of its kind.

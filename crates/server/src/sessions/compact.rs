@@ -16,15 +16,13 @@ use utoipa::{IntoParams, ToSchema};
 use super::drafts::{Found, Previewed};
 use super::failure::{live, stale, waited_too_long};
 use super::history::shown;
-use super::input::{SessionId, json_or_default};
+use super::input::SessionId;
 use super::open::{Changed, Operation, change, read};
 use super::opened::Opened;
 use super::{Key, create, schema};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
-use crate::routes::job::{EditedSummary, refused, status_name};
+use crate::http::{ApiError, ErrorBody, InQuery, json_of, json_or_default, refused, status_name};
+use crate::routes::job::EditedSummary;
 use crate::state::App;
 
 /// The longest focus, in characters.

@@ -18,16 +18,14 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Key;
-use super::input::{check_id, check_name, check_title, messages_of, read_messages};
+use super::input::{check_id, check_title, messages_of, read_messages};
 use super::list::SessionAnswer;
 use super::open::read_at;
 use super::opened::{Opened, Settled};
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::{body_of, json_of, parts};
-use crate::routes::job::{Wishes, too_many_parts};
+use crate::http::{ApiError, ErrorBody, InQuery, body_of, check_name, json_of, parts, too_many_parts};
+use crate::routes::job::Wishes;
 use crate::state::App;
 
 /// Sessions that one file may bring.

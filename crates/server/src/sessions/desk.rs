@@ -9,7 +9,7 @@ use epitome::store::Tenant;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard, watch};
 
 use super::opened::Opened;
-use crate::error::ApiError;
+use crate::http::ApiError;
 
 /// Names a session.
 pub(crate) type Key = (Tenant, Arc<str>);

@@ -9,7 +9,7 @@ use epitome::session::UndoError;
 use epitome::store::StoreError;
 
 use super::Sessions;
-use crate::error::{ApiError, NO_SUMMARY_HELP};
+use crate::http::{ApiError, NO_SUMMARY_HELP};
 use crate::state::Failed;
 
 /// After how long trying again makes sense where the store does not answer.

@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::failure::live;
-use super::input::{Part, SessionId, json_or_default};
+use super::input::{Part, SessionId};
 use super::open::{Operation, change, read};
 use super::opened::Opened;
 use super::schema;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
+use crate::http::{ApiError, ErrorBody, json_or_default};
 use crate::state::App;
 
 /// When and into which message something left the context.

@@ -13,14 +13,12 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::failure::unknown_session;
-use super::input::{SessionId, check_name, check_title, maybe_null, page_size};
+use super::input::{SessionId, check_title, maybe_null};
 use super::open::{Seen, given_back, its_turn, read};
 use super::{Key, schema};
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
+use crate::http::{ApiError, ErrorBody, InQuery, check_name, json_of, page_size};
 use crate::state::App;
 
 /// A session that is kept.

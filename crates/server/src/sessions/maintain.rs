@@ -15,15 +15,13 @@ use utoipa::ToSchema;
 use super::compact::{account, keep, made};
 use super::drafts::Previewed;
 use super::failure::live;
-use super::input::{SessionId, json_or_default};
+use super::input::SessionId;
 use super::list::SessionAnswer;
 use super::open::{Operation, change, read, read_at};
 use super::opened::Opened;
 use super::{Key, create, schema};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::routes::job::refused;
+use crate::http::{ApiError, ErrorBody, json_of, json_or_default, refused};
 use crate::state::App;
 
 /// Whether a compaction is due.

@@ -18,15 +18,12 @@ use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
 use super::history::{left, shown};
-use super::input::{Part, SessionId, messages_of, page_size, read_messages};
+use super::input::{Part, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::Opened;
 use super::schema;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
-use crate::routes::job::too_many_parts;
+use crate::http::{ApiError, ErrorBody, InQuery, json_of, page_size, too_many_parts};
 use crate::state::App;
 
 /// Messages that a session goes on with.

@@ -33,9 +33,8 @@ use epitome::live::ContextTokens;
 use epitome::store::{Store, Tenant};
 
 use crate::auth::Caller;
-use crate::error::ApiError;
 use crate::events;
-use crate::routes::only;
+use crate::http::{ApiError, only};
 use crate::settings::Memory;
 use crate::state::App;
 

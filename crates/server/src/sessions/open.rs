@@ -17,8 +17,8 @@ use super::failure::waited_too_long;
 use super::opened::{Opened, Settled, store};
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::ApiError;
 use crate::events::Announcer;
+use crate::http::ApiError;
 use crate::state::App;
 
 /// How long giving a lock back may take.

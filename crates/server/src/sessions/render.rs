@@ -13,9 +13,7 @@ use super::input::SessionId;
 use super::messages::View;
 use super::open::read;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::routes::job::provider_format;
+use crate::http::{ApiError, ErrorBody, InQuery, provider_format};
 use crate::state::App;
 
 /// Which request.

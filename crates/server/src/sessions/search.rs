@@ -13,11 +13,11 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::desk::Key;
-use super::input::{SessionId, check_name};
+use super::input::SessionId;
 use super::list::{HANDLES, name_handles};
 use super::open::{Seen, read, read_at};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
+use crate::http::{ApiError, ErrorBody, check_name};
 use crate::state::App;
 
 /// The sessions that are searched together, the last changed ones.

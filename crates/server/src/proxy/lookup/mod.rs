@@ -40,7 +40,7 @@ use super::memory::Shared;
 use super::opening::Opened;
 use super::prepare::Prepared;
 use super::{headers, unreachable};
-use crate::error::ApiError;
+use crate::http::ApiError;
 use crate::state::App;
 
 /// How often the provider is asked again for one request of a client. In readings of recorded sessions nobody needed more
