@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use epitome::session::{Content, Media, MediaSource, Message};
+use epitome::session::{Content, Epoch, Media, MediaSource, Message};
 use epitome::strategy::Archived;
 
 /// What a hit tells.
@@ -139,6 +139,13 @@ fn media_bytes(media: &Media) -> usize {
         MediaSource::Base64(text) | MediaSource::Url(text) => text.len(),
         MediaSource::Missing => 0,
     }
+}
+
+/// Bytes that a compaction takes, near enough.
+pub(crate) fn epoch_bytes(epoch: &Epoch) -> usize {
+    let added: usize = epoch.synthetics.iter().map(|it| message_bytes(&it.message)).sum();
+    let edits: usize = epoch.edits.iter().map(|edit| edit.reason.detail.len() + edit.changes.len() * 96 + 256).sum();
+    added + edits
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! beside the store is in memory and bounded. `docs/service.md` has the routes, the limits and what the proxy does.
 
 mod agents;
+mod app;
 mod archive;
 mod auth;
 mod background;
@@ -25,7 +26,10 @@ mod service;
 mod sessions;
 mod settings;
 mod state;
+mod status;
+mod storage;
 mod threads;
+mod turns;
 mod workers;
 
 pub use auth::{TokenError, Tokens};

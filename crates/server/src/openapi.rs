@@ -1,5 +1,7 @@
 //! The OpenAPI document, generated from the routes and their types.
 
+use axum::routing::get;
+use axum::{Json, Router};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
@@ -8,9 +10,28 @@ use utoipa::{Modify, OpenApi};
 use crate::agents;
 use crate::channels;
 use crate::events;
+use crate::http::only;
 use crate::memories;
-use crate::routes::{check, compact, compress, inspect, retrieve, status};
+use crate::routes::{check, compact, compress, inspect, retrieve};
 use crate::sessions;
+use crate::status;
+
+/// The route with its pattern.
+pub(crate) const PATHS: [&str; 1] = ["/openapi.json"];
+
+/// The route.
+pub(crate) fn router() -> Router {
+    Router::new().route("/openapi.json", only(get(openapi)))
+}
+
+/// This document.
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "operation",
+    responses((status = 200, description = "The OpenAPI document of this service", body = Object))
+)]
+pub(crate) async fn openapi() -> Json<utoipa::openapi::OpenApi> {
+    Json(Document::openapi())
+}
 
 /// The document.
 #[derive(Debug, OpenApi)]
@@ -65,7 +86,7 @@ use crate::sessions;
         status::alive,
         status::ready,
         status::metrics,
-        status::openapi,
+        openapi,
     ),
     tags(
         (name = "compaction", description = "For runtimes that keep their own history"),
@@ -77,7 +98,7 @@ use crate::sessions;
     ),
     modifiers(&Token, &Common, &Optional)
 )]
-pub(crate) struct Document;
+struct Document;
 
 /// The token, where the service has any.
 struct Token;
@@ -151,7 +172,7 @@ mod tests {
     #[test]
     fn every_route_is_described() {
         let described: BTreeSet<String> = Document::openapi().paths.paths.into_keys().collect();
-        let routes: BTreeSet<String> = crate::routes::described().map(str::to_owned).collect();
+        let routes: BTreeSet<String> = crate::app::described_paths().map(str::to_owned).collect();
         assert_eq!(described, routes);
     }
 }

@@ -10,9 +10,24 @@ mod stream;
 
 pub(crate) use announcer::Announcer;
 pub(crate) use hub::Hub;
-pub(crate) use socket::{socket, token_of};
-pub(crate) use stream::stream;
 
-// The routes' descriptions for the OpenAPI document.
-pub(crate) use socket::__path_socket;
-pub(crate) use stream::__path_stream;
+// The routes, with their descriptions for the OpenAPI document.
+pub(crate) use socket::{__path_socket, socket};
+pub(crate) use stream::{__path_stream, stream};
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::http::only;
+use crate::sessions::Sessions;
+
+/// The routes with their patterns.
+pub(crate) const PATHS: [&str; 2] = ["/v1/sessions/{id}/events", "/v1/sessions/{id}/socket"];
+
+/// The routes.
+pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
+    let [of_stream, of_socket] = PATHS;
+    Router::new().route(of_stream, only(get(stream))).route(of_socket, only(get(socket))).with_state(sessions)
+}

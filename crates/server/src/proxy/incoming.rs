@@ -12,7 +12,7 @@ use super::items::{self, Item, Key, Reader};
 use super::memory::Conversation;
 use super::outline::Outline;
 use crate::http::parts;
-use crate::state::App;
+use crate::proxy::Proxy;
 
 /// A request that was looked at from outside. What is new in it has not been read yet.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) struct Incoming {
 impl Sighted {
     /// Looks at a request: linear in its bytes, and quick. An error is a code: why it is none of the proxy's business.
     pub(crate) fn new(
-        app: &App,
+        proxy: &Proxy,
         tenant: Arc<str>,
         format: Format,
         seed: Digest,
@@ -64,16 +64,16 @@ impl Sighted {
     ) -> Result<Self, &'static str> {
         let mut outline = Outline::read(&body, format)?;
         let list = std::mem::take(&mut outline.items);
-        if list.len() > app.settings.limits.parts {
+        if list.len() > proxy.core.settings.limits.parts {
             return Err("too-many-parts");
         }
         let key = |kind: &[u8], at: &Range<usize>| Hashes::key(&seed, kind, &body[at.clone()]);
         let system = outline.system.iter().map(|at| key(b"system", at));
         let keys: Vec<Key> = system.chain(list.iter().map(|at| key(b"message", at))).collect();
-        let known = app.proxy.items.get(&keys);
+        let known = proxy.items.get(&keys);
         let tools = outline.tools.as_ref().map(|at| {
             let key = key(b"tools", at);
-            (key, app.proxy.items.get(&[key]).pop().flatten())
+            (key, proxy.items.get(&[key]).pop().flatten())
         });
         Ok(Self { tenant, format, seed, body, outline, list, keys, known, tools })
     }
@@ -87,10 +87,10 @@ impl Sighted {
     }
 
     /// Reads and counts what is new. An error is a code: why the request is none of the proxy's business.
-    pub(crate) fn learn(self, app: &App) -> Result<Incoming, &'static str> {
+    pub(crate) fn learn(self, proxy: &Proxy) -> Result<Incoming, &'static str> {
         let text = |at: &Range<usize>| std::str::from_utf8(&self.body[at.clone()]).map_err(|_| "not-understood");
-        let engine = app.engine(self.format);
-        let marker = &app.proxy.runtime.triggers.marker;
+        let engine = proxy.core.engine(self.format);
+        let marker = &proxy.runtime.triggers.marker;
         let mut reader = None;
         let mut items = Vec::with_capacity(self.known.len());
         let mut learnt = Vec::new();
@@ -99,15 +99,14 @@ impl Sighted {
         let places = self.outline.system.iter().chain(&self.list).zip(&self.keys).zip(&self.known);
         let new = self.outline.system.iter().chain(&self.list).zip(&self.known).filter(|(_, known)| known.is_none());
         let mut new = new.map(|(at, _)| &self.body[at.clone()]);
-        if new.any(|message| parts::are_too_many(message, app.settings.limits.parts)) {
+        if new.any(|message| parts::are_too_many(message, proxy.core.settings.limits.parts)) {
             return Err("too-many-parts");
         }
         for (number, ((at, key), known)) in places.enumerate() {
             let item = match known {
                 Some(item) => *item,
                 None => {
-                    let reader =
-                        reader.get_or_insert_with(|| Reader::new(self.format, &app.proxy.hashes, marker, &engine));
+                    let reader = reader.get_or_insert_with(|| Reader::new(self.format, &proxy.hashes, marker, &engine));
                     let field = if number < n_beside { beside } else { "" };
                     let item = Item::read(reader, field, text(at)?).ok_or("not-understood")?;
                     learnt.push((*key, item));
@@ -125,8 +124,8 @@ impl Sighted {
             }
             _ => 0,
         };
-        app.proxy.items.put(learnt.into_iter());
-        let chain = app.proxy.hashes.chain(self.seed, items.iter());
+        proxy.items.put(learnt.into_iter());
+        let chain = proxy.hashes.chain(self.seed, items.iter());
         let mut keys = self.keys;
         keys.drain(..n_beside);
         Ok(Incoming {
@@ -184,11 +183,11 @@ impl Incoming {
 
     /// The budget for this request: what the provider taught us of the model, else what is known of it. The answer that
     /// the client asks for has to fit too.
-    pub(super) fn budget(&self, app: &App, conversation: &Conversation) -> Budget {
+    pub(super) fn budget(&self, proxy: &Proxy, conversation: &Conversation) -> Budget {
         let mut budget = match &conversation.learned {
             Some((model, learned)) if *model == self.model => learned.clone(),
             _ => {
-                let mut budget = app.budget_of(self.model.as_deref());
+                let mut budget = proxy.core.budget_of(self.model.as_deref());
                 let wanted = self.answer_tokens.min(budget.window / 2);
                 budget.reserve_output = budget.reserve_output.max(wanted);
                 budget

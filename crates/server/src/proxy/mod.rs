@@ -26,6 +26,7 @@ mod upstream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -50,8 +51,9 @@ pub use upstream::{UpstreamError, Upstreams};
 
 use crate::auth::Caller;
 use crate::http::{ApiError, body_of, no_route};
-use crate::settings::Settings;
-use crate::state::{App, Failed};
+use crate::state::Core;
+
+use crate::turns::WorkFailure;
 
 /// What the log and the metrics call the routes of providers.
 pub(crate) const ROUTE: &str = "proxy";
@@ -74,6 +76,7 @@ const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
 /// What the proxy needs beside the engine.
 #[derive(Debug)]
 pub(crate) struct Proxy {
+    pub(crate) core: Arc<Core>,
     pub(crate) runtime: Runtime,
     /// Whether handles are for somebody else too: the configuration asks for them.
     has_handles: bool,
@@ -87,8 +90,8 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    pub(crate) fn new(settings: &Settings, runtime: &Runtime) -> Result<Self, String> {
-        let mut runtime = runtime.clone();
+    pub(crate) fn new(core: Arc<Core>) -> Result<Arc<Self>, String> {
+        let (settings, mut runtime) = (&core.settings, Runtime::clone(&core.runtime));
         // Nothing changes below the thresholds, and there is nobody to ask.
         runtime.live.arrival_tokens = None;
         runtime.live.require_confirmation = false;
@@ -98,7 +101,7 @@ impl Proxy {
         runtime.handles |= runtime.proxy_recall;
         let of_items = settings.memory.session_bytes / OF_ITEMS;
         let of_exchanges = settings.memory.session_bytes / OF_EXCHANGES;
-        Ok(Self {
+        Ok(Arc::new(Self {
             runtime,
             has_handles,
             hashes: Hashes::new(),
@@ -110,12 +113,13 @@ impl Proxy {
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
             compactions: Offers::default(),
-        })
+            core,
+        }))
     }
 
     /// The engine for requests of a format: its texts name handles where the model gets the tool for them.
-    fn engine(&self, app: &App, format: Format) -> Engine {
-        let mut engine = app.engine(format);
+    fn engine(&self, format: Format) -> Engine {
+        let mut engine = self.core.engine(format);
         engine.handles = self.runtime.handles;
         engine
     }
@@ -149,10 +153,15 @@ pub(crate) fn is_conversation(method: &Method, path: &str) -> bool {
     method == Method::POST && format_of(path).is_some()
 }
 
+/// What no feature has a route for: it is the provider's.
+pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
+    Router::new().fallback(self::proxy).with_state(proxy)
+}
+
 /// Sends a request on.
-pub(crate) async fn proxy(State(app): State<Arc<App>>, request: Request) -> Response {
+pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
     let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    let url = match app.settings.upstreams.target(target, request.headers()) {
+    let url = match proxy.core.settings.upstreams.target(target, request.headers()) {
         Ok(url) => url,
         Err(NoTarget::Nobody) => return no_route().into_response(),
         Err(NoTarget::Outside) => {
@@ -165,21 +174,21 @@ pub(crate) async fn proxy(State(app): State<Arc<App>>, request: Request) -> Resp
     };
     let format = format_of(request.uri().path()).filter(|_| request.method() == Method::POST);
     let answered = match format {
-        Some(format) => conversation(&app, caller, format, url, request).await,
-        None => pass(&app, &caller, url, request).await,
+        Some(format) => conversation(&proxy, caller, format, url, request).await,
+        None => pass(&proxy, &caller, url, request).await,
     };
     answered.unwrap_or_else(IntoResponse::into_response)
 }
 
 /// Sends on what is none of the proxy's business, as it comes.
-async fn pass(app: &App, caller: &Caller, url: Url, request: Request) -> Result<Response, ApiError> {
+async fn pass(proxy: &Proxy, caller: &Caller, url: Url, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let has_body =
         parts.headers.contains_key(header::CONTENT_LENGTH) || parts.headers.contains_key(header::TRANSFER_ENCODING);
     let headers = headers::for_provider(&parts.headers, caller.by_authorization, true);
     let body = has_body.then(|| reqwest::Body::wrap_stream(body.into_data_stream()));
-    let answer = app.proxy.sender.send(parts.method, url, headers, body).await.map_err(unreachable)?;
-    app.metrics.proxied(Did::Bypassed.as_str());
+    let answer = proxy.sender.send(parts.method, url, headers, body).await.map_err(unreachable)?;
+    proxy.core.metrics.proxied(Did::Bypassed.as_str());
     let mut response = streamed(answer);
     response.headers_mut().insert(STATUS, HeaderValue::from_static(Did::Bypassed.as_str()));
     Ok(response)
@@ -187,31 +196,31 @@ async fn pass(app: &App, caller: &Caller, url: Url, request: Request) -> Result<
 
 /// Sends on a request of a conversation.
 async fn conversation(
-    app: &Arc<App>,
+    proxy: &Arc<Proxy>,
     caller: Caller,
     format: Format,
     url: Url,
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, &app.settings.limits).await?;
+    let body = body_of(body, &parts.headers, &proxy.core.settings.limits).await?;
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
     let is_plain = parts.headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
-    let outgoing = Arc::new(Outgoing::new(&url, &headers, &app.proxy.sender));
+    let outgoing = Arc::new(Outgoing::new(&url, &headers, &proxy.sender));
     let (prepared, remembered) = if is_plain {
-        decide(app, &caller, format, &parts.headers, body, outgoing).await
+        decide(proxy, &caller, format, &parts.headers, body, outgoing).await
     } else {
         (Prepared::as_it_came(Did::Bypassed, "encoded", body), None)
     };
     let send = |body: Bytes| {
         let body = Some(reqwest::Body::from(body));
-        app.proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
+        proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
     };
     let lookup_of = |remembered: Option<&Remembered>, prepared: &Prepared| {
         let (incoming, shared) = remembered?;
         let again = Again { url: url.clone(), headers: headers.clone() };
-        let lookup = Lookup::new(app, incoming, shared, prepared, again)?;
+        let lookup = Lookup::new(proxy, incoming, shared, prepared, again)?;
         lookup.body().map(|body| (lookup, body))
     };
     let (lookup, body) = match lookup_of(remembered.as_ref(), &prepared) {
@@ -224,7 +233,7 @@ async fn conversation(
     let mut opened = match &remembered {
         _ if is_refusal(&answer) => Opened::refusal(answer).await,
         Some(_) => Opened::stream(answer).await,
-        None => return Ok(with_headers(app, streamed(answer), &prepared)),
+        None => return Ok(with_headers(proxy, streamed(answer), &prepared)),
     };
     let mut lookup = lookup;
     if lookup.is_some() && opened.overflow.is_none() && Lookup::may_be_refused(status) {
@@ -235,11 +244,11 @@ async fn conversation(
     }
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
-        _ => return Ok(with_headers(app, pass_answer(lookup, opened).await, &prepared)),
+        _ => return Ok(with_headers(proxy, pass_answer(lookup, opened).await, &prepared)),
     };
-    let Some(smaller) = retry(app, remembered.clone(), overflow).await else {
+    let Some(smaller) = retry(proxy, remembered.clone(), overflow).await else {
         let prepared = Prepared { detail: Some("too-long"), ..prepared };
-        return Ok(with_headers(app, opened.into_response(), &prepared));
+        return Ok(with_headers(proxy, opened.into_response(), &prepared));
     };
     let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
         Some((lookup, body)) => (Some(lookup), body),
@@ -250,7 +259,7 @@ async fn conversation(
         Some(lookup) => lookup.answer(Opened::unseen(answer)).await,
         None => streamed(answer),
     };
-    Ok(with_headers(app, answer, &smaller))
+    Ok(with_headers(proxy, answer, &smaller))
 }
 
 /// An answer for the client: as it comes, or with what the model looks up.
@@ -266,7 +275,7 @@ type Remembered = (Arc<Incoming>, Shared);
 
 /// What to send in place of `body`. Whatever goes wrong, `body` itself.
 async fn decide(
-    app: &Arc<App>,
+    proxy: &Arc<Proxy>,
     caller: &Caller,
     format: Format,
     client: &HeaderMap,
@@ -274,69 +283,69 @@ async fn decide(
     outgoing: Arc<Outgoing>,
 ) -> (Prepared, Option<Remembered>) {
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
-    let seed = app.proxy.hashes.seed(&caller.tenant, format, keys);
+    let seed = proxy.hashes.seed(&caller.tenant, format, keys);
     let as_it_came = |did, detail| (Prepared::as_it_came(did, detail, body.clone()), None);
-    let mut incoming = match look(app, caller, format, seed, body.clone()).await {
+    let mut incoming = match look(proxy, caller, format, seed, body.clone()).await {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(Did::Bypassed, detail),
         Err(Unread { failed, sighted }) => {
-            let Some(incoming) = read_elsewhere(app, sighted).await else {
+            let Some(incoming) = read_elsewhere(proxy, sighted).await else {
                 return as_it_came(Did::FailedOpen, failed.as_str());
             };
-            let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
-            return fail_open(app, &Arc::new(incoming), &shared, failed.as_str(), body).await;
+            let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
+            return fail_open(proxy, &Arc::new(incoming), &shared, failed.as_str(), body).await;
         }
     };
-    if let Some(woven) = app.proxy.exchanges.weave(&incoming) {
+    if let Some(woven) = proxy.exchanges.weave(&incoming) {
         let end = incoming.end();
         // Where it cannot be read with what was looked up, the client's own history stands.
-        if let Ok(Ok(mut read)) = look(app, caller, format, seed, woven).await {
+        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven).await {
             read.woven_at = Some(end);
             incoming = read;
         }
     }
     let incoming = Arc::new(incoming);
-    let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
+    let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
     // Requests of one conversation wait for each other, but no longer than a compaction may take.
-    let turn = tokio::time::timeout(app.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
-    let Ok(mut turn) = turn else { return fail_open(app, &incoming, &shared, "timeout", body).await };
-    let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
+    let turn = tokio::time::timeout(proxy.core.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
+    let Ok(mut turn) = turn else { return fail_open(proxy, &incoming, &shared, "timeout", body).await };
+    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), Arc::clone(&shared));
     // Elsewhere, so that a fault of ours ends there.
     let glanced = tokio::task::spawn_blocking(move || {
-        let prepared = glance::glance(&shared_app, &read, &mut turn);
+        let prepared = glance::glance(&shared_proxy, &read, &mut turn);
         if prepared.is_some() {
-            keep(&shared_app, &read, &same, &mut turn);
+            keep(&shared_proxy, &read, &same, &mut turn);
         }
         (prepared, turn)
     });
     let mut turn = match glanced.await {
         Ok((Some(prepared), _)) => return (prepared, Some((incoming, shared))),
         Ok((None, turn)) => turn,
-        Err(_) => return fail_open(app, &incoming, &shared, Failed::Panicked.as_str(), body).await,
+        Err(_) => return fail_open(proxy, &incoming, &shared, WorkFailure::Panicked.as_str(), body).await,
     };
-    let (shared_app, read, same) = (Arc::clone(app), Arc::clone(&incoming), Arc::clone(&shared));
-    let work = move |cancellation: &_| prepare(&shared_app, &read, &same, &mut turn, &outgoing, cancellation);
-    let prepared = app.work(&caller.tenant, work).await;
+    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), Arc::clone(&shared));
+    let work = move |cancellation: &_| prepare(&shared_proxy, &read, &same, &mut turn, &outgoing, cancellation);
+    let prepared = proxy.core.turns.run(&caller.tenant, work).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
-        Err(failed) => fail_open(app, &incoming, &shared, failed.as_str(), body).await,
+        Err(failed) => fail_open(proxy, &incoming, &shared, failed.as_str(), body).await,
     }
 }
 
 /// What is sent where something of ours went wrong: what was decided before, where that can be carried out again without
 /// anybody's turn; else the request as it came.
 async fn fail_open(
-    app: &Arc<App>,
+    proxy: &Arc<Proxy>,
     incoming: &Arc<Incoming>,
     shared: &Shared,
     detail: &'static str,
     body: Bytes,
 ) -> (Prepared, Option<Remembered>) {
-    if let Some(earlier) = app.proxy.decisions.earlier(&incoming.chain) {
-        let (shared_app, read) = (Arc::clone(app), Arc::clone(incoming));
+    if let Some(earlier) = proxy.decisions.earlier(&incoming.chain) {
+        let (shared_proxy, read) = (Arc::clone(proxy), Arc::clone(incoming));
         // Elsewhere, so that a fault of ours ends there, and not for longer than anything may take.
-        let replayed = tokio::task::spawn_blocking(move || replay(&shared_app, &read, &earlier));
-        if let Ok(Ok(Some(prepared))) = tokio::time::timeout(app.settings.limits.work_timeout, replayed).await {
+        let replayed = tokio::task::spawn_blocking(move || replay(&shared_proxy, &read, &earlier));
+        if let Ok(Ok(Some(prepared))) = tokio::time::timeout(proxy.core.settings.limits.work_timeout, replayed).await {
             let prepared = Prepared { did: Did::FailedOpen, detail: Some(detail), ..prepared };
             return (prepared, Some((Arc::clone(incoming), Arc::clone(shared))));
         }
@@ -346,42 +355,47 @@ async fn fail_open(
 
 /// A request that was not read, because nobody had a turn for it or because of a fault of ours.
 struct Unread {
-    failed: Failed,
+    failed: WorkFailure,
     /// As far as it was looked at, where nobody has begun to read it.
     sighted: Option<Sighted>,
 }
 
 /// Reads a request that waited for its turn in vain: what was decided for its conversation can still be sent. It takes no
 /// turn, and less than what the provider is spared.
-async fn read_elsewhere(app: &Arc<App>, sighted: Option<Sighted>) -> Option<Incoming> {
-    let (shared_app, sighted) = (Arc::clone(app), sighted?);
-    tokio::task::spawn_blocking(move || sighted.learn(&shared_app).ok()).await.ok()?
+async fn read_elsewhere(proxy: &Arc<Proxy>, sighted: Option<Sighted>) -> Option<Incoming> {
+    let (shared_proxy, sighted) = (Arc::clone(proxy), sighted?);
+    tokio::task::spawn_blocking(move || sighted.learn(&shared_proxy).ok()).await.ok()?
 }
 
 /// Looks at a request, and reads what is new in it. Little of that is read at once; much of it waits for its turn.
 async fn look(
-    app: &Arc<App>,
+    proxy: &Arc<Proxy>,
     caller: &Caller,
     format: Format,
     seed: chain::Digest,
     body: Bytes,
 ) -> Result<Result<Incoming, &'static str>, Unread> {
-    let (shared_app, tenant) = (Arc::clone(app), Arc::clone(&caller.tenant));
+    let (shared_proxy, tenant) = (Arc::clone(proxy), Arc::clone(&caller.tenant));
     let looked = tokio::task::spawn_blocking(move || {
-        let sighted = Sighted::new(&shared_app, tenant, format, seed, body)?;
+        let sighted = Sighted::new(&shared_proxy, tenant, format, seed, body)?;
         let is_small = sighted.new_bytes() <= SMALL_BYTES;
-        if is_small { sighted.learn(&shared_app).map(Ok) } else { Ok(Err(sighted)) }
+        if is_small { sighted.learn(&shared_proxy).map(Ok) } else { Ok(Err(sighted)) }
     });
-    match looked.await.map_err(|_| Unread { failed: Failed::Panicked, sighted: None })? {
+    match looked.await.map_err(|_| Unread { failed: WorkFailure::Panicked, sighted: None })? {
         Ok(Ok(incoming)) => Ok(Ok(incoming)),
         Ok(Err(sighted)) => {
-            let (shared_app, waiting) = (Arc::clone(app), Arc::new(Mutex::new(Some(sighted))));
+            let (shared_proxy, waiting) = (Arc::clone(proxy), Arc::new(Mutex::new(Some(sighted))));
             let take = |waiting: &Mutex<Option<Sighted>>| waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
             let its = Arc::clone(&waiting);
-            match app.work(&caller.tenant, move |_| take(&its).map(|sighted| sighted.learn(&shared_app))).await {
+            match proxy
+                .core
+                .turns
+                .run(&caller.tenant, move |_| take(&its).map(|sighted| sighted.learn(&shared_proxy)))
+                .await
+            {
                 Ok(Some(learnt)) => Ok(learnt),
                 // Nobody else takes it before it has failed.
-                Ok(None) => Err(Unread { failed: Failed::Panicked, sighted: None }),
+                Ok(None) => Err(Unread { failed: WorkFailure::Panicked, sighted: None }),
                 Err(failed) => Err(Unread { failed, sighted: take(&waiting) }),
             }
         }
@@ -390,15 +404,17 @@ async fn look(
 }
 
 /// A smaller request after the provider refused one as too long.
-async fn retry(app: &Arc<App>, (incoming, _): Remembered, overflow: Overflow) -> Option<Prepared> {
+async fn retry(proxy: &Arc<Proxy>, (incoming, _): Remembered, overflow: Overflow) -> Option<Prepared> {
     // It may be another conversation by now: one that parted from a known one was remembered on its own.
-    let shared = app.proxy.decisions.find(&incoming.chain).unwrap_or_default();
-    let wait = app.settings.limits.work_timeout;
+    let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
+    let wait = proxy.core.settings.limits.work_timeout;
     let mut turn = tokio::time::timeout(wait, Arc::clone(&shared).lock_owned()).await.ok()?;
-    let same = Arc::clone(app);
+    let same = Arc::clone(proxy);
     let tenant = Arc::clone(&incoming.tenant);
-    let shrunk =
-        app.work(&tenant, move |cancellation| shrink(&same, &incoming, &shared, &mut turn, overflow, cancellation));
+    let shrunk = proxy
+        .core
+        .turns
+        .run(&tenant, move |cancellation| shrink(&same, &incoming, &shared, &mut turn, overflow, cancellation));
     shrunk.await.ok().flatten()
 }
 
@@ -411,8 +427,8 @@ fn streamed(answer: reqwest::Response) -> Response {
 }
 
 /// The answer with what the proxy did.
-fn with_headers(app: &App, mut response: Response, prepared: &Prepared) -> Response {
-    app.metrics.proxied(prepared.did.as_str());
+fn with_headers(proxy: &Proxy, mut response: Response, prepared: &Prepared) -> Response {
+    proxy.core.metrics.proxied(prepared.did.as_str());
     let did = prepared.did.as_str();
     if let Some(Checked { fell_back, asked_again, unverified, added_demands, added_files, left_out }) = prepared.checked
     {

@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::http::{ApiError, NO_SUMMARY_HELP, provider_format, read_request, status_name};
-use crate::state::{App, Failed};
+use crate::state::Core;
+use crate::turns::WorkFailure;
 
 /// What is to be looked at: a request as a provider would get it, and how much room it has.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -89,16 +90,16 @@ pub(crate) struct Wishes {
 
 impl Job {
     /// Reads what is to be looked at. Linear in the request.
-    pub(crate) fn new(app: &App, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
+    pub(crate) fn new(core: &Core, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
-        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, app.settings.limits.parts)?;
-        let engine = app.engine(loaded.format);
+        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
+        let engine = core.engine(loaded.format);
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: Wishes = serde_json::from_str(subject.request.get()).unwrap_or_default();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
-        let budget = Budget { tool_definitions: tools, ..budget_of(app, subject, wishes.model.as_deref())? };
-        let mut request = request_of(app, subject, &budget)?;
+        let budget = Budget { tool_definitions: tools, ..budget_of(core, subject, wishes.model.as_deref())? };
+        let mut request = request_of(core, subject, &budget)?;
         request.cancellation = cancellation.clone();
         Ok(Self { loaded, engine, ledger, budget, request })
     }
@@ -142,13 +143,13 @@ pub(crate) fn written(loaded: &Loaded, session: &Session) -> Result<Box<RawValue
 fn not_compacted(error: EngineError) -> ApiError {
     if matches!(error, EngineError::Cancelled) {
         // Nobody hears it: whoever waited is gone, or was told when the time was over.
-        return Failed::TimedOut.into();
+        return WorkFailure::TimedOut.into();
     }
     ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), NO_SUMMARY_HELP)
 }
 
 /// The budget that a caller gives, or the configuration's.
-fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
+fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
     let positive = |name: &str, value: Option<u32>| match value {
         Some(0) => Err(ApiError::bad("bad-budget", format!("`{name}` is 0"), "give 1 token or more")),
         other => Ok(other),
@@ -156,10 +157,10 @@ fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Bu
     positive("budget", subject.budget)?;
     positive("target", subject.target)?;
     let mut budget = match &subject.model {
-        Some(model) => app.runtime.budget_for(model).map_err(|error| {
+        Some(model) => core.runtime.budget_for(model).map_err(|error| {
             ApiError::bad("unknown-model", error.to_string(), "give `window` or `budget` in tokens instead")
         })?,
-        None => app.budget_of(own_model),
+        None => core.budget_of(own_model),
     };
     if let Some(window) = positive("window", subject.window)? {
         budget.window = window;
@@ -168,7 +169,7 @@ fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Bu
     Ok(budget)
 }
 
-fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
+fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
     let usable = budget.usable();
     let limit = subject.budget.unwrap_or_else(|| budget.hard.tokens(usable).min(usable));
     let target = subject.budget.unwrap_or_else(|| budget.target.tokens(usable).min(limit));
@@ -177,8 +178,8 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
     request.trigger = Trigger::Manual;
     request.window = subject.budget.is_none().then_some(budget.window);
     request.focus.clone_from(&subject.focus);
-    request.mode = app.runtime.mode;
-    request.chain.clone_from(&app.runtime.fixed);
+    request.mode = core.runtime.mode;
+    request.chain.clone_from(&core.runtime.fixed);
     if let Some(name) = &subject.task {
         let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
         let unknown = || {
@@ -203,7 +204,7 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
         }
     }
     if let Some(names) = &subject.chain {
-        request.chain = Some(chain_of(app, names)?);
+        request.chain = Some(chain_of(core, names)?);
         request.mode = Mode::Fixed;
     }
     if request.mode == Mode::Fixed && request.chain.is_none() {
@@ -212,17 +213,17 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
     Ok(request)
 }
 
-fn chain_of(app: &App, names: &[String]) -> Result<Chain, ApiError> {
+fn chain_of(core: &Core, names: &[String]) -> Result<Chain, ApiError> {
     let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-    app.runtime
-        .chain(&names, &app.registry)
+    core.runtime
+        .chain(&names, &core.registry)
         .map_err(|problem| ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is"))
 }
 
 /// Tells the metrics, and keeps what left for the tenant to retrieve.
-pub(crate) fn account(app: &App, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
-    app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+pub(crate) fn account(core: &Core, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
+    core.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
     if report.status.is_compaction() {
-        app.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
+        core.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
     }
 }

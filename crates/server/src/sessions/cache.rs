@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::desk::Key;
+use super::key::Key;
 use super::opened::Opened;
 
 /// Sessions that are held in memory, within bounds. What was used least recently is forgotten first: the store has it.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome_mcp::LogIndex;
 
-use super::desk::Key;
+use super::key::Key;
 
 /// Bytes that an index takes for each byte of its session: the terms with their places, and the messages, which it holds
 /// also when the session itself is forgotten. Source: 1.3 for the terms of recorded sessions, and the messages.
