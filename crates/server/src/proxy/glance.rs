@@ -6,8 +6,9 @@ use epitome::engine::Watch;
 
 use super::incoming::Incoming;
 use super::memory::Conversation;
-use super::prepare::{Did, Figures, Prepared, fits, saved, was_tried};
-use crate::proxy::Proxy;
+use super::prepare::{fits, saved, was_tried};
+use super::prepared::{Figures, Prepared, ProxyOutcome};
+use super::state::Proxy;
 
 /// What to send, where no compaction is due and it is certain how the earlier ones are carried out. Linear in what is
 /// sent, and reads nothing that was read before.
@@ -31,7 +32,7 @@ pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conv
     if asks || (triggers.rounds > 0 && rounds >= triggers.rounds as usize) {
         return None;
     }
-    let check = Watch::new(triggers.clone()).check(&incoming.budget(proxy, conversation), tokens_after, after);
+    let check = Watch::new(triggers.clone()).check(&conversation.budget(&proxy.core, incoming), tokens_after, after);
     let detail = match check.trigger {
         None => None,
         // A loop with signed reasoning is looked at anew each time.
@@ -42,12 +43,12 @@ pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conv
     let epochs = conversation.decisions.iter().map(|made| &made.epoch);
     let tokens_before = tokens_after.saturating_add(epochs.clone().map(saved).sum());
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
-    let (did, body) = match conversation.recipe.as_ref().filter(|_| !conversation.decisions.is_empty()) {
-        Some(recipe) => (Did::Replayed, recipe.apply(incoming)?),
-        None => (Did::Passed, incoming.body.clone()),
+    let (outcome, body) = match conversation.recipe.as_ref().filter(|_| !conversation.decisions.is_empty()) {
+        Some(recipe) => (ProxyOutcome::Replayed, recipe.apply(incoming)?),
+        None => (ProxyOutcome::Passed, incoming.body.clone()),
     };
     let figures = Some(Figures { tokens_before, tokens_after, epochs });
-    Some(Prepared { did, detail, body, figures, checked: None })
+    Some(Prepared { outcome, detail, body, figures, checked: None })
 }
 
 #[cfg(test)]

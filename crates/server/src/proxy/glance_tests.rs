@@ -13,7 +13,7 @@ use epitome::strategy::Cancellation;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::proxy::incoming::Sighted;
+use crate::proxy::incoming::UnreadRequest;
 use crate::proxy::memory::Shared;
 use crate::proxy::prepare::prepare;
 use crate::settings::Settings;
@@ -38,7 +38,7 @@ fn nowhere(proxy: &Proxy) -> Arc<crate::proxy::handoff::Outgoing> {
 
 fn incoming(proxy: &Proxy, format: Format, body: String) -> Result<Incoming, &'static str> {
     let seed = proxy.hashes.seed("tenant", format, std::iter::empty());
-    Sighted::new(proxy, Arc::from("tenant"), format, seed, Bytes::from(body))?.learn(proxy)
+    UnreadRequest::new(proxy, Arc::from("tenant"), format, seed, Bytes::from(body))?.learn(proxy)
 }
 
 /// How often the quick way was gone, and how often the full one.
@@ -70,9 +70,13 @@ fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], us
         ways.full += usize::from(quick.is_none());
         let found = quick
             .unwrap_or_else(|| prepare(&proxy, &request, &Shared::default(), &mut known, &nowhere(&proxy), &never));
-        ways.replayed += usize::from(found.did == Did::Replayed);
+        ways.replayed += usize::from(found.outcome == ProxyOutcome::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
-        assert_eq!((found.did, found.detail, found.figures), (expect.did, expect.detail, expect.figures), "{place}");
+        assert_eq!(
+            (found.outcome, found.detail, found.figures),
+            (expect.outcome, expect.detail, expect.figures),
+            "{place}"
+        );
         assert!(found.body == expect.body, "{place}: other bytes");
     }
     ways

@@ -15,9 +15,9 @@ use futures_util::StreamExt;
 use reqwest::Url;
 
 use super::memory::Conversation;
+use super::state::Proxy;
 use super::upstream::{Sender, Unreachable};
 use crate::background::BackgroundThreads;
-use crate::proxy::Proxy;
 
 /// No hand-off is longer, whatever a provider sends, in bytes.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;

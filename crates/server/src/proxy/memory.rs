@@ -10,8 +10,10 @@ use epitome::session::{Change, Epoch};
 use epitome::strategy::Refusals;
 
 use super::chain::Digest;
+use super::incoming::Incoming;
 use super::recipe::Recipe;
 use crate::archive::message_bytes;
+use crate::state::Core;
 
 /// A compaction that was made, and where.
 #[derive(Debug, Clone)]
@@ -43,6 +45,22 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
+    /// The budget for a request of it: what the provider taught us of the model, else what is known of it. The answer that
+    /// the client asks for has to fit too.
+    pub(super) fn budget(&self, core: &Core, incoming: &Incoming) -> Budget {
+        let mut budget = match &self.learned {
+            Some((model, learned)) if *model == incoming.model => learned.clone(),
+            _ => {
+                let mut budget = core.budget_of(incoming.model.as_deref());
+                let wanted = incoming.answer_tokens.min(budget.window / 2);
+                budget.reserve_output = budget.reserve_output.max(wanted);
+                budget
+            }
+        };
+        budget.tool_definitions = incoming.tool_tokens;
+        budget
+    }
+
     /// A conversation of its own that begins with the same decisions.
     pub(crate) fn fork(&self) -> Self {
         Self { decisions: Arc::clone(&self.decisions), refusals: self.refusals.clone(), ..Self::default() }

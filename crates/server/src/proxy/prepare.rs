@@ -16,69 +16,13 @@ use super::handoff::{Outgoing, answer_with, has_ended, prepare_in};
 use super::incoming::Incoming;
 use super::lookup::offered;
 use super::memory::{Conversation, Decision, Shared};
+use super::prepared::{Figures, Prepared, ProxyOutcome};
 use super::recipe::Recipe;
+use super::state::Proxy;
 use super::tail;
-use crate::proxy::Proxy;
 
 /// After an attempt that came to nothing, the next waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
-
-/// What the proxy did with a request, as `x-epitome-status` says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Did {
-    /// Sent as it came: there was nothing to do.
-    Passed,
-    /// Sent as it came: it is none of the proxy's business.
-    Bypassed,
-    /// Earlier decisions were applied again.
-    Replayed,
-    /// A new compaction was made.
-    Compacted,
-    /// The provider said that it was too long, and took it when it was smaller.
-    OverflowRetried,
-    /// Something of ours went wrong; it was sent as it came.
-    FailedOpen,
-}
-
-impl Did {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Bypassed => "bypassed",
-            Self::Replayed => "replayed",
-            Self::Compacted => "compacted",
-            Self::OverflowRetried => "overflow-retried",
-            Self::FailedOpen => "failed-open",
-        }
-    }
-}
-
-/// What is to be sent.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) did: Did,
-    /// Why, where there is more to say: a code.
-    pub(crate) detail: Option<&'static str>,
-    pub(crate) body: Bytes,
-    pub(crate) figures: Option<Figures>,
-    /// What was found in the summaries of a new compaction, where a model was asked for them.
-    pub(crate) checked: Option<Checked>,
-}
-
-/// What the headers of the answer tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Figures {
-    pub(crate) tokens_before: u32,
-    pub(crate) tokens_after: u32,
-    /// Compactions in force.
-    pub(crate) epochs: u32,
-}
-
-impl Prepared {
-    pub(crate) fn as_it_came(did: Did, detail: &'static str, body: Bytes) -> Self {
-        Self { did, detail: Some(detail), body, figures: None, checked: None }
-    }
-}
 
 /// A request that was read whole.
 struct Whole<'a> {
@@ -152,7 +96,7 @@ impl<'a> Whole<'a> {
         push_up_to(&mut session, log.len());
         let mut live = LiveSession::with_engine(proxy.engine(self.incoming.format), &proxy.runtime, session);
         live.count_into(Arc::clone(&proxy.core.metrics.sessions));
-        live.set_budget(self.incoming.budget(proxy, conversation));
+        live.set_budget(conversation.budget(&proxy.core, self.incoming));
         live.cancel_by(self.cancellation.clone());
         live.remember_refusals_in(conversation.refusals.clone());
         live
@@ -180,7 +124,7 @@ pub(crate) fn prepare(
 ) -> Prepared {
     let whole = match Whole::new(incoming, cancellation) {
         Ok(whole) => whole,
-        Err(detail) => return Prepared::as_it_came(Did::Bypassed, detail, incoming.body.clone()),
+        Err(detail) => return Prepared::as_it_came(ProxyOutcome::Bypassed, detail, incoming.body.clone()),
     };
     let (mut fork, mut forked);
     let (shared, conversation) = if fits(incoming, known) == known.decisions.len() {
@@ -210,7 +154,7 @@ pub(crate) fn prepare(
             && let Some(maintained) = ahead(&mut live, conversation)
         {
             let detail = matches!(maintained, Maintained::Preparing(_)).then_some("preparing");
-            let prepared = finish(proxy, &whole, conversation, &live, before, Did::Compacted);
+            let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
             keep(proxy, incoming, shared, conversation);
             return Prepared { detail: detail.or(prepared.detail), ..prepared };
         }
@@ -243,7 +187,7 @@ pub(crate) fn prepare(
         }
         other => other,
     };
-    let prepared = finish(proxy, &whole, conversation, &live, before, Did::Compacted);
+    let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
     keep(proxy, incoming, shared, conversation);
     Prepared { detail: detail.or(prepared.detail), ..prepared }
 }
@@ -344,14 +288,14 @@ pub(crate) fn shrink(
     // What the provider taught us counts from here on, whether or not this request can be made to fit.
     conversation.learned = Some((incoming.model.clone(), live.budget().clone()));
     let prepared = match retry {
-        Ok(_) => Some(finish(proxy, &whole, conversation, &live, before, Did::OverflowRetried)),
+        Ok(_) => Some(finish(proxy, &whole, conversation, &live, before, ProxyOutcome::OverflowRetried)),
         Err(error) => {
             tracing::warn!(%error, "a request that is too long cannot be made smaller");
             None
         }
     };
     keep(proxy, incoming, shared, conversation);
-    prepared.filter(|prepared| prepared.did == Did::OverflowRetried)
+    prepared.filter(|prepared| prepared.outcome == ProxyOutcome::OverflowRetried)
 }
 
 pub(super) fn keep(proxy: &Proxy, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
@@ -365,7 +309,7 @@ fn finish(
     conversation: &mut Conversation,
     live: &LiveSession,
     before: usize,
-    did: Did,
+    outcome: ProxyOutcome,
 ) -> Prepared {
     let incoming = whole.incoming;
     let session = live.session();
@@ -375,14 +319,20 @@ fn finish(
     let tokens_before = tokens_after.saturating_add(saved);
     let figures = Some(Figures { tokens_before, tokens_after, epochs: session.cycle() });
     if journal.is_empty() {
-        return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures, checked: None };
+        return Prepared {
+            outcome: ProxyOutcome::Passed,
+            detail: None,
+            body: incoming.body.clone(),
+            figures,
+            checked: None,
+        };
     }
     let Some(body) = sendable(proxy, whole, session) else {
         // The decision is not kept: the next request is not to fail in the same way.
         let earlier = (journal.len() > before).then(|| replay(proxy, incoming, conversation)).flatten();
         return match earlier {
-            Some(earlier) => Prepared { did: Did::FailedOpen, detail: Some("not-written"), ..earlier },
-            None => Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone()),
+            Some(earlier) => Prepared { outcome: ProxyOutcome::FailedOpen, detail: Some("not-written"), ..earlier },
+            None => Prepared::as_it_came(ProxyOutcome::FailedOpen, "not-written", incoming.body.clone()),
         };
     };
     for epoch in &journal[before..] {
@@ -397,8 +347,8 @@ fn finish(
     } else if journal.len() > before {
         conversation.recipe = None;
     }
-    let did = if journal.len() > before { did } else { Did::Replayed };
-    Prepared { did, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
+    let outcome = if journal.len() > before { outcome } else { ProxyOutcome::Replayed };
+    Prepared { outcome, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
 }
 
 /// What earlier decisions make of a request, where no new one could be made; `None` where there are none for it, or where
@@ -414,7 +364,7 @@ pub(super) fn replay(proxy: &Proxy, incoming: &Incoming, earlier: &Conversation)
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
     let prepared = |body, tokens_after: u32| {
         let figures = Some(Figures { tokens_before: tokens_after.saturating_add(saved), tokens_after, epochs });
-        Some(Prepared { did: Did::Replayed, detail: None, body, figures, checked: None })
+        Some(Prepared { outcome: ProxyOutcome::Replayed, detail: None, body, figures, checked: None })
     };
     let recipe = conversation.recipe.as_ref().filter(|_| !proxy.hides_handles(incoming));
     if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {

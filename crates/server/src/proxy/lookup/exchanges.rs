@@ -12,9 +12,9 @@ use axum::body::Bytes;
 use epitome::formats::Format;
 use serde_json::{Value, json};
 
-use super::super::chain::Digest;
-use super::super::incoming::Incoming;
 use super::utterance::Graft;
+use crate::proxy::chain::Digest;
+use crate::proxy::incoming::Incoming;
 
 /// What happened between a request of a client and the answer that it saw.
 #[derive(Debug, Clone, Default, PartialEq)]

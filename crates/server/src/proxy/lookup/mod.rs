@@ -31,17 +31,18 @@ use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::PastOf;
 use request::Asking;
+pub(super) use request::offered;
 use telling::add_known;
 use utterance::{OurCall, Utterance, add_output};
 
 use super::chain::Digest;
+use super::headers;
 use super::incoming::Incoming;
 use super::memory::Shared;
 use super::opening::Opened;
-use super::prepare::Prepared;
-use super::{headers, unreachable};
+use super::prepared::Prepared;
+use super::state::Proxy;
 use crate::http::ApiError;
-use crate::proxy::Proxy;
 
 /// How often the provider is asked again for one request of a client. In readings of recorded sessions nobody needed more
 /// than one search a question, and a dozen for a dozen.
@@ -59,14 +60,6 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What an answer is told that may not be looked up any more.
 const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask again for what is still needed.";
-
-/// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
-pub(super) fn offered(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
-    if !proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
-        return body;
-    }
-    Asking::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
-}
 
 /// What is needed to ask the provider again.
 #[derive(Debug, Clone)]
@@ -259,7 +252,7 @@ impl Lookup {
     async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {
         let Again { url, headers } = self.again.clone();
         let sender = &self.proxy.sender;
-        sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(unreachable)
+        sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(ApiError::from)
     }
 }
 

@@ -7,10 +7,10 @@ use epitome::strategy::Cancellation;
 use epitome_mcp::{Call, ContextStatus, LogIndex, Past};
 
 use super::utterance::OurCall;
-use crate::proxy::Proxy;
 use crate::proxy::incoming::Incoming;
 use crate::proxy::memory::Shared;
 use crate::proxy::prepare::past_of;
+use crate::proxy::state::Proxy;
 
 /// What a call is told where its answer failed.
 const FAILED: &str = "The history cannot be searched now. Go on without it.";
