@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use epitome::recall::{Page, Passage, Query};
+use epitome::recall::{Page, Part, Passage, Query};
 use epitome::session::heading::grouped;
 use epitome::session::{Content, Message, Session};
 use epitome::strategy::Archived;
@@ -61,7 +61,8 @@ pub(crate) fn page_answer(query: &Query, page: &Page, session: &Session) -> Answ
 
 /// Where a passage stands, and what brings the rest of its message back:
 /// `--- #37 · tool · Bash · src/main.rs · left the context · recall #37 offset 12000`. The handle of a compaction begins at
-/// its first message, so the message is named, and the character in it where its beginning would not show the passage.
+/// its first message, so the message is named that most of the passage is of, and the character in it where its beginning
+/// would not show the passage.
 fn passage_heading(passage: &Passage, session: &Session) -> String {
     let mut heading = format!("--- #{} · {}", passage.number, passage.speaker());
     for part in [&passage.tool, &passage.file].into_iter().flatten() {
@@ -71,8 +72,9 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
     match passage.in_context {
         Some(true) => heading.push_str(" · still in the context"),
         Some(false) => {
-            heading.push_str(&format!(" · left the context · recall #{}", passage.number));
-            let offset = passage_offset(passage, session).unwrap_or(0);
+            let number = main_message(passage);
+            heading.push_str(&format!(" · left the context · recall #{number}"));
+            let offset = passage_offset(passage, number, session).unwrap_or(0);
             if offset + passage.text.chars().count() > RECALLED_CHARACTERS {
                 heading.push_str(&format!(" offset {offset}"));
             }
@@ -82,15 +84,23 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
     heading
 }
 
-/// The character of the recalled message at which a passage begins. A call's arguments are shown in another form than they
-/// are recalled in: of these the first.
-fn passage_offset(passage: &Passage, session: &Session) -> Option<usize> {
-    let message = session.log().get(passage.number as usize)?;
-    let part = passage.parts.iter().find(|part| part.message == passage.number)?;
-    let mut text = message_heading(message, Some(passage.number));
-    for (number, block) in message.blocks.iter().enumerate() {
+/// The number of the message that most of a passage is of. A passage of a call and its output may match best in the call, of
+/// which there is nothing more to read.
+fn main_message(passage: &Passage) -> u32 {
+    let size = |part: &Part| part.bytes.as_ref().map_or(0, |bytes| bytes.len());
+    let largest = passage.parts.iter().rev().max_by_key(|part| size(part));
+    largest.filter(|part| size(part) > 0).map_or(passage.number, |part| part.message)
+}
+
+/// The character of the recalled message `number` at which its part of a passage begins. A call's arguments are shown in
+/// another form than they are recalled in: of these the first.
+fn passage_offset(passage: &Passage, number: u32, session: &Session) -> Option<usize> {
+    let message = session.log().get(number as usize)?;
+    let part = passage.parts.iter().find(|part| part.message == number)?;
+    let mut text = message_heading(message, Some(number));
+    for (place, block) in message.blocks.iter().enumerate() {
         let content = block_text(&block.content);
-        if number == part.block as usize {
+        if place == part.block as usize {
             let before = part.bytes.as_ref().map_or(0, |bytes| bytes.start as usize);
             let before = content.as_deref().and_then(|content| content.get(..before)).unwrap_or_default();
             return Some(text.chars().count() + 1 + before.chars().count());

@@ -1,8 +1,8 @@
 //! How likely an exact string is needed again.
 //!
-//! The constants are round numbers that were compared with `epitome eval` on recorded sessions (docs/evaluation.md); the
-//! figures hardly move when one of them is halved or doubled. What matters is the order of the factors: asked for
-//! before, lately, often.
+//! The constants are round numbers that were compared with `epitome eval` on recorded sessions
+//! (`docs/research/structured-extraction.md`); the figures hardly move when one of them is halved or doubled. What matters
+//! is the order of the factors: asked for before, lately, often.
 
 use epitome_strategy::{Atom, AtomKind, Place, View};
 

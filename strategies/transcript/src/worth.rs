@@ -2,7 +2,8 @@
 //! about it.
 //!
 //! The factors and their order come from two studies on recorded sessions with questions that the continuation needed
-//! answered; `docs/evaluation.md` has what each is worth. They are round numbers: halving or doubling one changes little.
+//! answered; `docs/research/transcript.md` has what each is worth. They are round numbers: halving or doubling one changes
+//! little.
 
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Cue, Cues, View};

@@ -119,7 +119,12 @@ const TUNES: &str = "tuning_writes_a_configuration_and_goes_on_from_its_state";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
 const CUSTOM: &str = "tests/custom.rs";
 
+const SEARCH: &str = "crates/cli/tests/it/search.rs";
+
 const ELSEWHERE: &[Elsewhere] = &[
+    ("search", "--store", SEARCH, "a_store_is_searched_like_files"),
+    ("search", "--store-variable", SEARCH, "a_store_is_searched_like_files"),
+    ("search", "--tenant", SEARCH, "a_store_is_searched_like_files"),
     ("compact", "--channel", MODEL, "channels_models_and_agents_are_chosen_by_name"),
     ("compact", "--model", MODEL, "channels_models_and_agents_are_chosen_by_name"),
     ("compact", "--model-url", MODEL, "a_model_writes_without_any_configuration"),

@@ -74,6 +74,12 @@ impl Client {
         &self.name
     }
 
+    /// The messages with the client's name in what they run: it shows whose memories of them are.
+    fn own(&self, messages: &Value) -> Value {
+        let named = messages.to_string().replace("make part_", &format!("make work-{}-part_", self.name));
+        serde_json::from_str(&named).unwrap()
+    }
+
     /// The database is gone, and everything in it.
     pub(super) fn lose_everything(&mut self) {
         self.sessions.clear();
@@ -90,7 +96,7 @@ impl Client {
         let path = format!("/v1/sessions/{id}");
         match dice.below(14) {
             0 | 1 => {
-                let body = json!({"id": id, "request": Wire::Chat.request(2 + dice.below(9))});
+                let body = json!({"id": id, "request": self.own(&Wire::Chat.request(2 + dice.below(9)))});
                 let Some((status, answer)) =
                     self.ask(kept, "POST", "/v1/sessions", Some(body), kill, &id, Asked::Create).await
                 else {
@@ -194,7 +200,7 @@ impl Client {
             None if dice.once_in(2) => {
                 typed(&format!("Question {number} of {}: what next? ", self.name).repeat(1 + dice.below(40)))
             }
-            None => json!({"messages": Wire::Chat.step(number)}),
+            None => self.own(&json!({"messages": Wire::Chat.step(number)})),
         };
         let count = body["messages"].as_array().unwrap().len();
         let path = format!("/v1/sessions/{id}/messages");
