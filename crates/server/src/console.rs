@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 
-use crate::http::{no_route, only};
+use crate::http::no_route;
 use crate::proxy::{self, Proxy};
 use crate::settings::Settings;
 
@@ -46,9 +46,9 @@ const HEADERS: [(HeaderName, &str); 5] = [
 pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
     Router::new()
         .route("/", any(root))
-        .route("/console", only(get(|| async { redirect("console/") })))
-        .route("/console/", only(get(page)))
-        .route("/console/{*path}", only(get(part)))
+        .route("/console", get(|| async { redirect("console/") }))
+        .route("/console/", get(page))
+        .route("/console/{*path}", get(part))
         .with_state(proxy)
 }
 

@@ -11,18 +11,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, InQuery, check_name, only, page_size};
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, check_name, page_size};
 use crate::state::Core;
-
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 2] = ["/v1/memories", "/v1/memories/{id}"];
 
 /// The routes.
 pub(crate) fn router(core: Arc<Core>) -> Router {
-    Router::new()
-        .route("/v1/memories", only(get(list)))
-        .route("/v1/memories/{id}", only(deleting(delete)))
-        .with_state(core)
+    Router::new().route("/v1/memories", get(list)).route("/v1/memories/{id}", deleting(delete)).with_state(core)
 }
 
 /// Which memories.

@@ -11,16 +11,12 @@ use axum::{Json, Router};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::only;
 use crate::listen::connections::Connections;
 use crate::proxy::Proxy;
 use crate::sessions::Sessions;
 
 /// How long the store may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// Those of them that only say whether the service runs.
 pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
@@ -39,9 +35,9 @@ pub(crate) struct Status {
 /// The routes.
 pub(crate) fn router(status: Status) -> Router {
     Router::new()
-        .route("/healthz", only(get(alive)))
-        .route("/readyz", only(get(ready)))
-        .route("/metrics", only(get(metrics)))
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
         .with_state(status)
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, json_of, only};
+use crate::http::{ApiError, ErrorBody, InPath, json_of};
 use crate::state::Core;
 pub(crate) use kept::Runtimes;
 use meant::Meant;
@@ -26,13 +26,10 @@ pub(crate) use runtimes::runtime_for;
 use runtimes::{config_of, settings_of};
 use settings::{AgentSettings, Fields, MOST_OF_A_KIND, Source, Writer, check_size, read_only, too_many};
 
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 2] = ["/v1/agents", "/v1/agents/{name}"];
-
 /// The routes.
 pub(crate) fn router(core: Arc<Core>) -> Router {
     let one = get_route(get).merge(put_route(put)).merge(delete_route(delete));
-    Router::new().route("/v1/agents", only(get_route(list))).route("/v1/agents/{name}", only(one)).with_state(core)
+    Router::new().route("/v1/agents", get_route(list)).route("/v1/agents/{name}", one).with_state(core)
 }
 
 /// An agent as it is given.

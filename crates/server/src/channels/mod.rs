@@ -17,18 +17,15 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::agents::settings::{Fields, MOST_OF_A_KIND, Source, bad_settings, check_size, read_only, too_many};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of, only};
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of};
 use crate::state::Core;
 use hosts::Refused;
-
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 2] = ["/v1/channels", "/v1/channels/{name}"];
 
 /// The routes.
 pub(crate) fn router(core: Arc<Core>) -> Router {
     Router::new()
-        .route("/v1/channels", only(get(list)))
-        .route("/v1/channels/{name}", only(axum::routing::put(put).merge(axum::routing::delete(delete))))
+        .route("/v1/channels", get(list))
+        .route("/v1/channels/{name}", axum::routing::put(put).merge(axum::routing::delete(delete)))
         .with_state(core)
 }
 

@@ -20,14 +20,12 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 
-use crate::http::only;
 use crate::sessions::Sessions;
-
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 2] = ["/v1/sessions/{id}/events", "/v1/sessions/{id}/socket"];
 
 /// The routes.
 pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
-    let [of_stream, of_socket] = PATHS;
-    Router::new().route(of_stream, only(get(stream))).route(of_socket, only(get(socket))).with_state(sessions)
+    Router::new()
+        .route("/v1/sessions/{id}/events", get(stream))
+        .route("/v1/sessions/{id}/socket", get(socket))
+        .with_state(sessions)
 }

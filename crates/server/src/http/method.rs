@@ -1,20 +1,14 @@
 //! What is answered where a path or a method is nobody's.
 
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 
 use super::error::ApiError;
 
-/// A route that answers other methods in JSON too.
-pub(crate) fn only<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
-    route.fallback(wrong_method)
-}
-
-async fn wrong_method() -> Response {
+/// The answer where a route takes other methods.
+pub(crate) async fn wrong_method() -> ApiError {
     let help = "GET /openapi.json lists the routes with their methods";
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    ApiError::new(status, "wrong-method", "this route takes another method", help).into_response()
+    ApiError::new(status, "wrong-method", "this route takes another method", help)
 }
 
 /// The answer to a path that is nobody's.
