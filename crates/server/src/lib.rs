@@ -34,6 +34,7 @@ mod status;
 mod storage;
 mod threads;
 mod turns;
+mod weighed_lru;
 mod workers;
 
 pub use auth::{TokenError, Tokens};
