@@ -1,5 +1,6 @@
 //! How a session is worked on, and looked at.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -76,10 +77,8 @@ pub(crate) async fn change<O: Operation>(
     id: &str,
     operation: O,
 ) -> Result<Changed<O::Output>, ApiError> {
-    match change_with(sessions, caller, id, async { Ok::<_, ApiError>(Ok::<O, ()>(operation)) }).await? {
-        Ok(changed) => Ok(changed),
-        Err(()) => Err(ApiError::internal()), // there was an operation
-    }
+    let Ok(changed) = change_with(sessions, caller, id, async { Ok(Ok::<O, Infallible>(operation)) }).await?;
+    Ok(changed)
 }
 
 /// The same with an operation that has to be worked out first: its turn is that of a request which came when this is called,
