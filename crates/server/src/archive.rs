@@ -1,11 +1,13 @@
 //! What left a context and can be retrieved, for each tenant, within bounds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use epitome::session::{Content, Media, MediaSource, Message};
+use epitome::session::{Content, Epoch, Media, MediaSource, Message};
 use epitome::strategy::Archived;
+
+use crate::weighed_lru::WeighedLru;
 
 /// What a hit tells.
 #[derive(Debug, Clone)]
@@ -19,23 +21,15 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Archives {
     most_bytes: usize,
-    tenants: Mutex<HashMap<Arc<str>, Bounded>>,
+    tenants: Mutex<HashMap<Arc<str>, Items>>,
 }
 
-#[derive(Debug, Default)]
-struct Bounded {
-    items: HashMap<Arc<str>, Kept>,
-    /// Handles by the time of their last use.
-    by_use: BTreeMap<u64, Arc<str>>,
-    clock: u64,
-    bytes: usize,
-}
+/// What one tenant has, by handle.
+type Items = WeighedLru<Arc<str>, Kept>;
 
 #[derive(Debug)]
 struct Kept {
     item: Archived,
-    bytes: usize,
-    used: u64,
     retrievals: u32,
 }
 
@@ -49,58 +43,32 @@ impl Archives {
         let mut tenants = self.lock();
         let archive = tenants.entry(Arc::clone(tenant)).or_default();
         for (handle, item) in items {
-            archive.put(handle, item, self.most_bytes);
+            let bytes = weight(&item);
+            archive.remove(&handle);
+            if bytes <= self.most_bytes {
+                archive.insert(handle, Kept { item, retrievals: 0 }, bytes);
+            }
+            while archive.bytes() > self.most_bytes && archive.pop().is_some() {}
         }
     }
 
     /// What a tenant has under a handle.
     pub(crate) fn find(&self, tenant: &str, handle: &str) -> Option<Found> {
-        self.lock().get_mut(tenant)?.get(handle)
+        let mut tenants = self.lock();
+        let kept = tenants.get_mut(tenant)?.get(handle)?;
+        kept.retrievals += 1;
+        Some(Found { item: kept.item.clone(), retrievals: kept.retrievals })
     }
 
     /// Items and bytes of all tenants.
     pub(crate) fn size(&self) -> (usize, usize) {
         let tenants = self.lock();
-        tenants.values().fold((0, 0), |(items, bytes), one| (items + one.items.len(), bytes + one.bytes))
+        tenants.values().fold((0, 0), |(items, bytes), one| (items + one.len(), bytes + one.bytes()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Bounded>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Items>> {
         // The maps are whole between any two statements that can panic.
         self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Bounded {
-    fn put(&mut self, handle: Arc<str>, item: Archived, most_bytes: usize) {
-        let bytes = weight(&item);
-        if let Some(old) = self.items.remove(&handle) {
-            self.by_use.remove(&old.used);
-            self.bytes -= old.bytes;
-        }
-        if bytes > most_bytes {
-            return;
-        }
-        while self.bytes + bytes > most_bytes {
-            let Some((_, oldest)) = self.by_use.pop_first() else { break };
-            if let Some(old) = self.items.remove(&oldest) {
-                self.bytes -= old.bytes;
-            }
-        }
-        self.clock += 1;
-        self.bytes += bytes;
-        self.by_use.insert(self.clock, Arc::clone(&handle));
-        self.items.insert(handle, Kept { item, bytes, used: self.clock, retrievals: 0 });
-    }
-
-    fn get(&mut self, handle: &str) -> Option<Found> {
-        let kept = self.items.get_mut(handle)?;
-        self.clock += 1;
-        if let Some(name) = self.by_use.remove(&kept.used) {
-            self.by_use.insert(self.clock, name);
-        }
-        kept.used = self.clock;
-        kept.retrievals += 1;
-        Some(Found { item: kept.item.clone(), retrievals: kept.retrievals })
     }
 }
 
@@ -139,6 +107,13 @@ fn media_bytes(media: &Media) -> usize {
         MediaSource::Base64(text) | MediaSource::Url(text) => text.len(),
         MediaSource::Missing => 0,
     }
+}
+
+/// Bytes that a compaction takes, near enough.
+pub(crate) fn epoch_bytes(epoch: &Epoch) -> usize {
+    let added: usize = epoch.synthetics.iter().map(|it| message_bytes(&it.message)).sum();
+    let edits: usize = epoch.edits.iter().map(|edit| edit.reason.detail.len() + edit.changes.len() * 96 + 256).sum();
+    added + edits
 }
 
 #[cfg(test)]

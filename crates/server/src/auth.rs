@@ -5,12 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, header};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use thiserror::Error;
-
-use crate::events;
 
 /// The header with the service's own token where `Authorization` is a provider's.
 pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-epitome-token");
+
+/// Begins the sub-protocol with a token: browsers give WebSockets no other header.
+const TOKEN_PREFIX: &str = "epitome.token.";
 
 /// The shortest token that is taken, in bytes: a guess a nanosecond would need 10^21 years.
 const SHORTEST: usize = 16;
@@ -130,6 +133,11 @@ impl Tokens {
         tenants
     }
 
+    /// Whether one tenant may be in another's way.
+    pub(crate) fn has_several_tenants(&self) -> bool {
+        self.tenants().len() > 1
+    }
+
     /// The tenant of a token. Takes as long for a wrong token as for a right one: digests are compared in constant time,
     /// and all of them.
     fn tenant(&self, token: &str) -> Option<Arc<str>> {
@@ -152,13 +160,21 @@ impl Tokens {
         if let Some(tenant) = own.and_then(|token| self.tenant(token.trim())) {
             return Some(Caller { tenant, by_authorization: false });
         }
-        if let Some(tenant) = events::token_of(headers).and_then(|token| self.tenant(&token)) {
+        if let Some(tenant) = token_in_protocol(headers).and_then(|token| self.tenant(&token)) {
             return Some(Caller { tenant, by_authorization: false });
         }
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer_token);
         let tenant = bearer.and_then(|token| self.tenant(token))?;
         Some(Caller { tenant, by_authorization: true })
     }
+}
+
+/// The token that a browser hides among the sub-protocols: `epitome.token.` and the token in URL-safe base64.
+fn token_in_protocol(headers: &HeaderMap) -> Option<String> {
+    let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    let mut offered = offered.flat_map(|value| value.split(',')).map(str::trim);
+    let encoded = offered.find_map(|protocol| protocol.strip_prefix(TOKEN_PREFIX))?;
+    String::from_utf8(URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).ok()?).ok()
 }
 
 impl fmt::Debug for Tokens {
@@ -230,5 +246,19 @@ mod tests {
         assert!(!format!("{tokens:?}").contains("sesame"));
         let anybody = Tokens::default().caller(&HeaderMap::new()).unwrap();
         assert_eq!(&*anybody.tenant, ONLY_TENANT);
+    }
+
+    #[test]
+    fn a_token_among_sub_protocols() {
+        let check = |value: &str, expect: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, value.parse().unwrap());
+            assert_eq!(token_in_protocol(&headers).as_deref(), expect, "{value}");
+        };
+        check("epitome, epitome.token.b3Blbi1zZXNhbWU", Some("open-sesame"));
+        check("epitome.token.b3Blbi1zZXNhbWU=,epitome", Some("open-sesame"));
+        check("epitome", None);
+        check("epitome.token.!", None);
+        check("epitome.token._w", None);
     }
 }

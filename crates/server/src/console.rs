@@ -9,19 +9,16 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 
-use crate::proxy;
-use crate::routes::{no_route, only};
-use crate::state::App;
+use crate::http::no_route;
+use crate::proxy::{self, Proxy};
+use crate::settings::Settings;
 
 /// The routes with their patterns.
 pub(crate) const PATHS: [&str; 3] = ["/console", "/console/", "/console/{*path}"];
 
-/// Whether a request is for the console, which needs no token. `/` is a provider's where there is one.
-pub(crate) fn is_asked_for(app: &App, path: &str) -> bool {
-    match path {
-        "/" => app.settings.upstreams.is_empty(),
-        path => path == "/console" || path.starts_with("/console/"),
-    }
+/// The routes that need no token. `/` is a provider's where there is one.
+pub(crate) fn open_paths(settings: &Settings) -> impl Iterator<Item = &'static str> {
+    PATHS.into_iter().chain(settings.upstreams.is_empty().then_some("/"))
 }
 
 /// The page.
@@ -46,12 +43,13 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 /// The routes, `/` among them where the service is no proxy.
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
     Router::new()
         .route("/", any(root))
-        .route("/console", only(get(|| async { redirect("console/") })))
-        .route("/console/", only(get(page)))
-        .route("/console/{*path}", only(get(part)))
+        .route("/console", get(|| async { redirect("console/") }))
+        .route("/console/", get(page))
+        .route("/console/{*path}", get(part))
+        .with_state(proxy)
 }
 
 async fn page(headers: HeaderMap) -> Response {
@@ -63,10 +61,10 @@ async fn part(Path(path): Path<String>, headers: HeaderMap) -> Response {
 }
 
 /// The service's own address leads to the console, unless it is a provider's.
-async fn root(State(app): State<Arc<App>>, request: Request) -> Response {
-    let is_proxy = !app.settings.upstreams.is_empty();
+async fn root(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
+    let is_proxy = !proxy.core.settings.upstreams.is_empty();
     if is_proxy || !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return proxy::proxy(State(app), request).await;
+        return proxy::proxy(State(proxy), request).await;
     }
     redirect("console/")
 }

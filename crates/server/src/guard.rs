@@ -1,69 +1,118 @@
 //! What every request passes: the host's name, the token, the rate, a slot; and what is told of it.
 
 mod answers;
-pub(crate) mod parts;
-pub(crate) mod shares;
+mod rates;
+mod shares;
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
-use serde::de::DeserializeOwned;
 use tracing::Instrument;
 
 use crate::auth::Caller;
-use crate::console;
-use crate::error::ApiError;
-use crate::proxy;
-use crate::settings::Limits;
-use crate::state::App;
+use crate::http::{ApiError, body_of};
+use crate::state::Core;
 
-use shares::Share;
+use rates::Rates;
+use shares::{Share, Shares};
 
 /// The header with the number of a request, which the log repeats.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-epitome-request-id");
 
-/// Routes that need no token, as the console's files do: they tell nothing but that the service runs.
-const OPEN: [&str; 3] = ["/healthz", "/readyz", "/openapi.json"];
+/// Requests whose bodies may arrive at once, for each that may be answered at once.
+const MOST_ARRIVING: usize = 4;
 
-/// Routes that are answered however many requests are under way: what happens is wanted most then.
-const BESIDE: [&str; 1] = ["/metrics"];
+/// Bodies of the largest size that may be in memory at once; answers too.
+const MOST_BODIES: usize = 8;
 
-/// Routes that are answered where all connections are taken.
-const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+/// What the guard has to know of the routes, by their patterns.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// Those that the log and the metrics name.
+    pub(crate) named: Vec<&'static str>,
+    /// The name of all others, which go on to a provider.
+    pub(crate) proxied: &'static str,
+    /// Those that need no token: they tell nothing but that the service runs.
+    pub(crate) open: Vec<&'static str>,
+    /// Those that are answered however many requests are under way: what happens is wanted most then.
+    pub(crate) beside: &'static [&'static str],
+    /// Those that are answered where all connections are taken.
+    pub(crate) health: &'static [&'static str],
+    /// Whether a request to a provider is looked into, and so has to be here whole.
+    pub(crate) is_read: fn(&Method, &str) -> bool,
+}
+
+/// What every request passes.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    core: Arc<Core>,
+    routes: Routes,
+    rates: Rates,
+    /// Requests that are answered.
+    slots: Arc<Shares>,
+    /// Requests whose bodies arrive.
+    arriving: Arc<Shares>,
+    /// Bytes of bodies that arrive or are answered.
+    body_bytes: Arc<Shares>,
+    /// Bytes of answers that are on their way.
+    answer_bytes: Arc<Shares>,
+    /// Requests of the proxy whose bodies go on as they come.
+    streams: Arc<Shares>,
+}
+
+impl Guard {
+    pub(crate) fn new(core: Arc<Core>, routes: Routes) -> Arc<Self> {
+        let (limits, are_several) = (&core.settings.limits, core.settings.tokens.has_several_tenants());
+        let shares = |most| Shares::new(most, are_several);
+        let bodies = limits.body_bytes.saturating_mul(MOST_BODIES);
+        Arc::new(Self {
+            routes,
+            rates: Rates::new(limits.requests_per_minute),
+            slots: shares(limits.concurrent),
+            arriving: shares(limits.concurrent.saturating_mul(MOST_ARRIVING)),
+            body_bytes: shares(bodies),
+            answer_bytes: shares(bodies),
+            streams: shares(limits.concurrent),
+            core,
+        })
+    }
+}
 
 /// Says of a request that its connection is one of those beyond the bound, on which only health is answered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crowded;
 
 /// Lets a request in or refuses it, and tells of it.
-pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let started = Instant::now();
-    let under_way = app.metrics.begin();
-    let route = route_of(&request);
-    let is_open = OPEN.contains(&route) || console::is_asked_for(&app, request.uri().path());
-    let is_proxied = route == proxy::ROUTE;
+    let (metrics, routes) = (&guard.core.metrics, &guard.routes);
+    let under_way = metrics.begin();
+    let matched = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    // A pattern, and never the caller's text.
+    let route = routes.named.iter().find(|known| **known == matched).copied().unwrap_or(routes.proxied);
+    let (is_open, is_proxied) = (routes.open.contains(&matched), route == routes.proxied);
     let span =
         tracing::info_span!("request", number, route, method = %request.method(), tenant = tracing::field::Empty);
-    let is_crowded = request.extensions().get::<Crowded>().is_some() && !HEALTH.contains(&route);
+    let is_crowded = request.extensions().get::<Crowded>().is_some() && !routes.health.contains(&route);
     let mut response = async {
         if is_crowded {
             return unread(request, busy("too many connections are open"));
         }
-        match admit(&app, &mut request, is_open) {
+        match admit(&guard, &mut request, is_open) {
             Err(error) => unread(request, error),
-            Ok(()) if is_open || BESIDE.contains(&route) => next.run(request).await,
-            Ok(()) => in_a_slot(&app, request, next, is_proxied).await,
+            Ok(()) if is_open || routes.beside.contains(&route) => next.run(request).await,
+            Ok(()) => in_a_slot(&guard, request, next, is_proxied).await,
         }
     }
     .instrument(span.clone())
@@ -73,7 +122,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     }
     let (status, took) = (response.status().as_u16(), started.elapsed());
     drop(under_way);
-    app.metrics.request(route, status, took);
+    metrics.request(route, status, took);
     let milliseconds = took.as_millis() as u64;
     span.in_scope(|| tracing::info!(status, milliseconds, proxied = is_proxied, "answered"));
     response
@@ -95,35 +144,37 @@ fn close_behind(is_unread: bool, mut response: Response) -> Response {
 
 /// Answers a request when there is room for it. Its body arrives first: a request that is never sent whole takes no slot, and
 /// the bytes of all bodies are bounded until they are answered. What the proxy sends on as it comes is never here whole.
-async fn in_a_slot(app: &App, request: Request, next: Next, is_proxied: bool) -> Response {
+async fn in_a_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool) -> Response {
     let tenant = request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |it| Arc::clone(&it.tenant));
-    if is_proxied && !proxy::is_conversation(request.method(), request.uri().path()) {
-        return streamed(app, &tenant, request, next).await;
+    if is_proxied && !(guard.routes.is_read)(request.method(), request.uri().path()) {
+        return streamed(guard, &tenant, request, next).await;
     }
     let (parts, body) = request.into_parts();
     let is_empty = body.is_end_stream();
     let (body, _bytes) = match is_empty {
         true => (body, None),
-        false => match arrived(app, &tenant, &parts, body).await {
+        false => match arrived(guard, &tenant, &parts, body).await {
             Ok(arrived) => arrived,
             Err(error) => return close_behind(true, error.into_response()),
         },
     };
-    let Some(slot) = app.slots.take(&tenant, 1) else { return busy("too many requests are under way").into_response() };
+    let Some(slot) = guard.slots.take(&tenant, 1) else {
+        return busy("too many requests are under way").into_response();
+    };
     let response = next.run(Request::from_parts(parts, body)).await;
     drop(slot);
-    answers::counted(&app.answer_bytes, &tenant, response).await
+    answers::counted(&guard.answer_bytes, &tenant, response).await
 }
 
 /// Answers a request whose body goes on to the provider as it comes, whatever its size; a client that sends nothing for too
 /// long ends it.
-async fn streamed(app: &App, tenant: &Arc<str>, request: Request, next: Next) -> Response {
-    let Some(_stream) = app.streams.take(tenant, 1) else {
+async fn streamed(guard: &Guard, tenant: &Arc<str>, request: Request, next: Next) -> Response {
+    let Some(_stream) = guard.streams.take(tenant, 1) else {
         return unread(request, busy("too many requests are under way"));
     };
     let (parts, body) = request.into_parts();
     let is_empty = body.is_end_stream();
-    let (patience, is_late) = (app.settings.limits.body_timeout, Arc::new(AtomicBool::new(false)));
+    let (patience, is_late) = (guard.core.settings.limits.body_timeout, Arc::new(AtomicBool::new(false)));
     let body = if is_empty { body } else { within_time(body, patience, Arc::clone(&is_late)) };
     let response = next.run(Request::from_parts(parts, body)).await;
     if is_late.load(Ordering::Relaxed) {
@@ -154,14 +205,14 @@ fn within_time(body: Body, patience: Duration, is_late: Arc<AtomicBool>) -> Body
 
 /// A body that is here whole, with its share of the bytes.
 async fn arrived(
-    app: &App,
+    guard: &Guard,
     tenant: &Arc<str>,
     parts: &Parts,
     body: Body,
 ) -> Result<(Body, Option<Arc<Mutex<Share>>>), ApiError> {
-    let _place = app.arriving.take(tenant, 1).ok_or_else(|| busy("too many requests are on their way"))?;
+    let _place = guard.arriving.take(tenant, 1).ok_or_else(|| busy("too many requests are on their way"))?;
     let too_much = || busy("too many bytes are on their way");
-    let share = Arc::new(Mutex::new(app.body_bytes.take(tenant, 0).ok_or_else(too_much)?));
+    let share = Arc::new(Mutex::new(guard.body_bytes.take(tenant, 0).ok_or_else(too_much)?));
     let is_refused = Arc::new(AtomicBool::new(false));
     let (counted, refused) = (Arc::clone(&share), Arc::clone(&is_refused));
     let pieces = body.into_data_stream().map(move |piece| match piece {
@@ -171,7 +222,7 @@ async fn arrived(
         }
         piece => piece,
     });
-    let bytes = body_of(Body::from_stream(pieces), &parts.headers, &app.settings.limits).await;
+    let bytes = body_of(Body::from_stream(pieces), &parts.headers, &guard.core.settings.limits).await;
     if is_refused.load(Ordering::Relaxed) {
         return Err(too_much());
     }
@@ -184,20 +235,20 @@ fn busy(message: &str) -> ApiError {
     busy.retry_after(Duration::from_secs(1))
 }
 
-fn admit(app: &App, request: &mut Request, is_open: bool) -> Result<(), ApiError> {
-    if app.settings.tokens.is_empty() {
+fn admit(guard: &Guard, request: &mut Request, is_open: bool) -> Result<(), ApiError> {
+    if guard.core.settings.tokens.is_empty() {
         from_this_machine(request.headers(), request.uri())?;
     }
     if is_open {
         return Ok(());
     }
-    let caller = app.settings.tokens.caller(request.headers()).ok_or_else(|| {
+    let caller = guard.core.settings.tokens.caller(request.headers()).ok_or_else(|| {
         let help =
             "send `Authorization: Bearer TOKEN`, or `X-Epitome-Token: TOKEN` where Authorization is a provider's";
         ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "there is no valid token in the request", help)
     })?;
     tracing::Span::current().record("tenant", &*caller.tenant);
-    app.admit(&caller.tenant)?;
+    guard.rates.take(&caller.tenant)?;
     request.extensions_mut().insert(caller);
     Ok(())
 }
@@ -238,69 +289,6 @@ fn is_local(host: &str) -> bool {
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// The route of a request, as the log and the metrics name it: a pattern and never the caller's text.
-fn route_of(request: &Request) -> &'static str {
-    let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    matched.and_then(|path| crate::routes::paths().find(|known| *known == path)).unwrap_or(proxy::ROUTE)
-}
-
-/// The whole body of a request.
-pub(crate) async fn body_of(body: Body, headers: &HeaderMap, limits: &Limits) -> Result<Bytes, ApiError> {
-    let most = limits.body_bytes;
-    let too_large = || {
-        let message = format!("the body is larger than {most} bytes");
-        let help = "send less, or raise --max-body";
-        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message, help)
-    };
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > most) {
-        return Err(too_large());
-    }
-    let arrived = tokio::time::timeout(limits.body_timeout, to_bytes(body, most)).await.map_err(|_| {
-        let message = format!("the body took longer than {} seconds", limits.body_timeout.as_secs());
-        ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow-body", message, "send it at once")
-    })?;
-    arrived.map_err(|error| {
-        let is_limit =
-            std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("length limit"));
-        if is_limit { too_large() } else { ApiError::bad("broken-body", "the body broke off", "send it whole") }
-    })
-}
-
-/// JSON of up to this size is parsed on the thread that answers; more of it would keep others waiting.
-const SMALL_JSON: usize = 256 << 10;
-
-/// The JSON body of a request.
-pub(crate) async fn json_of<T: DeserializeOwned + Send + 'static>(
-    request: Request,
-    limits: &Limits,
-) -> Result<T, ApiError> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if kind != "application/json" && !kind.ends_with("+json") {
-        let help = "send the header `Content-Type: application/json`";
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(ApiError::new(status, "not-json", "the body is not said to be JSON", help));
-    }
-    let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, limits).await?;
-    let size = body.len();
-    if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
-        // A list of an object's fields in their order would be taken for the object.
-        let help = "GET /openapi.json describes what each route takes";
-        return Err(ApiError::bad("bad-request", "the body is a list and not an object", help));
-    }
-    let parse = move || {
-        serde_json::from_slice(&body).map_err(|error| {
-            ApiError::bad("bad-request", error.to_string(), "GET /openapi.json describes what each route takes")
-        })
-    };
-    if size <= SMALL_JSON {
-        return parse();
-    }
-    tokio::task::spawn_blocking(parse).await.map_err(|_| ApiError::internal())?
 }
 
 #[cfg(test)]

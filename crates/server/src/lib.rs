@@ -3,17 +3,21 @@
 //!
 //! [`Service::bind`] gives a service that listens, [`Service::run`] answers until it is told to stop. What it remembers
 //! beside the store is in memory and bounded. `docs/service.md` has the routes, the limits and what the proxy does.
+//!
+//! `app` composes: each feature (sessions, events, the proxy, agents, channels, memories, the console, compactions by request
+//! in `routes`) owns its state, which holds the `state` that no feature owns; `http` is what all of them speak; `guard` stands
+//! in front of them and is given what it has to know of their routes.
 
 mod agents;
+mod app;
 mod archive;
 mod auth;
 mod background;
 mod channels;
 mod console;
-mod error;
 mod events;
-mod extract;
 mod guard;
+mod http;
 mod listen;
 mod logs;
 mod mcp;
@@ -26,7 +30,11 @@ mod service;
 mod sessions;
 mod settings;
 mod state;
+mod status;
+mod storage;
 mod threads;
+mod turns;
+mod weighed_lru;
 mod workers;
 
 pub use auth::{TokenError, Tokens};

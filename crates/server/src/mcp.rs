@@ -12,8 +12,7 @@ use epitome_mcp::{Answer, Answers, Call, Extensions, http_service, session_of};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
-use crate::sessions;
-use crate::state::App;
+use crate::sessions::{Sessions, search};
 
 /// The route. It speaks a protocol of its own, so the OpenAPI document does not have it.
 pub(crate) const PATHS: [&str; 1] = [epitome_mcp::PATH];
@@ -21,18 +20,18 @@ pub(crate) const PATHS: [&str; 1] = [epitome_mcp::PATH];
 /// The header that names the session for all calls of a client.
 const SESSION: &str = "x-epitome-session";
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route(epitome_mcp::PATH, any(mcp))
+pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
+    Router::new().route(epitome_mcp::PATH, any(mcp)).with_state(sessions)
 }
 
 async fn mcp(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     request: Request,
 ) -> Response {
     let session = headers.get(SESSION).and_then(|id| id.to_str().ok()).map(|id| id.trim().to_owned());
-    let answers = Arc::new(OfTenant { app, caller, session });
+    let answers = Arc::new(OfTenant { sessions, caller, session });
     // Who may call was settled before: by a token, or by being on this machine.
     http_service(answers, true).handle(request).await.map(Body::new)
 }
@@ -40,7 +39,7 @@ async fn mcp(
 /// The sessions of one tenant, for one request.
 #[derive(Debug)]
 struct OfTenant {
-    app: Arc<App>,
+    sessions: Arc<Sessions>,
     caller: Caller,
     /// The session that the request is about, where its header says so.
     session: Option<String>,
@@ -62,14 +61,14 @@ impl Answers for OfTenant {
                 "Which session? Pass its id as `session`, or have the client send it in the header `{SESSION}`."
             ));
         };
-        let answer = match sessions::search::answer(&self.app, &self.caller, id, call).await {
+        let answer = match search::answer(&self.sessions, &self.caller, id, call).await {
             Ok(answer) => answer,
             Err(error) => {
                 let part = error.body.error;
                 Answer::refusal(format!("{}: {}", part.message, part.help))
             }
         };
-        self.app.metrics.looked_up("mcp", 1);
+        self.sessions.core.metrics.looked_up("mcp", 1);
         answer
     }
 }

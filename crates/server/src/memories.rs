@@ -11,15 +11,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::routes::only;
-use crate::sessions::input::{check_name, page_size};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, check_name, page_size};
+use crate::state::Core;
 
 /// The routes.
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route("/v1/memories", only(get(list))).route("/v1/memories/{id}", only(deleting(delete)))
+pub(crate) fn router(core: Arc<Core>) -> Router {
+    Router::new().route("/v1/memories", get(list)).route("/v1/memories/{id}", deleting(delete)).with_state(core)
 }
 
 /// Which memories.
@@ -121,12 +118,12 @@ pub(crate) struct MemoryList {
     )
 )]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<MemoryQuery>,
 ) -> Result<Json<MemoryList>, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, most) = (sessions.tenant(&caller)?, page_size(query.limit)? as usize);
+    let storage = core.storage()?;
+    let (tenant, most) = (storage.tenant(&caller)?, page_size(query.limit)? as usize);
     let scope = match query.session {
         Some(id) => {
             check_name("session", &id)?;
@@ -135,10 +132,10 @@ pub(crate) async fn list(
         None => Scope::All,
     };
     let found = match &query.query {
-        Some(words) => sessions.store.search_memories(&tenant, &scope, words, most).await,
-        None => sessions.store.recent_memories(&tenant, &scope, most).await,
+        Some(words) => storage.store.search_memories(&tenant, &scope, words, most).await,
+        None => storage.store.recent_memories(&tenant, &scope, most).await,
     };
-    let found = found.map_err(|error| sessions.failed(error))?;
+    let found = found.map_err(|error| storage.api_error(error))?;
     Ok(Json(MemoryList { items: found.into_iter().map(MemoryItem::from).collect() }))
 }
 
@@ -153,15 +150,15 @@ pub(crate) async fn list(
     )
 )]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(id): InPath<String>,
 ) -> Result<StatusCode, ApiError> {
-    let sessions = app.sessions()?;
-    let tenant = sessions.tenant(&caller)?;
+    let storage = core.storage()?;
+    let tenant = storage.tenant(&caller)?;
     // Anything else is no memory's, and may be what a database does not take as text.
     let may_be = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if may_be && sessions.store.forget_memory(&tenant, &id).await.map_err(|error| sessions.failed(error))? {
+    if may_be && storage.store.forget_memory(&tenant, &id).await.map_err(|error| storage.api_error(error))? {
         return Ok(StatusCode::NO_CONTENT);
     }
     let help = "GET /v1/memories lists those that there are";

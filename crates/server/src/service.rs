@@ -6,18 +6,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::middleware::from_fn_with_state;
 use epitome::store::{SqlStore, Store};
 use epitome::{Registry, Runtime};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::guard;
+use crate::app::App;
 use crate::listen::{self, Patience, files};
-use crate::routes;
 use crate::settings::{Keeping, Settings};
-use crate::state::App;
 use crate::threads;
 
 /// Why the service does not run.
@@ -51,7 +48,7 @@ pub enum ServeError {
 pub struct Service {
     listener: TcpListener,
     address: SocketAddr,
-    app: Arc<App>,
+    app: App,
 }
 
 impl Service {
@@ -71,7 +68,7 @@ impl Service {
         let address = listener.local_addr().map_err(listen)?;
         let store = opened(&settings.store).await?;
         let app = App::new(runtime, registry, settings, store).map_err(ServeError::Setup)?;
-        Ok(Self { listener, address, app: Arc::new(app) })
+        Ok(Self { listener, address, app })
     }
 
     /// Where it listens.
@@ -81,28 +78,24 @@ impl Service {
 
     /// Answers until `stop` is done; then takes nothing new, and waits for what is under way as long as the settings say.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
-        let wait = self.app.settings.limits.shutdown_timeout;
-        let router = routes::router()
-            .layer(from_fn_with_state(Arc::clone(&self.app), guard::guard))
-            .with_state(Arc::clone(&self.app));
+        let limits = &self.app.core.settings.limits;
+        let wait = limits.shutdown_timeout;
+        let router = self.app.router();
         let (stopping, stopped) = oneshot::channel::<()>();
-        let (hub, app) = (Arc::clone(&self.app.hub), Arc::clone(&self.app));
+        let sessions = Arc::clone(&self.app.sessions);
         let told = async move {
             stop.await;
             tracing::info!("stopping");
-            hub.close();
+            sessions.hub.close();
             let _ = stopping.send(());
         };
         tracing::info!(address = %self.address, "listening");
-        let limits = &self.app.settings.limits;
         let patience = Patience { headers: limits.body_timeout, write: limits.write_timeout };
         let connections = Arc::clone(&self.app.connections);
         let served = async move {
             listen::serve(self.listener, router, connections, patience, told).await;
             // Work on sessions whose caller has left.
-            if let Ok(sessions) = app.sessions() {
-                sessions.under_way.finished().await;
-            }
+            self.app.sessions.under_way.finished().await;
         };
         tokio::select! {
             () = served => {}
@@ -160,7 +153,7 @@ pub fn serve(
             "the limit on open files allows fewer connections"
         );
     }
-    if settings.tokens.tenants().len() > 1 {
+    if settings.tokens.has_several_tenants() {
         // What counts the very large sessions of one tenant on all cores is in no other's way. Where the host has such
         // threads already, they stay as they are.
         let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());

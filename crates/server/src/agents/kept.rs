@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use epitome::Runtime;
 use epitome::store::Tenant;
 
-use crate::error::ApiError;
+use crate::http::ApiError;
 
 /// The runtimes of a tenant that are kept although no session in memory works with them.
 const RECENT: usize = 16;

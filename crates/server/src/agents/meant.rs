@@ -5,8 +5,8 @@ use epitome::store::{Channel, Tenant};
 use serde_json::{Map, Value};
 
 use super::settings::bad_settings;
-use crate::error::ApiError;
-use crate::state::App;
+use crate::http::ApiError;
+use crate::state::Core;
 
 /// The most names that an error repeats.
 const MOST_NAMED: usize = 10;
@@ -44,19 +44,19 @@ impl<'a> Meant<'a> {
     }
 
     /// These channels as they are stored: one row for each name; all of them where a choice has to be made.
-    pub(super) async fn load(&self, app: &App, tenant: &Tenant) -> Result<Vec<Channel>, ApiError> {
-        let sessions = app.sessions()?;
-        let failed = |error| sessions.failed(error);
+    pub(super) async fn load(&self, core: &Core, tenant: &Tenant) -> Result<Vec<Channel>, ApiError> {
+        let storage = core.storage()?;
+        let failed = |error| storage.api_error(error);
         match self {
             Self::Nothing => Ok(Vec::new()),
             Self::Named(names) => {
                 let mut channels = Vec::new();
                 for name in names {
-                    channels.extend(sessions.store.channel(tenant, name).await.map_err(failed)?);
+                    channels.extend(storage.store.channel(tenant, name).await.map_err(failed)?);
                 }
                 Ok(channels)
             }
-            Self::For(_) => self.among(&sessions.store.channels(tenant).await.map_err(failed)?),
+            Self::For(_) => self.among(&storage.store.channels(tenant).await.map_err(failed)?),
         }
     }
 

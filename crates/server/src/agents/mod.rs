@@ -18,24 +18,18 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InPath;
-use crate::guard::json_of;
-use crate::routes::only;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InPath, json_of};
+use crate::state::Core;
 pub(crate) use kept::Runtimes;
 use meant::Meant;
 pub(crate) use runtimes::runtime_for;
 use runtimes::{config_of, settings_of};
-use settings::{AgentSettings, Fields, Source, Writer, check_size};
-
-/// The most agents, and the most channels, that one tenant stores.
-pub(crate) const MOST_OF_A_KIND: usize = 50;
+use settings::{AgentSettings, Fields, MOST_OF_A_KIND, Source, Writer, check_size, read_only, too_many};
 
 /// The routes.
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(crate) fn router(core: Arc<Core>) -> Router {
     let one = get_route(get).merge(put_route(put)).merge(delete_route(delete));
-    Router::new().route("/v1/agents", only(get_route(list))).route("/v1/agents/{name}", only(one))
+    Router::new().route("/v1/agents", get_route(list)).route("/v1/agents/{name}", one).with_state(core)
 }
 
 /// An agent as it is given.
@@ -105,15 +99,15 @@ pub(crate) struct AgentList {
     )
 )]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<AgentList>, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
-    let agents = sessions.store.agents(&tenant).await.map_err(failed)?;
-    let channels = sessions.store.channels(&tenant).await.map_err(failed)?;
-    let shared = Arc::clone(&app);
-    let items = app.work(&caller.tenant, move |_| {
+    let storage = core.storage()?;
+    let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
+    let agents = storage.store.agents(&tenant).await.map_err(failed)?;
+    let channels = storage.store.channels(&tenant).await.map_err(failed)?;
+    let shared = Arc::clone(&core);
+    let items = core.turns.run(&caller.tenant, move |_| {
         let config = &shared.settings.config;
         let configured = config.agents().map(|name| configured(config, name));
         let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
@@ -137,22 +131,22 @@ pub(crate) async fn list(
     )
 )]
 pub(crate) async fn get(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(name): InPath<String>,
 ) -> Result<Json<AgentItem>, ApiError> {
-    let sessions = app.sessions()?;
-    let tenant = sessions.tenant(&caller)?;
-    check_name(&app, &name)?;
-    let shared = Arc::clone(&app);
-    if is_configured(&app, &name) {
-        let item = app.work(&caller.tenant, move |_| configured(&shared.settings.config, &name));
+    let storage = core.storage()?;
+    let tenant = storage.tenant(&caller)?;
+    check_name(&core, &name)?;
+    let shared = Arc::clone(&core);
+    if is_configured(&core, &name) {
+        let item = core.turns.run(&caller.tenant, move |_| configured(&shared.settings.config, &name));
         return Ok(Json(item.await?));
     }
-    let agent = sessions.store.agent(&tenant, &name).await.map_err(|error| sessions.failed(error))?;
+    let agent = storage.store.agent(&tenant, &name).await.map_err(|error| storage.api_error(error))?;
     let agent = agent.ok_or_else(|| unknown(&name))?;
-    let channels = channels_of(&app, &tenant, &agent).await;
-    Ok(Json(app.work(&caller.tenant, move |_| stored_item(&shared, &tenant, &agent, channels)).await?))
+    let channels = channels_of(&core, &tenant, &agent).await;
+    Ok(Json(core.turns.run(&caller.tenant, move |_| stored_item(&shared, &tenant, &agent, channels)).await?))
 }
 
 /// Stores an agent, in place of the one of that name.
@@ -169,34 +163,34 @@ pub(crate) async fn get(
     )
 )]
 pub(crate) async fn put(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(name): InPath<String>,
     request: Request,
 ) -> Result<Json<AgentItem>, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
-    let body: AgentBody = json_of(request, &app.settings.limits).await?;
-    if is_configured(&app, &name) {
+    let storage = core.storage()?;
+    let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
+    let body: AgentBody = json_of(request, &core.settings.limits).await?;
+    if is_configured(&core, &name) {
         return Err(read_only("agent", &name));
     }
     check_size(&body.settings.0)?;
     let agent = Agent { name, settings: Value::Object(body.settings.0) };
     agent.check().map_err(failed)?;
-    let known = sessions.store.agents(&tenant).await.map_err(failed)?;
+    let known = storage.store.agents(&tenant).await.map_err(failed)?;
     if known.len() >= MOST_OF_A_KIND && known.iter().all(|known| known.name != agent.name) {
         return Err(too_many("agents"));
     }
-    let channels = channels_of(&app, &tenant, &agent).await?;
-    let (shared, given, its) = (Arc::clone(&app), agent.clone(), tenant.clone());
-    let item = app.work(&caller.tenant, move |_| {
+    let channels = channels_of(&core, &tenant, &agent).await?;
+    let (shared, given, its) = (Arc::clone(&core), agent.clone(), tenant.clone());
+    let item = core.turns.run(&caller.tenant, move |_| {
         let config = config_of(&shared, &its, &given, &channels)?;
         // What only shows when it is built, such as a key that is not there.
         runtimes::build(&shared, &config)?;
         Ok::<_, ApiError>(shown(&given.name, settings_of(&given.settings), Source::Stored, &config.agent_in_force()))
     });
     let item = item.await??;
-    sessions.store.put_agent(&tenant, &agent).await.map_err(failed)?;
+    storage.store.put_agent(&tenant, &agent).await.map_err(failed)?;
     Ok(Json(item))
 }
 
@@ -212,38 +206,38 @@ pub(crate) async fn put(
     )
 )]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(name): InPath<String>,
 ) -> Result<StatusCode, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
-    check_name(&app, &name)?;
-    if is_configured(&app, &name) {
+    let storage = core.storage()?;
+    let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
+    check_name(&core, &name)?;
+    if is_configured(&core, &name) {
         return Err(read_only("agent", &name));
     }
     let its = SessionFilter { agent: Some(name.clone()), ..SessionFilter::default() };
     let one = Paging { most: 1, after: None };
-    if !sessions.store.sessions(&tenant, &its, &one).await.map_err(failed)?.items.is_empty() {
+    if !storage.store.sessions(&tenant, &its, &one).await.map_err(failed)?.items.is_empty() {
         let message = format!("sessions belong to the agent `{name}`");
         let help = "PATCH them to another agent, or delete them, first";
         return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
     }
-    match sessions.store.delete_agent(&tenant, &name).await.map_err(failed)? {
+    match storage.store.delete_agent(&tenant, &name).await.map_err(failed)? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(unknown(&name)),
     }
 }
 
 /// 400 for what no agent can be called.
-fn check_name(app: &App, name: &str) -> Result<(), ApiError> {
-    let sessions = app.sessions()?;
+fn check_name(core: &Core, name: &str) -> Result<(), ApiError> {
+    let storage = core.storage()?;
     let agent = Agent { name: name.to_owned(), settings: Value::Null };
-    agent.check().map_err(|error| sessions.failed(error))
+    agent.check().map_err(|error| storage.api_error(error))
 }
 
-fn is_configured(app: &App, name: &str) -> bool {
-    app.settings.config.agents().any(|known| known == name)
+fn is_configured(core: &Core, name: &str) -> bool {
+    core.settings.config.agents().any(|known| known == name)
 }
 
 fn configured(config: &Config, name: &str) -> AgentItem {
@@ -255,14 +249,14 @@ fn configured(config: &Config, name: &str) -> AgentItem {
 }
 
 /// The stored channels that a stored agent means.
-async fn channels_of(app: &App, tenant: &Tenant, agent: &Agent) -> Result<Vec<Channel>, ApiError> {
+async fn channels_of(core: &Core, tenant: &Tenant, agent: &Agent) -> Result<Vec<Channel>, ApiError> {
     let settings = settings_of(&agent.settings);
-    Meant::of(&app.settings.config, &settings, &Map::new()).load(app, tenant).await
+    Meant::of(&core.settings.config, &settings, &Map::new()).load(core, tenant).await
 }
 
-fn stored_item(app: &App, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
+fn stored_item(core: &Core, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
     let settings = settings_of(&agent.settings);
-    match channels.and_then(|channels| config_of(app, tenant, agent, &channels)) {
+    match channels.and_then(|channels| config_of(core, tenant, agent, &channels)) {
         Ok(config) => shown(&agent.name, settings, Source::Stored, &config.agent_in_force()),
         Err(error) => without(&agent.name, settings, Source::Stored, error.body.error.message),
     }
@@ -295,16 +289,4 @@ fn shown(
 fn unknown(name: &str) -> ApiError {
     let help = "GET /v1/agents lists those that there are";
     ApiError::new(StatusCode::NOT_FOUND, "unknown-agent", format!("there is no agent `{name}`"), help)
-}
-
-/// 409 for what the configuration has.
-pub(crate) fn read_only(of: &str, name: &str) -> ApiError {
-    let message = format!("the {of} `{name}` is the configuration's");
-    ApiError::new(StatusCode::CONFLICT, "read-only", message, "choose another name, or change the configuration")
-}
-
-/// 409 where a tenant has as many as it may.
-pub(crate) fn too_many(of: &str) -> ApiError {
-    let message = format!("there are {MOST_OF_A_KIND} {of} already");
-    ApiError::new(StatusCode::CONFLICT, "too-many", message, "delete one first")
 }

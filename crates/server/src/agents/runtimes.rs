@@ -8,12 +8,12 @@ use epitome::store::{About, Agent, Channel, Tenant};
 use epitome::{Config, Runtime};
 use serde_json::{Map, Value};
 
-use super::kept::Parts;
+use super::kept::{Parts, Runtimes};
 use super::meant::Meant;
 use super::settings::{bad_settings, check_size};
 use crate::channels;
-use crate::error::ApiError;
-use crate::state::App;
+use crate::http::ApiError;
+use crate::state::Core;
 
 /// What a caller may do about settings that do not work.
 const HELP: &str = "GET /openapi.json describes the settings of an agent";
@@ -25,37 +25,42 @@ const HELP: &str = "GET /openapi.json describes the settings of an agent";
 ///
 /// 422 where there is no such agent, or settings do not work; 403 where they lead to a channel that the service does not
 /// allow.
-pub(crate) async fn runtime_for(app: &Arc<App>, tenant: &Tenant, about: &About) -> Result<Arc<Runtime>, ApiError> {
+pub(crate) async fn runtime_for(
+    core: &Arc<Core>,
+    runtimes: &Runtimes,
+    tenant: &Tenant,
+    about: &About,
+) -> Result<Arc<Runtime>, ApiError> {
     let own = own_settings(about)?;
     if about.agent.is_none() && own.is_empty() {
-        return Ok(Arc::clone(&app.runtime));
+        return Ok(Arc::clone(&core.runtime));
     }
-    let sessions = app.sessions()?;
-    let failed = |error| sessions.failed(error);
+    let storage = core.storage()?;
+    let failed = |error| storage.api_error(error);
     // Before anything is said of the settings: what looks like a secret is not repeated.
     let held = Agent { name: "session".to_owned(), settings: Value::Object(own.clone()) };
     held.check().map_err(failed)?;
-    let configured = about.agent.as_deref().filter(|name| app.settings.config.agents().any(|known| known == *name));
+    let configured = about.agent.as_deref().filter(|name| core.settings.config.agents().any(|known| known == *name));
     let agent = match (&about.agent, configured) {
         (Some(name), None) => {
-            let stored = sessions.store.agent(tenant, name).await.map_err(failed)?;
+            let stored = storage.store.agent(tenant, name).await.map_err(failed)?;
             Some(stored.ok_or_else(|| unknown(name))?)
         }
         _ => None,
     };
     let settings = agent.as_ref().map(|agent| settings_of(&agent.settings)).unwrap_or_default();
     let configured = configured.map(str::to_owned);
-    let channels = Meant::of(&app.settings.config, &settings, &own).load(app, tenant).await?;
+    let channels = Meant::of(&core.settings.config, &settings, &own).load(core, tenant).await?;
     let parts = Parts {
         agent: about.agent.clone().map(|name| (name, agent.as_ref().map(|agent| agent.settings.to_string()))),
         session: held.settings.to_string(),
         channels: serde_json::to_string(&channels).map_err(|_| ApiError::internal())?,
     };
-    if let Some(known) = app.runtimes.find(tenant, &parts, Instant::now()) {
+    if let Some(known) = runtimes.find(tenant, &parts, Instant::now()) {
         return known;
     }
-    let (shared, its, owner) = (Arc::clone(app), tenant.clone(), tenant.name());
-    let built = app.work(&owner, move |_| {
+    let (shared, its, owner) = (Arc::clone(core), tenant.clone(), tenant.name());
+    let built = core.turns.run(&owner, move |_| {
         let mut config = with_channels(&shared, &its, &channels)?;
         if let Some(name) = configured {
             config = config.for_agent(&name).map_err(|problem| bad_settings(problem.to_string(), HELP))?;
@@ -69,35 +74,35 @@ pub(crate) async fn runtime_for(app: &Arc<App>, tenant: &Tenant, about: &About) 
         build(&shared, &config)
     });
     match built.await? {
-        Ok(runtime) => Ok(app.runtimes.keep(tenant, parts, runtime)),
+        Ok(runtime) => Ok(runtimes.keep(tenant, parts, runtime)),
         Err(error) => {
-            app.runtimes.failed(tenant, parts, error.clone(), Instant::now());
+            runtimes.failed(tenant, parts, error.clone(), Instant::now());
             Err(error)
         }
     }
 }
 
 /// The configuration for a stored agent, with the channels that it means.
-pub(super) fn config_of(app: &App, tenant: &Tenant, agent: &Agent, channels: &[Channel]) -> Result<Config, ApiError> {
-    with_agent(app, &with_channels(app, tenant, channels)?, agent)
+pub(super) fn config_of(core: &Core, tenant: &Tenant, agent: &Agent, channels: &[Channel]) -> Result<Config, ApiError> {
+    with_agent(core, &with_channels(core, tenant, channels)?, agent)
 }
 
 /// Builds a runtime. Reads keys from the environment; asks no service.
-pub(super) fn build(app: &App, config: &Config) -> Result<Runtime, ApiError> {
+pub(super) fn build(core: &Core, config: &Config) -> Result<Runtime, ApiError> {
     let mut config = config.clone();
     config.hide_addresses(); // what goes wrong is told to the tenant
-    config.build(&app.registry).map_err(|errors| bad_settings(errors.to_string(), HELP))
+    config.build(&core.registry).map_err(|errors| bad_settings(errors.to_string(), HELP))
 }
 
-fn with_agent(app: &App, config: &Config, agent: &Agent) -> Result<Config, ApiError> {
+fn with_agent(core: &Core, config: &Config, agent: &Agent) -> Result<Config, ApiError> {
     let settings = settings_of(&agent.settings);
-    let config = config.with_agent(&agent.name, &settings, &app.registry);
+    let config = config.with_agent(&agent.name, &settings, &core.registry);
     let config = config.map_err(|errors| bad_settings(errors.to_string(), HELP))?;
     config.for_agent(&agent.name).map_err(|problem| bad_settings(problem.to_string(), HELP))
 }
 
-fn with_channels(app: &App, tenant: &Tenant, channels: &[Channel]) -> Result<Config, ApiError> {
-    channels::configured(app, tenant.as_str(), &app.settings.config, channels)
+fn with_channels(core: &Core, tenant: &Tenant, channels: &[Channel]) -> Result<Config, ApiError> {
+    channels::configured(core, tenant.as_str(), &core.settings.config, channels)
 }
 
 /// A session's own settings. Null clears a key.

@@ -5,7 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::error::ApiError;
+use crate::http::ApiError;
+
+/// The most agents, and the most channels, that one tenant stores.
+pub(crate) const MOST_OF_A_KIND: usize = 50;
 
 /// The most bytes of one agent's, one channel's or one session's settings, as JSON.
 const MOST_BYTES: usize = 16 << 10;
@@ -102,4 +105,16 @@ pub(crate) fn check_size(settings: &Map<String, Value>) -> Result<(), ApiError> 
         true => Err(bad_settings(format!("settings of more than {MOST_BYTES} bytes are not taken"), "say less")),
         false => Ok(()),
     }
+}
+
+/// 409 for what the configuration has.
+pub(crate) fn read_only(of: &str, name: &str) -> ApiError {
+    let message = format!("the {of} `{name}` is the configuration's");
+    ApiError::new(StatusCode::CONFLICT, "read-only", message, "choose another name, or change the configuration")
+}
+
+/// 409 where a tenant has as many as it may.
+pub(crate) fn too_many(of: &str) -> ApiError {
+    let message = format!("there are {MOST_OF_A_KIND} {of} already");
+    ApiError::new(StatusCode::CONFLICT, "too-many", message, "delete one first")
 }

@@ -15,21 +15,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::agents::settings::{Fields, Source, bad_settings, check_size};
-use crate::agents::{MOST_OF_A_KIND, read_only, too_many};
+use crate::agents::settings::{Fields, MOST_OF_A_KIND, Source, bad_settings, check_size, read_only, too_many};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::guard::json_of;
-use crate::routes::only;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of};
+use crate::state::Core;
 use hosts::Refused;
 
 /// The routes.
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(crate) fn router(core: Arc<Core>) -> Router {
     Router::new()
-        .route("/v1/channels", only(get(list)))
-        .route("/v1/channels/{name}", only(axum::routing::put(put).merge(axum::routing::delete(delete))))
+        .route("/v1/channels", get(list))
+        .route("/v1/channels/{name}", axum::routing::put(put).merge(axum::routing::delete(delete)))
+        .with_state(core)
 }
 
 /// The keys that a channel takes over HTTP. All others are the configuration's: files and headers are nothing that a caller
@@ -142,16 +139,16 @@ pub(crate) struct ChannelQuery {
     )
 )]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<ChannelQuery>,
 ) -> Result<Json<ChannelList>, ApiError> {
-    let config = &app.settings.config;
-    let sessions = app.sessions()?;
-    let stored = sessions.store.channels(&sessions.tenant(&caller)?).await.map_err(|error| sessions.failed(error))?;
-    let configured = config.channels().filter_map(|name| item(&app, config, name, None));
+    let config = &core.settings.config;
+    let storage = core.storage()?;
+    let stored = storage.store.channels(&storage.tenant(&caller)?).await.map_err(|error| storage.api_error(error))?;
+    let configured = config.channels().filter_map(|name| item(&core, config, name, None));
     let stored = stored.iter().filter(|channel| config.channel(&channel.name).is_none());
-    let stored = stored.filter_map(|channel| stored_item(&app, &caller, channel));
+    let stored = stored.filter_map(|channel| stored_item(&core, &caller, channel));
     let items = configured.chain(stored).filter(|item| query.compaction.is_none_or(|wanted| item.compaction == wanted));
     Ok(Json(ChannelList { items: items.collect() }))
 }
@@ -170,26 +167,26 @@ pub(crate) async fn list(
     )
 )]
 pub(crate) async fn put(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(name): InPath<String>,
     request: Request,
 ) -> Result<Json<ChannelItem>, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
-    let body: Fields = json_of(request, &app.settings.limits).await?;
-    if app.settings.config.channel(&name).is_some() {
+    let storage = core.storage()?;
+    let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
+    let body: Fields = json_of(request, &core.settings.limits).await?;
+    if core.settings.config.channel(&name).is_some() {
         return Err(read_only("channel", &name));
     }
     let channel = channel_of(name, body.0)?;
     channel.check().map_err(failed)?;
-    let config = configured(&app, &caller.tenant, &Config::default(), std::slice::from_ref(&channel))?;
-    let known = sessions.store.channels(&tenant).await.map_err(failed)?;
+    let config = configured(&core, &caller.tenant, &Config::default(), std::slice::from_ref(&channel))?;
+    let known = storage.store.channels(&tenant).await.map_err(failed)?;
     if known.len() >= MOST_OF_A_KIND && known.iter().all(|known| known.name != channel.name) {
         return Err(too_many("channels"));
     }
-    sessions.store.put_channel(&tenant, &channel).await.map_err(failed)?;
-    item(&app, &config, &channel.name, channel.key.as_ref()).map(Json).ok_or_else(ApiError::internal)
+    storage.store.put_channel(&tenant, &channel).await.map_err(failed)?;
+    item(&core, &config, &channel.name, channel.key.as_ref()).map(Json).ok_or_else(ApiError::internal)
 }
 
 /// Deletes a channel that was stored.
@@ -204,18 +201,18 @@ pub(crate) async fn put(
     )
 )]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(name): InPath<String>,
 ) -> Result<StatusCode, ApiError> {
-    let sessions = app.sessions()?;
-    let (tenant, failed) = (sessions.tenant(&caller)?, |error| sessions.failed(error));
+    let storage = core.storage()?;
+    let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
     let named = Channel { name: name.clone(), settings: Value::Null, key: None };
     named.check().map_err(failed)?;
-    if app.settings.config.channel(&name).is_some() {
+    if core.settings.config.channel(&name).is_some() {
         return Err(read_only("channel", &name));
     }
-    let agents = sessions.store.agents(&tenant).await.map_err(failed)?;
+    let agents = storage.store.agents(&tenant).await.map_err(failed)?;
     if let Some(agent) =
         agents.iter().find(|agent| agent.settings.get("channel").is_some_and(|channel| *channel == *name))
     {
@@ -223,12 +220,12 @@ pub(crate) async fn delete(
         let help = "give the agent another channel first";
         return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
     }
-    if let Some(session) = sessions.store.session_with_channel(&tenant, &name).await.map_err(failed)? {
+    if let Some(session) = storage.store.session_with_channel(&tenant, &name).await.map_err(failed)? {
         let message = format!("the settings of the session `{session}` name the channel `{name}`");
         let help = "PATCH it to other settings, or delete it, first";
         return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
     }
-    match sessions.store.delete_channel(&tenant, &name).await.map_err(failed)? {
+    match storage.store.delete_channel(&tenant, &name).await.map_err(failed)? {
         true => Ok(StatusCode::NO_CONTENT),
         false => {
             let help = "GET /v1/channels lists those that there are";
@@ -264,14 +261,14 @@ fn short(value: &Value) -> String {
 }
 
 /// A configuration with stored channels in it, as far as the service allows them now. Copies the configuration once.
-pub(crate) fn configured(app: &App, tenant: &str, config: &Config, channels: &[Channel]) -> Result<Config, ApiError> {
-    let tables: Vec<_> = channels.iter().map(|channel| table(app, tenant, channel)).collect::<Result<_, _>>()?;
+pub(crate) fn configured(core: &Core, tenant: &str, config: &Config, channels: &[Channel]) -> Result<Config, ApiError> {
+    let tables: Vec<_> = channels.iter().map(|channel| table(core, tenant, channel)).collect::<Result<_, _>>()?;
     let named = channels.iter().map(|channel| channel.name.as_str()).zip(&tables);
     config.with_channels(named).map_err(|errors| bad_settings(errors.to_string(), HELP))
 }
 
 /// The keys of `[channels.NAME]` that a stored channel comes to.
-fn table(app: &App, tenant: &str, channel: &Channel) -> Result<Map<String, Value>, ApiError> {
+fn table(core: &Core, tenant: &str, channel: &Channel) -> Result<Map<String, Value>, ApiError> {
     let forbidden =
         |message: String, help: String| Err(ApiError::new(StatusCode::FORBIDDEN, "channel-not-allowed", message, help));
     let mut settings = channel.settings.as_object().cloned().unwrap_or_default();
@@ -280,7 +277,7 @@ fn table(app: &App, tenant: &str, channel: &Channel) -> Result<Map<String, Value
         Some(Value::String(address)) => address,
         Some(_) => return Err(bad_settings("`base_url` takes a string", HELP)),
     };
-    match app.settings.channel_hosts.check(address) {
+    match core.settings.channel_hosts.check(address) {
         Ok(()) => {}
         Err(Refused::Address(problem)) => return Err(bad_settings(format!("`base_url`: {problem}"), HELP)),
         Err(Refused::NoHosts) => {
@@ -299,7 +296,7 @@ fn table(app: &App, tenant: &str, channel: &Channel) -> Result<Map<String, Value
     match &channel.key {
         None => {}
         Some(KeyReference::Environment(variable)) => {
-            if !keys::is_of(variable, tenant, &app.settings.tokens.tenants()) {
+            if !keys::is_of(variable, tenant, &core.settings.tokens.tenants()) {
                 let help = format!("the name of a variable of yours begins with {}", keys::prefix(tenant));
                 return forbidden("`key`: this environment variable is not one of yours".to_owned(), help);
             }
@@ -315,24 +312,24 @@ fn table(app: &App, tenant: &str, channel: &Channel) -> Result<Map<String, Value
 
 const HELP: &str = "GET /openapi.json describes what a channel is";
 
-fn stored_item(app: &App, caller: &Caller, channel: &Channel) -> Option<ChannelItem> {
+fn stored_item(core: &Core, caller: &Caller, channel: &Channel) -> Option<ChannelItem> {
     let settings = channel.settings.as_object().cloned().unwrap_or_default();
-    match configured(app, &caller.tenant, &Config::default(), std::slice::from_ref(channel)) {
-        Ok(config) => item(app, &config, &channel.name, channel.key.as_ref()),
+    match configured(core, &caller.tenant, &Config::default(), std::slice::from_ref(channel)) {
+        Ok(config) => item(core, &config, &channel.name, channel.key.as_ref()),
         Err(error) => {
             // What is stored is shown all the same, so that it can be put right.
             let config = Config::default().with_channel(&channel.name, &settings).ok()?;
-            let item = item(app, &config, &channel.name, channel.key.as_ref())?;
+            let item = item(core, &config, &channel.name, channel.key.as_ref())?;
             Some(ChannelItem { problem: Some(error.body.error.message), has_key: false, ..item })
         }
     }
 }
 
 /// A channel of a configuration.
-fn item(app: &App, config: &Config, name: &str, key: Option<&KeyReference>) -> Option<ChannelItem> {
+fn item(core: &Core, config: &Config, name: &str, key: Option<&KeyReference>) -> Option<ChannelItem> {
     let table = config.channel(name)?;
-    let is_configured = app.settings.config.channel(name).is_some();
-    let is_told = !is_configured || app.settings.tokens.is_empty();
+    let is_configured = core.settings.config.channel(name).is_some();
+    let is_told = !is_configured || core.settings.tokens.is_empty();
     let key = key.and_then(|key| match key {
         KeyReference::Environment(variable) => Some(variable),
         KeyReference::File(_) => None,

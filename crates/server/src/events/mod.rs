@@ -10,9 +10,22 @@ mod stream;
 
 pub(crate) use announcer::Announcer;
 pub(crate) use hub::Hub;
-pub(crate) use socket::{socket, token_of};
-pub(crate) use stream::stream;
 
-// The routes' descriptions for the OpenAPI document.
-pub(crate) use socket::__path_socket;
-pub(crate) use stream::__path_stream;
+// The routes, with their descriptions for the OpenAPI document.
+pub(crate) use socket::{__path_socket, socket};
+pub(crate) use stream::{__path_stream, stream};
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::sessions::Sessions;
+
+/// The routes.
+pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
+    Router::new()
+        .route("/v1/sessions/{id}/events", get(stream))
+        .route("/v1/sessions/{id}/socket", get(socket))
+        .with_state(sessions)
+}

@@ -6,38 +6,23 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tokio::time::Instant;
 
 use super::hub::{Next, Subscription};
 use super::stream::subscribe;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::sessions::SessionId;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody};
+use crate::sessions::{SessionId, Sessions};
 
 /// The sub-protocol that is spoken.
 pub(crate) const SUBPROTOCOL: &str = "epitome";
-
-/// Begins the sub-protocol with a token: browsers give WebSockets no other header.
-const TOKEN_PREFIX: &str = "epitome.token.";
 
 /// The largest message that a client may send: it has nothing to say but pings.
 const MOST_BYTES: usize = 4_096;
 
 /// How often a client is asked whether it is still there.
 const PING: Duration = Duration::from_secs(20);
-
-/// The token that a browser hides among the sub-protocols: `epitome.token.` and the token in URL-safe base64.
-pub(crate) fn token_of(headers: &HeaderMap) -> Option<String> {
-    let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
-    let mut offered = offered.flat_map(|value| value.split(',')).map(str::trim);
-    let encoded = offered.find_map(|protocol| protocol.strip_prefix(TOKEN_PREFIX))?;
-    String::from_utf8(URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).ok()?).ok()
-}
 
 /// What happens to a session, as it happens, each event one text message. The token comes in a header, or from a browser
 /// as the sub-protocol `epitome.token.` with the token in URL-safe base64, beside the sub-protocol `epitome`.
@@ -54,7 +39,7 @@ pub(crate) fn token_of(headers: &HeaderMap) -> Option<String> {
     )
 )]
 pub(crate) async fn socket(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
@@ -62,7 +47,7 @@ pub(crate) async fn socket(
     let upgrade = upgrade.map_err(|refused| {
         ApiError::bad("no-websocket", refused.body_text(), "open it as a WebSocket, or read …/events")
     })?;
-    let subscription = subscribe(&app, &caller, &id, None).await?;
+    let subscription = subscribe(&sessions, &caller, &id, None).await?;
     let upgrade = upgrade.protocols([SUBPROTOCOL]).max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
     Ok(upgrade.on_upgrade(move |socket| talk(socket, subscription)))
 }
@@ -106,24 +91,4 @@ async fn talk(mut socket: WebSocket, mut subscription: Subscription) {
 /// Whether a message went out; a client that does not read is gone.
 async fn sent(socket: &mut WebSocket, message: Message) -> bool {
     tokio::time::timeout(PING, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn a_token_among_sub_protocols() {
-        let check = |value: &str, expect: Option<&str>| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, value.parse().unwrap());
-            assert_eq!(token_of(&headers).as_deref(), expect, "{value}");
-        };
-        check("epitome, epitome.token.b3Blbi1zZXNhbWU", Some("open-sesame"));
-        check("epitome.token.b3Blbi1zZXNhbWU=,epitome", Some("open-sesame"));
-        check("epitome", None);
-        check("epitome.token.!", None);
-        check("epitome.token._w", None);
-    }
 }

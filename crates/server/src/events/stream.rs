@@ -13,9 +13,8 @@ use utoipa::ToSchema;
 
 use super::hub::{MOST_LISTENERS, Next, Subscription};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::sessions::{self, SessionId};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody};
+use crate::sessions::{SessionId, Sessions, check_exists, context_of};
 
 /// The number of the last event that a client has heard, when it comes back.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -48,17 +47,17 @@ pub(crate) struct ServerSentEvent {
     )
 )]
 pub(crate) async fn stream(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
-    let subscription = subscribe(&app, &caller, &id, after).await?;
-    let events = stream::unfold((Arc::clone(&app), subscription), |(app, mut subscription)| async move {
+    let subscription = subscribe(&sessions, &caller, &id, after).await?;
+    let events = stream::unfold((Arc::clone(&sessions), subscription), |(sessions, mut subscription)| async move {
         let Next::Event(told) = subscription.next().await else { return None };
-        let event = Event::default().id(app.hub.id_of(&subscription, &told)).event(told.name).data(&told.json);
-        Some((Ok::<_, Infallible>(event), (app, subscription)))
+        let event = Event::default().id(sessions.hub.id_of(&subscription, &told)).event(told.name).data(&told.json);
+        Some((Ok::<_, Infallible>(event), (sessions, subscription)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
     // Proxies in between are not to collect events before they pass them on.
@@ -68,18 +67,18 @@ pub(crate) async fn stream(
 
 /// Watches a session that there is. Behind what was missed, an event says how it stands.
 pub(super) async fn subscribe(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     after: Option<&str>,
 ) -> Result<Subscription, ApiError> {
-    sessions::known(app, &caller.tenant, id).await?;
-    let mut subscription = app.hub.subscribe(&caller.tenant, id, after).ok_or_else(|| {
+    check_exists(sessions, caller, id).await?;
+    let mut subscription = sessions.hub.subscribe(&caller.tenant, id, after).ok_or_else(|| {
         let message = format!("more than {MOST_LISTENERS} listeners");
         ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too-many-listeners", message, "close some")
     })?;
     // Read after that, so that nothing that happens in between is missed.
-    let context = sessions::context(app, &caller.tenant, id).await?;
+    let context = context_of(sessions, caller, id).await?;
     subscription.tell_now(&live::Event::TokenUpdate { context });
     Ok(subscription)
 }

@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 
 use super::busy;
 use super::shares::{Share, Shares};
-use crate::error::ApiError;
+use crate::http::ApiError;
 
 /// Answers up to this size count for nothing: connections are bounded, and so are these.
 const SMALL: u64 = 64 << 10;

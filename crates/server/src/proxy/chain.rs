@@ -9,10 +9,11 @@ use epitome::formats::Format;
 use epitome::session::{Content, Media, MediaSource, Message};
 use serde_json::Value;
 
-use super::items::{Item, Key};
-
 /// The hash of a conversation up to a message.
 pub(crate) type Digest = [u8; 32];
+
+/// What a message's bytes are known by.
+pub(super) type Key = u128;
 
 /// Marks that clients move from turn to turn, and that say nothing of the message that they stand on.
 const MOVING: &str = "cache_control";
@@ -67,18 +68,19 @@ impl Hashes {
         *hasher.finalize().as_bytes()
     }
 
-    /// The hash after each number of messages: the first is `seed`.
+    /// The hash after each number of messages: the first is `seed`. Each is given as what it says, with whether it is of the
+    /// system.
     ///
     /// A system prompt at the beginning counts by its place only: clients put dates and bills into it, and a decision
     /// about messages stands whatever it says.
-    pub(super) fn chain<'i>(&self, seed: Digest, items: impl Iterator<Item = &'i Item>) -> Vec<Digest> {
+    pub(super) fn chain<'d>(&self, seed: Digest, messages: impl Iterator<Item = (&'d Digest, bool)>) -> Vec<Digest> {
         let mut last = seed;
         let mut chain = vec![seed];
         let mut is_head = true;
-        for item in items {
-            is_head &= item.is_system;
+        for (content, is_system) in messages {
+            is_head &= is_system;
             let mut hasher = blake3::Hasher::new_keyed(&self.secret);
-            hasher.update(&last).update(if is_head { b"head" } else { &item.content });
+            hasher.update(&last).update(if is_head { b"head" } else { content });
             last = *hasher.finalize().as_bytes();
             chain.push(last);
         }
@@ -165,7 +167,7 @@ fn without_marks(json: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::proxy::items::Reader;
+    use crate::proxy::items::{Item, Reader};
     use crate::proxy::outline::Outline;
 
     fn chain(hashes: &Hashes, key: &str, json: &str) -> Vec<Digest> {
@@ -175,7 +177,10 @@ mod tests {
         let system = outline.system.map(|at| Item::read(&reader, "system", &json[at]).unwrap());
         let messages = outline.items.into_iter().map(|at| Item::read(&reader, "", &json[at]).unwrap());
         let items: Vec<Item> = system.into_iter().chain(messages).collect();
-        hashes.chain(hashes.seed("tenant", Format::Anthropic, [key.as_bytes()].into_iter()), items.iter())
+        hashes.chain(
+            hashes.seed("tenant", Format::Anthropic, [key.as_bytes()].into_iter()),
+            items.iter().map(Item::place),
+        )
     }
 
     #[test]

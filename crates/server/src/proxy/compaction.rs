@@ -1,35 +1,13 @@
 //! Compactions by the conversation's own provider: the client's request, with the word that asks for one.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use epitome::live::Inquiry;
 use epitome::providers::chat::{
-    ChatAnswer, ChatError, ChatErrorKind, CompactionForm, CompactionOffer, CompactionReading, Wire, compact_within,
+    ChatAnswer, ChatError, ChatErrorKind, CompactionForm, CompactionReading, Wire, compact_within,
     is_compaction_unknown, read_compaction, refusal_text,
 };
 
 use super::handoff::Upstream;
-
-/// Models of which it is remembered what their provider offers. Clients name them: beyond so many, all are forgotten, and
-/// asked once more.
-const MOST_MODELS: usize = 256;
-
-/// What providers do not offer, by model.
-#[derive(Debug, Default)]
-pub(super) struct Offers(Mutex<HashMap<String, Arc<CompactionOffer>>>);
-
-impl Offers {
-    /// What is known of `model`.
-    pub(super) fn of(&self, model: &str) -> Arc<CompactionOffer> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_MODELS && !known.contains_key(model) {
-            known.clear();
-        }
-        Arc::clone(known.entry(model.to_owned()).or_default())
-    }
-}
 
 impl Upstream {
     /// The summary by the provider, asked in each form that it is not known to lack.
@@ -103,16 +81,5 @@ mod tests {
         check(&[], "compact-2026-09-04");
         check(&["oauth-2025-04-20,a"], "oauth-2025-04-20,a,compact-2026-09-04");
         check(&["a", "b"], "a,b,compact-2026-09-04");
-    }
-
-    #[test]
-    fn models_are_forgotten_beyond_a_bound() {
-        let offers = Offers::default();
-        offers.of("m").ignore();
-        assert_eq!(offers.of("m").forms(100_000), []);
-        for index in 0..MOST_MODELS {
-            offers.of(&index.to_string());
-        }
-        assert_eq!(offers.of("m").forms(100_000).len(), 2);
     }
 }

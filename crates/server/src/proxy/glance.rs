@@ -6,17 +6,18 @@ use epitome::engine::Watch;
 
 use super::incoming::Incoming;
 use super::memory::Conversation;
-use super::prepare::{Did, Figures, Prepared, fits, saved, was_tried};
-use crate::state::App;
+use super::prepare::{fits, saved, was_tried};
+use super::prepared::{Figures, Prepared, ProxyOutcome};
+use super::state::Proxy;
 
 /// What to send, where no compaction is due and it is certain how the earlier ones are carried out. Linear in what is
 /// sent, and reads nothing that was read before.
-pub(super) fn glance(app: &App, incoming: &Incoming, conversation: &mut Conversation) -> Option<Prepared> {
+pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conversation) -> Option<Prepared> {
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
     // The recipe is for requests whose model can look things up.
-    if !conversation.decisions.is_empty() && app.proxy.hides_handles(incoming) {
+    if !conversation.decisions.is_empty() && proxy.hides_handles(incoming) {
         return None;
     }
     let newest = conversation.decisions.iter().rfind(|made| made.epoch.is_compaction());
@@ -25,13 +26,13 @@ pub(super) fn glance(app: &App, incoming: &Incoming, conversation: &mut Conversa
         true => incoming.tokens_behind(0),
         false => conversation.recipe.as_ref()?.tokens(incoming),
     };
-    let triggers = &app.proxy.runtime.triggers;
+    let triggers = &proxy.runtime.triggers;
     let rounds = incoming.behind(from).iter().filter(|item| item.is_typed).count();
     let asks = incoming.behind(from).iter().any(|item| item.asks);
     if asks || (triggers.rounds > 0 && rounds >= triggers.rounds as usize) {
         return None;
     }
-    let check = Watch::new(triggers.clone()).check(&incoming.budget(app, conversation), tokens_after, after);
+    let check = Watch::new(triggers.clone()).check(&conversation.budget(&proxy.core, incoming), tokens_after, after);
     let detail = match check.trigger {
         None => None,
         // A loop with signed reasoning is looked at anew each time.
@@ -42,12 +43,12 @@ pub(super) fn glance(app: &App, incoming: &Incoming, conversation: &mut Conversa
     let epochs = conversation.decisions.iter().map(|made| &made.epoch);
     let tokens_before = tokens_after.saturating_add(epochs.clone().map(saved).sum());
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
-    let (did, body) = match conversation.recipe.as_ref().filter(|_| !conversation.decisions.is_empty()) {
-        Some(recipe) => (Did::Replayed, recipe.apply(incoming)?),
-        None => (Did::Passed, incoming.body.clone()),
+    let (outcome, body) = match conversation.recipe.as_ref().filter(|_| !conversation.decisions.is_empty()) {
+        Some(recipe) => (ProxyOutcome::Replayed, recipe.apply(incoming)?),
+        None => (ProxyOutcome::Passed, incoming.body.clone()),
     };
     let figures = Some(Figures { tokens_before, tokens_after, epochs });
-    Some(Prepared { did, detail, body, figures, checked: None })
+    Some(Prepared { outcome, detail, body, figures, checked: None })
 }
 
 #[cfg(test)]

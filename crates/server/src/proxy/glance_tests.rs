@@ -13,31 +13,32 @@ use epitome::strategy::Cancellation;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::proxy::incoming::Sighted;
+use crate::proxy::incoming::UnreadRequest;
 use crate::proxy::memory::Shared;
 use crate::proxy::prepare::prepare;
 use crate::settings::Settings;
+use crate::state::Core;
 
 /// A service with so many usable tokens.
-fn app(usable: u32, chain: &str) -> App {
+fn proxy(usable: u32, chain: &str) -> Arc<Proxy> {
     let registry = epitome::registry();
     let mut config = format!("[budget]\nwindow = {}\nreserve_output = 100\n", usable + 100);
     if !chain.is_empty() {
         config += &format!("[select]\nmode = \"fixed\"\nchain = \"only\"\n[chains]\nonly = [\"{chain}\"]\n");
     }
     let runtime = Config::parse(&config, "test.toml", &registry).unwrap().build(&registry).unwrap();
-    App::new(runtime, registry, Settings::default(), None).unwrap()
+    Proxy::new(Core::new(runtime, registry, Settings::default(), None)).unwrap()
 }
 
 /// Where nothing is sent.
-fn nowhere(app: &App) -> Arc<crate::proxy::handoff::Outgoing> {
+fn nowhere(proxy: &Proxy) -> Arc<crate::proxy::handoff::Outgoing> {
     let url = "http://127.0.0.1:1/".parse().unwrap();
-    Arc::new(crate::proxy::handoff::Outgoing::new(&url, &axum::http::HeaderMap::new(), &app.proxy.sender))
+    Arc::new(crate::proxy::handoff::Outgoing::new(&url, &axum::http::HeaderMap::new(), &proxy.sender))
 }
 
-fn incoming(app: &App, format: Format, body: String) -> Result<Incoming, &'static str> {
-    let seed = app.proxy.hashes.seed("tenant", format, std::iter::empty());
-    Sighted::new(app, Arc::from("tenant"), format, seed, Bytes::from(body))?.learn(app)
+fn incoming(proxy: &Proxy, format: Format, body: String) -> Result<Incoming, &'static str> {
+    let seed = proxy.hashes.seed("tenant", format, std::iter::empty());
+    UnreadRequest::new(proxy, Arc::from("tenant"), format, seed, Bytes::from(body))?.learn(proxy)
 }
 
 /// How often the quick way was gone, and how often the full one.
@@ -55,23 +56,27 @@ fn check(name: &str, profile: Profile, requests: &[String], usable: u32) -> Ways
 
 /// The same with a chain of one strategy.
 fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], usable: u32) -> Ways {
-    let (app, other) = (app(usable, chain), app(usable, chain));
+    let (proxy, other) = (proxy(usable, chain), proxy(usable, chain));
     let (mut known, mut slow) = (Conversation::default(), Conversation::default());
     let mut ways = Ways::default();
     for (turn, body) in requests.iter().enumerate() {
         let of_slow = incoming(&other, profile.format(), body.clone());
-        let request = incoming(&app, profile.format(), body.clone());
+        let request = incoming(&proxy, profile.format(), body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let never = Cancellation::never();
         let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow, &nowhere(&other), &never);
-        let quick = glance(&app, &request, &mut known);
+        let quick = glance(&proxy, &request, &mut known);
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
-        let found =
-            quick.unwrap_or_else(|| prepare(&app, &request, &Shared::default(), &mut known, &nowhere(&app), &never));
-        ways.replayed += usize::from(found.did == Did::Replayed);
+        let found = quick
+            .unwrap_or_else(|| prepare(&proxy, &request, &Shared::default(), &mut known, &nowhere(&proxy), &never));
+        ways.replayed += usize::from(found.outcome == ProxyOutcome::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
-        assert_eq!((found.did, found.detail, found.figures), (expect.did, expect.detail, expect.figures), "{place}");
+        assert_eq!(
+            (found.outcome, found.detail, found.figures),
+            (expect.outcome, expect.detail, expect.figures),
+            "{place}"
+        );
         assert!(found.body == expect.body, "{place}: other bytes");
     }
     ways
@@ -233,7 +238,7 @@ fn recorded_sessions() {
         let loaded = small.then(|| read(std::fs::read(file).unwrap(), ReadOptions::default()).ok()).flatten();
         let Some(loaded) = loaded else { continue };
         let session = &loaded.sessions[0].session;
-        let tokens = app(1_000, "").engine(Format::OpenaiChat).ledger(session).total();
+        let tokens = proxy(1_000, "").engine(Format::OpenaiChat).ledger(session).total();
         if tokens < 3_000 {
             continue;
         }

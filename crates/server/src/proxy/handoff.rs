@@ -15,9 +15,9 @@ use futures_util::StreamExt;
 use reqwest::Url;
 
 use super::memory::Conversation;
+use super::state::Proxy;
 use super::upstream::{Sender, Unreachable};
 use crate::background::BackgroundThreads;
-use crate::state::App;
 
 /// No hand-off is longer, whatever a provider sends, in bytes.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -44,17 +44,17 @@ impl Outgoing {
 
 /// Has the conversation's own model write the hand-offs of `live`, whose request is `body`, where the configuration says so.
 pub(super) fn answer_with(
-    app: &App,
+    proxy: &Proxy,
     live: &mut LiveSession,
     outgoing: &Arc<Outgoing>,
     (format, model): (Format, Option<&str>),
     body: impl FnOnce(&LiveSession) -> Option<Bytes>,
 ) {
-    let runtime = &app.proxy.runtime;
+    let runtime = &proxy.runtime;
     let Some(wire) = wire_of(format).filter(|_| runtime.asks_conversations()) else { return };
     let Some(body) = body(live) else { return };
     let model = model.unwrap_or("the conversation's model").to_owned();
-    let (tokens, offer) = (live.tokens(), app.proxy.compactions.of(&model));
+    let (tokens, offer) = (live.tokens(), proxy.compactions.of(&model));
     let outgoing = Arc::clone(outgoing);
     live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
 }
@@ -65,8 +65,8 @@ pub(super) fn has_ended(conversation: &Conversation, patience: Duration) -> bool
 }
 
 /// Has compactions of `live` prepared ahead, where the configuration says so; whether it does.
-pub(super) fn prepare_in(app: &App, live: &mut LiveSession, conversation: &Conversation) -> bool {
-    let threads = BackgroundThreads::here().filter(|_| app.proxy.runtime.background);
+pub(super) fn prepare_in(proxy: &Proxy, live: &mut LiveSession, conversation: &Conversation) -> bool {
+    let threads = BackgroundThreads::here().filter(|_| proxy.runtime.background);
     let Some(threads) = threads else { return false };
     live.prepare_in(Arc::new(threads), conversation.preparation.clone());
     true

@@ -9,10 +9,7 @@ use epitome::engine::{Ledger, MESSAGE_TOKENS};
 use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Content, Message, Role, Session};
 
-use super::chain::{Digest, Hashes};
-
-/// What a message's bytes are known by.
-pub(super) type Key = u128;
+use super::chain::{Digest, Hashes, Key};
 
 /// A message of a request, or an item, as far as it matters for whether anything is to be done. Nothing of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +34,11 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// What it adds to a conversation's hash: what it says, and whether it is of the system.
+    pub(super) fn place(&self) -> (&Digest, bool) {
+        (&self.content, self.is_system)
+    }
+
     /// Reads one message. `field` is where it stands in a request. `None` where it is none that stands for itself.
     pub(super) fn read(reader: &Reader<'_>, field: &str, json: &str) -> Option<Self> {
         let list = if reader.format == Format::OpenaiResponses { "input" } else { "messages" };

@@ -1,6 +1,6 @@
 //! What was decided for which conversation, within bounds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +10,11 @@ use epitome::session::{Change, Epoch};
 use epitome::strategy::Refusals;
 
 use super::chain::Digest;
+use super::incoming::Incoming;
 use super::recipe::Recipe;
 use crate::archive::message_bytes;
+use crate::state::Core;
+use crate::weighed_lru::WeighedLru;
 
 /// A compaction that was made, and where.
 #[derive(Debug, Clone)]
@@ -43,6 +46,22 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
+    /// The budget for a request of it: what the provider taught us of the model, else what is known of it. The answer that
+    /// the client asks for has to fit too.
+    pub(super) fn budget(&self, core: &Core, incoming: &Incoming) -> Budget {
+        let mut budget = match &self.learned {
+            Some((model, learned)) if *model == incoming.model => learned.clone(),
+            _ => {
+                let mut budget = core.budget_of(incoming.model.as_deref());
+                let wanted = incoming.answer_tokens.min(budget.window / 2);
+                budget.reserve_output = budget.reserve_output.max(wanted);
+                budget
+            }
+        };
+        budget.tool_definitions = incoming.tool_tokens;
+        budget
+    }
+
     /// A conversation of its own that begins with the same decisions.
     pub(crate) fn fork(&self) -> Self {
         Self { decisions: Arc::clone(&self.decisions), refusals: self.refusals.clone(), ..Self::default() }
@@ -73,12 +92,11 @@ pub(crate) struct Decisions {
 
 #[derive(Debug, Default)]
 struct Known {
-    slots: HashMap<Id, Slot>,
+    slots: WeighedLru<Id, Slot>,
     /// Conversations by every place at which they may be taken up.
     by_digest: HashMap<Digest, Id>,
-    by_use: BTreeMap<u64, Id>,
-    clock: u64,
-    bytes: usize,
+    /// The last that was given.
+    id: Id,
 }
 
 #[derive(Debug)]
@@ -88,8 +106,6 @@ struct Slot {
     decisions: Arc<Vec<Decision>>,
     recipe: Option<Arc<Recipe>>,
     digests: Vec<Digest>,
-    bytes: usize,
-    used: u64,
 }
 
 impl Decisions {
@@ -102,7 +118,6 @@ impl Decisions {
         let mut known = self.lock();
         // The first is the same for all.
         let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest)).copied()?;
-        known.touch(id);
         known.slots.get(&id).map(|slot| Arc::clone(&slot.shared))
     }
 
@@ -110,7 +125,7 @@ impl Decisions {
     pub(crate) fn earlier(&self, chain: &[Digest]) -> Option<Conversation> {
         let known = self.lock();
         let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest))?;
-        let slot = known.slots.get(id)?;
+        let slot = known.slots.peek(id)?;
         let (decisions, recipe) = (Arc::clone(&slot.decisions), slot.recipe.clone());
         Some(Conversation { decisions, recipe, ..Conversation::default() })
     }
@@ -119,35 +134,34 @@ impl Decisions {
     /// where it ended before.
     pub(crate) fn keep(&self, shared: &Shared, conversation: &mut Conversation, end: Digest) {
         let mut known = self.lock();
-        if let Some(id) = conversation.id {
-            known.remove(id);
+        if let Some(id) = conversation.id
+            && let Some(slot) = known.slots.remove(&id)
+        {
+            known.forget_places(id, &slot);
         }
         let mut digests: Vec<Digest> = conversation.decisions.iter().map(|made| made.digest).collect();
         if !digests.contains(&end) {
             digests.push(end);
         }
         let bytes = weight(conversation, digests.len());
-        known.clock += 1;
-        let id = known.clock;
+        known.id += 1;
+        let id = known.id;
         conversation.id = Some(id);
         for digest in &digests {
             known.by_digest.insert(*digest, id);
         }
-        known.by_use.insert(id, id);
-        known.bytes += bytes;
         let (decisions, recipe) = (Arc::clone(&conversation.decisions), conversation.recipe.clone());
-        known.slots.insert(id, Slot { shared: Arc::clone(shared), decisions, recipe, digests, bytes, used: id });
-        while known.slots.len() > self.most || (known.bytes > self.most_bytes && known.slots.len() > 1) {
-            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
-            let oldest = *oldest;
-            known.remove(oldest);
+        known.slots.insert(id, Slot { shared: Arc::clone(shared), decisions, recipe, digests }, bytes);
+        while known.slots.len() > self.most || (known.slots.bytes() > self.most_bytes && known.slots.len() > 1) {
+            let Some((id, oldest)) = known.slots.pop() else { break };
+            known.forget_places(id, &oldest);
         }
     }
 
     /// Conversations and their bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let known = self.lock();
-        (known.slots.len(), known.bytes)
+        (known.slots.len(), known.slots.bytes())
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -157,22 +171,10 @@ impl Decisions {
 }
 
 impl Known {
-    fn touch(&mut self, id: Id) {
-        self.clock += 1;
-        if let Some(slot) = self.slots.get_mut(&id) {
-            self.by_use.remove(&slot.used);
-            slot.used = self.clock;
-            self.by_use.insert(slot.used, id);
-        }
-    }
-
-    fn remove(&mut self, id: Id) {
-        let Some(slot) = self.slots.remove(&id) else { return };
-        self.by_use.remove(&slot.used);
-        self.bytes -= slot.bytes;
-        for digest in slot.digests {
-            if self.by_digest.get(&digest) == Some(&id) {
-                self.by_digest.remove(&digest);
+    fn forget_places(&mut self, id: Id, slot: &Slot) {
+        for digest in &slot.digests {
+            if self.by_digest.get(digest) == Some(&id) {
+                self.by_digest.remove(digest);
             }
         }
     }

@@ -16,69 +16,13 @@ use super::handoff::{Outgoing, answer_with, has_ended, prepare_in};
 use super::incoming::Incoming;
 use super::lookup::offered;
 use super::memory::{Conversation, Decision, Shared};
+use super::prepared::{Figures, Prepared, ProxyOutcome};
 use super::recipe::Recipe;
+use super::state::Proxy;
 use super::tail;
-use crate::state::App;
 
 /// After an attempt that came to nothing, the next waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
-
-/// What the proxy did with a request, as `x-epitome-status` says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Did {
-    /// Sent as it came: there was nothing to do.
-    Passed,
-    /// Sent as it came: it is none of the proxy's business.
-    Bypassed,
-    /// Earlier decisions were applied again.
-    Replayed,
-    /// A new compaction was made.
-    Compacted,
-    /// The provider said that it was too long, and took it when it was smaller.
-    OverflowRetried,
-    /// Something of ours went wrong; it was sent as it came.
-    FailedOpen,
-}
-
-impl Did {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Bypassed => "bypassed",
-            Self::Replayed => "replayed",
-            Self::Compacted => "compacted",
-            Self::OverflowRetried => "overflow-retried",
-            Self::FailedOpen => "failed-open",
-        }
-    }
-}
-
-/// What is to be sent.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) did: Did,
-    /// Why, where there is more to say: a code.
-    pub(crate) detail: Option<&'static str>,
-    pub(crate) body: Bytes,
-    pub(crate) figures: Option<Figures>,
-    /// What was found in the summaries of a new compaction, where a model was asked for them.
-    pub(crate) checked: Option<Checked>,
-}
-
-/// What the headers of the answer tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Figures {
-    pub(crate) tokens_before: u32,
-    pub(crate) tokens_after: u32,
-    /// Compactions in force.
-    pub(crate) epochs: u32,
-}
-
-impl Prepared {
-    pub(crate) fn as_it_came(did: Did, detail: &'static str, body: Bytes) -> Self {
-        Self { did, detail: Some(detail), body, figures: None, checked: None }
-    }
-}
 
 /// A request that was read whole.
 struct Whole<'a> {
@@ -98,13 +42,13 @@ impl<'a> Whole<'a> {
 
     /// Has the conversation's own model write the hand-offs of `live`, where the configuration says so: it is asked at the end
     /// of what is sent without a new compaction.
-    fn ask_its_model(&self, app: &App, live: &mut LiveSession, outgoing: &Arc<Outgoing>) {
+    fn ask_its_model(&self, proxy: &Proxy, live: &mut LiveSession, outgoing: &Arc<Outgoing>) {
         let incoming = self.incoming;
-        answer_with(app, live, outgoing, (incoming.format, incoming.model.as_deref()), |live| {
+        answer_with(proxy, live, outgoing, (incoming.format, incoming.model.as_deref()), |live| {
             match live.session().journal() {
                 [] => Some(incoming.body.clone()),
                 // With our own tools, where they are sent: what is asked begins like what is sent, byte for byte.
-                _ => Some(offered(app, incoming, sendable(app, self, live.session())?)),
+                _ => Some(offered(proxy, incoming, sendable(proxy, self, live.session())?)),
             }
         });
     }
@@ -115,8 +59,8 @@ impl<'a> Whole<'a> {
     }
 
     /// Tokens of the loop that the model is at work in, where there is signed reasoning in it. Linear in the loop.
-    fn loop_tokens(&self, app: &App) -> Option<u32> {
-        let counter = &*app.runtime.counter;
+    fn loop_tokens(&self, proxy: &Proxy) -> Option<u32> {
+        let counter = &*proxy.core.runtime.counter;
         let tokens = || self.newest_loop().map(|message| count_message(counter, message).total).sum();
         self.is_in_signed_loop().then(tokens)
     }
@@ -128,7 +72,7 @@ impl<'a> Whole<'a> {
 
     /// The session of this request with the decisions made at the places where they were made before, and with what
     /// is to be kept pinned.
-    fn live(&self, app: &App, conversation: &Conversation, keep: Keep) -> LiveSession {
+    fn live(&self, proxy: &Proxy, conversation: &Conversation, keep: Keep) -> LiveSession {
         let log = self.log().log();
         let n_pinned = match keep {
             Keep::Nothing => 0,
@@ -150,10 +94,9 @@ impl<'a> Whole<'a> {
             session.commit(made.epoch.clone());
         }
         push_up_to(&mut session, log.len());
-        let mut live =
-            LiveSession::with_engine(app.proxy.engine(app, self.incoming.format), &app.proxy.runtime, session);
-        live.count_into(Arc::clone(&app.metrics.sessions));
-        live.set_budget(self.incoming.budget(app, conversation));
+        let mut live = LiveSession::with_engine(proxy.engine(self.incoming.format), &proxy.runtime, session);
+        live.count_into(Arc::clone(&proxy.core.metrics.sessions));
+        live.set_budget(conversation.budget(&proxy.core, self.incoming));
         live.cancel_by(self.cancellation.clone());
         live.remember_refusals_in(conversation.refusals.clone());
         live
@@ -172,7 +115,7 @@ enum Keep {
 
 /// Decides what to send. Linear in the request; a compaction where one is due.
 pub(crate) fn prepare(
-    app: &App,
+    proxy: &Proxy,
     incoming: &Incoming,
     shared: &Shared,
     known: &mut Conversation,
@@ -181,7 +124,7 @@ pub(crate) fn prepare(
 ) -> Prepared {
     let whole = match Whole::new(incoming, cancellation) {
         Ok(whole) => whole,
-        Err(detail) => return Prepared::as_it_came(Did::Bypassed, detail, incoming.body.clone()),
+        Err(detail) => return Prepared::as_it_came(ProxyOutcome::Bypassed, detail, incoming.body.clone()),
     };
     let (mut fork, mut forked);
     let (shared, conversation) = if fits(incoming, known) == known.decisions.len() {
@@ -193,8 +136,8 @@ pub(crate) fn prepare(
         fork = Shared::default();
         (&mut fork as &Shared, &mut forked)
     };
-    let patience = app.settings.limits.work_timeout;
-    let mut live = whole.live(app, conversation, Keep::Nothing);
+    let patience = proxy.core.settings.limits.work_timeout;
+    let mut live = whole.live(proxy, conversation, Keep::Nothing);
     let before = live.session().journal().len();
     let check = live.check();
     let target = live.budget().target.tokens(check.usable_tokens);
@@ -206,30 +149,30 @@ pub(crate) fn prepare(
         conversation.preparation.discard();
     }
     if check.trigger.is_some() && asks {
-        whole.ask_its_model(app, &mut live, outgoing);
-        if prepare_in(app, &mut live, conversation)
+        whole.ask_its_model(proxy, &mut live, outgoing);
+        if prepare_in(proxy, &mut live, conversation)
             && let Some(maintained) = ahead(&mut live, conversation)
         {
             let detail = matches!(maintained, Maintained::Preparing(_)).then_some("preparing");
-            let prepared = finish(app, &whole, conversation, &live, before, Did::Compacted);
-            keep(app, incoming, shared, conversation);
+            let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
+            keep(proxy, incoming, shared, conversation);
             return Prepared { detail: detail.or(prepared.detail), ..prepared };
         }
     }
-    let detail = match whole.loop_tokens(app) {
+    let detail = match whole.loop_tokens(proxy) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
-            live = whole.live(app, conversation, Keep::Loop);
+            live = whole.live(proxy, conversation, Keep::Loop);
             if asks {
-                whole.ask_its_model(app, &mut live, outgoing);
+                whole.ask_its_model(proxy, &mut live, outgoing);
             }
             compact_where_due(&mut live, conversation, patience)
         }
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
-            live = whole.live(app, conversation, Keep::Step);
+            live = whole.live(proxy, conversation, Keep::Step);
             if asks {
-                whole.ask_its_model(app, &mut live, outgoing);
+                whole.ask_its_model(proxy, &mut live, outgoing);
             }
             compact_where_due(&mut live, conversation, patience)
         }
@@ -239,27 +182,27 @@ pub(crate) fn prepare(
         // There is no room without a part of what was to be kept.
         Some("infeasible" | "nothing-can-leave") if is_due && whole.is_in_signed_loop() => {
             conversation.failed_at = None;
-            live = whole.live(app, conversation, Keep::Nothing);
+            live = whole.live(proxy, conversation, Keep::Nothing);
             compact_where_due(&mut live, conversation, patience)
         }
         other => other,
     };
-    let prepared = finish(app, &whole, conversation, &live, before, Did::Compacted);
-    keep(app, incoming, shared, conversation);
+    let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
+    keep(proxy, incoming, shared, conversation);
     Prepared { detail: detail.or(prepared.detail), ..prepared }
 }
 
 /// The session that a request is of, with the decisions that are in force; `None` where it cannot be read. Linear in the
 /// request.
 pub(super) fn past_of(
-    app: &App,
+    proxy: &Proxy,
     incoming: &Incoming,
     known: &Conversation,
     cancellation: &Cancellation,
 ) -> Option<LiveSession> {
     let mut conversation = known.fork();
     conversation.truncate(fits(incoming, &conversation));
-    Some(Whole::new(incoming, cancellation).ok()?.live(app, &conversation, Keep::Nothing))
+    Some(Whole::new(incoming, cancellation).ok()?.live(proxy, &conversation, Keep::Nothing))
 }
 
 /// How many of a conversation's decisions were made at places of this request.
@@ -324,7 +267,7 @@ fn compact_where_due(
 
 /// After the provider refused a request as too long: makes it smaller than was due. `None` where it cannot be.
 pub(crate) fn shrink(
-    app: &App,
+    proxy: &Proxy,
     incoming: &Incoming,
     shared: &Shared,
     conversation: &mut Conversation,
@@ -335,38 +278,38 @@ pub(crate) fn shrink(
     conversation.truncate(fits(incoming, conversation));
     conversation.recipe = None;
     let in_loop = whole.is_in_signed_loop();
-    let mut live = whole.live(app, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
+    let mut live = whole.live(proxy, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
     let before = live.session().journal().len();
     let mut retry = block_on(live.overflowed(overflow));
     if in_loop && retry.is_err() {
-        live = whole.live(app, conversation, Keep::Nothing);
+        live = whole.live(proxy, conversation, Keep::Nothing);
         retry = block_on(live.overflowed(overflow));
     }
     // What the provider taught us counts from here on, whether or not this request can be made to fit.
     conversation.learned = Some((incoming.model.clone(), live.budget().clone()));
     let prepared = match retry {
-        Ok(_) => Some(finish(app, &whole, conversation, &live, before, Did::OverflowRetried)),
+        Ok(_) => Some(finish(proxy, &whole, conversation, &live, before, ProxyOutcome::OverflowRetried)),
         Err(error) => {
             tracing::warn!(%error, "a request that is too long cannot be made smaller");
             None
         }
     };
-    keep(app, incoming, shared, conversation);
-    prepared.filter(|prepared| prepared.did == Did::OverflowRetried)
+    keep(proxy, incoming, shared, conversation);
+    prepared.filter(|prepared| prepared.outcome == ProxyOutcome::OverflowRetried)
 }
 
-pub(super) fn keep(app: &App, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
-    app.proxy.decisions.keep(shared, conversation, incoming.end());
+pub(super) fn keep(proxy: &Proxy, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
+    proxy.decisions.keep(shared, conversation, incoming.end());
 }
 
 /// The bytes to send, and new decisions for the next time.
 fn finish(
-    app: &App,
+    proxy: &Proxy,
     whole: &Whole<'_>,
     conversation: &mut Conversation,
     live: &LiveSession,
     before: usize,
-    did: Did,
+    outcome: ProxyOutcome,
 ) -> Prepared {
     let incoming = whole.incoming;
     let session = live.session();
@@ -376,14 +319,20 @@ fn finish(
     let tokens_before = tokens_after.saturating_add(saved);
     let figures = Some(Figures { tokens_before, tokens_after, epochs: session.cycle() });
     if journal.is_empty() {
-        return Prepared { did: Did::Passed, detail: None, body: incoming.body.clone(), figures, checked: None };
+        return Prepared {
+            outcome: ProxyOutcome::Passed,
+            detail: None,
+            body: incoming.body.clone(),
+            figures,
+            checked: None,
+        };
     }
-    let Some(body) = sendable(app, whole, session) else {
+    let Some(body) = sendable(proxy, whole, session) else {
         // The decision is not kept: the next request is not to fail in the same way.
-        let earlier = (journal.len() > before).then(|| replay(app, incoming, conversation)).flatten();
+        let earlier = (journal.len() > before).then(|| replay(proxy, incoming, conversation)).flatten();
         return match earlier {
-            Some(earlier) => Prepared { did: Did::FailedOpen, detail: Some("not-written"), ..earlier },
-            None => Prepared::as_it_came(Did::FailedOpen, "not-written", incoming.body.clone()),
+            Some(earlier) => Prepared { outcome: ProxyOutcome::FailedOpen, detail: Some("not-written"), ..earlier },
+            None => Prepared::as_it_came(ProxyOutcome::FailedOpen, "not-written", incoming.body.clone()),
         };
     };
     for epoch in &journal[before..] {
@@ -391,20 +340,20 @@ fn finish(
         Arc::make_mut(&mut conversation.decisions).push(Decision { place, digest, epoch: epoch.clone() });
         let handles = epoch.edits.iter().filter_map(|edit| edit.recall.as_ref());
         let items = handles.filter_map(|handle| Some((Arc::clone(handle), live.recall(handle).ok()??)));
-        app.archives.keep(&incoming.tenant, items);
+        proxy.core.archives.keep(&incoming.tenant, items);
     }
-    if !app.proxy.hides_handles(incoming) {
+    if !proxy.hides_handles(incoming) {
         conversation.recipe = Recipe::new(incoming, &body, tokens_after).map(Arc::new);
     } else if journal.len() > before {
         conversation.recipe = None;
     }
-    let did = if journal.len() > before { did } else { Did::Replayed };
-    Prepared { did, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
+    let outcome = if journal.len() > before { outcome } else { ProxyOutcome::Replayed };
+    Prepared { outcome, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
 }
 
 /// What earlier decisions make of a request, where no new one could be made; `None` where there are none for it, or where
 /// they cannot be carried out. Linear in the request.
-pub(super) fn replay(app: &App, incoming: &Incoming, earlier: &Conversation) -> Option<Prepared> {
+pub(super) fn replay(proxy: &Proxy, incoming: &Incoming, earlier: &Conversation) -> Option<Prepared> {
     let mut conversation = earlier.clone();
     conversation.truncate(fits(incoming, earlier));
     if conversation.decisions.is_empty() {
@@ -415,21 +364,21 @@ pub(super) fn replay(app: &App, incoming: &Incoming, earlier: &Conversation) -> 
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
     let prepared = |body, tokens_after: u32| {
         let figures = Some(Figures { tokens_before: tokens_after.saturating_add(saved), tokens_after, epochs });
-        Some(Prepared { did: Did::Replayed, detail: None, body, figures, checked: None })
+        Some(Prepared { outcome: ProxyOutcome::Replayed, detail: None, body, figures, checked: None })
     };
-    let recipe = conversation.recipe.as_ref().filter(|_| !app.proxy.hides_handles(incoming));
+    let recipe = conversation.recipe.as_ref().filter(|_| !proxy.hides_handles(incoming));
     if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {
         return prepared(body, recipe.tokens(incoming));
     }
     let cancellation = Cancellation::never();
     let whole = Whole::new(incoming, &cancellation).ok()?;
-    let live = whole.live(app, &conversation, Keep::Nothing);
-    prepared(sendable(app, &whole, live.session())?, live.tokens())
+    let live = whole.live(proxy, &conversation, Keep::Nothing);
+    prepared(sendable(proxy, &whole, live.session())?, live.tokens())
 }
 
 /// The request with the compacted messages, as its model can use them.
-fn sendable(app: &App, whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
-    match app.proxy.hides_handles(whole.incoming) {
+fn sendable(proxy: &Proxy, whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
+    match proxy.hides_handles(whole.incoming) {
         true => rendered(whole, &bare(session)),
         false => rendered(whole, session),
     }

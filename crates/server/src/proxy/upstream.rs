@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use thiserror::Error;
+
+use crate::http::ApiError;
 
 /// How long a connection to a provider may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -171,6 +173,24 @@ pub(crate) enum Unreachable {
     Silent,
     /// There is no connection to it.
     Down,
+}
+
+impl From<Unreachable> for ApiError {
+    fn from(unreachable: Unreachable) -> Self {
+        match unreachable {
+            Unreachable::Silent => {
+                let help = "try again; --upstream-timeout sets how long the provider may say nothing";
+                let message = "the provider did not answer in time";
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "upstream-timeout", message, help)
+            }
+            Unreachable::Down => {
+                let help = "check the address of --upstream, and whether the provider runs";
+                let message = "there is no connection to the provider";
+                Self::new(StatusCode::BAD_GATEWAY, "upstream-unreachable", message, help)
+                    .retry_after(Duration::from_secs(1))
+            }
+        }
+    }
 }
 
 /// Sends requests on.

@@ -10,9 +10,8 @@ use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_of};
+use crate::state::Core;
 
 /// Whether a compaction is due.
 #[derive(Debug, Serialize, ToSchema)]
@@ -44,30 +43,31 @@ pub(crate) struct CheckAnswer {
     )
 )]
 pub(crate) async fn check(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<CheckAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant, move |cancellation| {
-        let app = shared;
-        let job = Job::new(&app, &subject, cancellation)?;
-        let mut budget = job.budget.clone();
-        if let Some(tokens) = subject.budget {
-            (budget.window, budget.reserve_output, budget.tool_definitions) = (tokens, 0, 0);
-        }
-        let mut watch = Watch::new(app.runtime.triggers.clone());
-        job.session().log().iter().for_each(|message| watch.push(message));
-        Ok(Json(CheckAnswer {
-            format: job.loaded.format.to_string(),
-            check: watch.check(&budget, job.ledger.total(), None),
-            window_tokens: budget.window,
-            reserve_output_tokens: budget.reserve_output,
-            tool_definition_tokens: budget.tool_definitions,
-            counter: job.engine.counter.name().to_owned(),
-            exact: job.engine.counter.is_exact(),
-        }))
-    })
-    .await?
+    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant, move |cancellation| {
+            let core = shared;
+            let job = Job::new(&core, &subject, cancellation)?;
+            let mut budget = job.budget.clone();
+            if let Some(tokens) = subject.budget {
+                (budget.window, budget.reserve_output, budget.tool_definitions) = (tokens, 0, 0);
+            }
+            let mut watch = Watch::new(core.runtime.triggers.clone());
+            job.session().log().iter().for_each(|message| watch.push(message));
+            Ok(Json(CheckAnswer {
+                format: job.loaded.format.to_string(),
+                check: watch.check(&budget, job.ledger.total(), None),
+                window_tokens: budget.window,
+                reserve_output_tokens: budget.reserve_output,
+                tool_definition_tokens: budget.tool_definitions,
+                counter: job.engine.counter.name().to_owned(),
+                exact: job.engine.counter.is_exact(),
+            }))
+        })
+        .await?
 }

@@ -10,11 +10,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::job::{Job, Subject, account, refused, status_name};
+use super::job::{Job, Subject, account};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_of, refused, status_name};
+use crate::state::Core;
 
 /// A compaction that was made.
 #[derive(Debug, Serialize, ToSchema)]
@@ -72,39 +71,40 @@ pub(crate) struct PreviewAnswer {
     )
 )]
 pub(crate) async fn compact(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<CompactAnswer>, ApiError> {
-    let mut subject: Subject = json_of(request, &app.settings.limits).await?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant.clone(), move |cancellation| {
-        let app = shared;
-        let job = Job::new(&app, &subject, cancellation)?;
-        let mut archive = MemoryArchive::new();
-        let draft = match subject.draft.take() {
-            Some(given) => edited(&job, given, &subject)?,
-            None if !subject.summaries.is_empty() => {
-                let help = "preview the request and send its draft too";
-                return Err(ApiError::bad("bad-request", "`summaries` needs `draft`", help));
-            }
-            None => job.draft(&mut archive)?,
-        };
-        let report = draft.report.clone();
-        account(&app, &caller.tenant, &report, &archive);
-        refused(&report)?;
-        let request = if draft.epoch().is_some() { job.make(draft)? } else { subject.request };
-        Ok(Json(CompactAnswer {
-            status: status_name(report.status),
-            format: job.loaded.format.to_string(),
-            tokens_before: report.tokens_before,
-            tokens_after: report.tokens_after,
-            request,
-            report,
-            warnings: job.loaded.warnings.iter().map(|warning| warning.message.clone()).collect(),
-        }))
-    })
-    .await?
+    let mut subject: Subject = json_of(request, &core.settings.limits).await?;
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant.clone(), move |cancellation| {
+            let core = shared;
+            let job = Job::new(&core, &subject, cancellation)?;
+            let mut archive = MemoryArchive::new();
+            let draft = match subject.draft.take() {
+                Some(given) => edited(&job, given, &subject)?,
+                None if !subject.summaries.is_empty() => {
+                    let help = "preview the request and send its draft too";
+                    return Err(ApiError::bad("bad-request", "`summaries` needs `draft`", help));
+                }
+                None => job.draft(&mut archive)?,
+            };
+            let report = draft.report.clone();
+            account(&core, &caller.tenant, &report, &archive);
+            refused(&report)?;
+            let request = if draft.epoch().is_some() { job.make(draft)? } else { subject.request };
+            Ok(Json(CompactAnswer {
+                status: status_name(report.status),
+                format: job.loaded.format.to_string(),
+                tokens_before: report.tokens_before,
+                tokens_after: report.tokens_after,
+                request,
+                report,
+                warnings: job.loaded.warnings.iter().map(|warning| warning.message.clone()).collect(),
+            }))
+        })
+        .await?
 }
 
 /// A draft that came back, with its edited summaries.
@@ -126,31 +126,32 @@ fn edited(job: &Job, mut draft: Draft, subject: &Subject) -> Result<Draft, ApiEr
     )
 )]
 pub(crate) async fn preview(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<PreviewAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant.clone(), move |cancellation| {
-        let app = shared;
-        let job = Job::new(&app, &subject, cancellation)?;
-        let mut archive = MemoryArchive::new();
-        let draft = job.draft(&mut archive)?;
-        // What a draft names can be retrieved: it may be made without being worked out again.
-        if draft.epoch().is_some() {
-            let items = archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone()));
-            app.archives.keep(&caller.tenant, items);
-        }
-        Ok(Json(PreviewAnswer {
-            status: status_name(draft.report.status),
-            format: job.loaded.format.to_string(),
-            tokens_before: draft.report.tokens_before,
-            tokens_after: draft.report.tokens_after,
-            report: draft.report.clone(),
-            summaries: draft.summaries(),
-            draft,
-        }))
-    })
-    .await?
+    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant.clone(), move |cancellation| {
+            let core = shared;
+            let job = Job::new(&core, &subject, cancellation)?;
+            let mut archive = MemoryArchive::new();
+            let draft = job.draft(&mut archive)?;
+            // What a draft names can be retrieved: it may be made without being worked out again.
+            if draft.epoch().is_some() {
+                let items = archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone()));
+                core.archives.keep(&caller.tenant, items);
+            }
+            Ok(Json(PreviewAnswer {
+                status: status_name(draft.report.status),
+                format: job.loaded.format.to_string(),
+                tokens_before: draft.report.tokens_before,
+                tokens_after: draft.report.tokens_after,
+                report: draft.report.clone(),
+                summaries: draft.summaries(),
+                draft,
+            }))
+        })
+        .await?
 }

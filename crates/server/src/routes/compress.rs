@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::job::{Job, Subject, account, status_name};
+use super::job::{Job, Subject, account};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_of, status_name};
+use crate::state::Core;
 
 /// Messages to make smaller. Fields of other services that mean nothing here are passed over.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -60,55 +59,56 @@ pub(crate) struct CompressAnswer {
     )
 )]
 pub(crate) async fn compress(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<CompressAnswer>, ApiError> {
-    let request: CompressRequest = json_of(request, &app.settings.limits).await?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant.clone(), move |cancellation| {
-        let app = shared;
-        let known = |model: &String| app.runtime.budget_for(model).is_ok();
-        let subject = Subject {
-            request: request.messages,
-            format: None,
-            budget: request.token_budget,
-            window: None,
-            model: request.model.filter(known),
-            target: None,
-            focus: None,
-            task: None,
-            chain: None,
-            mode: None,
-            draft: None,
-            summaries: Vec::new(),
-        };
-        let job = Job::new(&app, &subject, cancellation)?;
-        let mut archive = MemoryArchive::new();
-        let draft = job.draft(&mut archive)?;
-        let report = draft.report.clone();
-        account(&app, &caller.tenant, &report, &archive);
-        let compacted = report.status.is_compaction();
-        let messages = if compacted { messages_of(job.make(draft)?)? } else { subject.request };
-        let mut transforms: Vec<String> = Vec::new();
-        let mut hashes: Vec<String> = Vec::new();
-        for edit in &report.edits {
-            let (strategy, handle) = (edit.strategy.to_string(), edit.recall.as_ref().map(ToString::to_string));
-            transforms.extend((!transforms.contains(&strategy)).then_some(strategy));
-            hashes.extend(handle.filter(|handle| !hashes.contains(handle)));
-        }
-        Ok(Json(CompressAnswer {
-            messages,
-            tokens_before: report.tokens_before,
-            tokens_after: report.tokens_after,
-            tokens_saved: report.tokens_before.saturating_sub(report.tokens_after),
-            compression_ratio: f64::from(report.tokens_after.max(1)) / f64::from(report.tokens_before.max(1)),
-            transforms_applied: transforms,
-            ccr_hashes: hashes,
-            status: status_name(report.status),
-        }))
-    })
-    .await?
+    let request: CompressRequest = json_of(request, &core.settings.limits).await?;
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant.clone(), move |cancellation| {
+            let core = shared;
+            let known = |model: &String| core.runtime.budget_for(model).is_ok();
+            let subject = Subject {
+                request: request.messages,
+                format: None,
+                budget: request.token_budget,
+                window: None,
+                model: request.model.filter(known),
+                target: None,
+                focus: None,
+                task: None,
+                chain: None,
+                mode: None,
+                draft: None,
+                summaries: Vec::new(),
+            };
+            let job = Job::new(&core, &subject, cancellation)?;
+            let mut archive = MemoryArchive::new();
+            let draft = job.draft(&mut archive)?;
+            let report = draft.report.clone();
+            account(&core, &caller.tenant, &report, &archive);
+            let compacted = report.status.is_compaction();
+            let messages = if compacted { messages_of(job.make(draft)?)? } else { subject.request };
+            let mut transforms: Vec<String> = Vec::new();
+            let mut hashes: Vec<String> = Vec::new();
+            for edit in &report.edits {
+                let (strategy, handle) = (edit.strategy.to_string(), edit.recall.as_ref().map(ToString::to_string));
+                transforms.extend((!transforms.contains(&strategy)).then_some(strategy));
+                hashes.extend(handle.filter(|handle| !hashes.contains(handle)));
+            }
+            Ok(Json(CompressAnswer {
+                messages,
+                tokens_before: report.tokens_before,
+                tokens_after: report.tokens_after,
+                tokens_saved: report.tokens_before.saturating_sub(report.tokens_after),
+                compression_ratio: f64::from(report.tokens_after.max(1)) / f64::from(report.tokens_before.max(1)),
+                transforms_applied: transforms,
+                ccr_hashes: hashes,
+                status: status_name(report.status),
+            }))
+        })
+        .await?
 }
 
 /// The list alone: a system prompt that has no place in it stays where the caller has it.

@@ -13,9 +13,8 @@ use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_of};
+use crate::state::Core;
 
 /// How many of the largest messages are listed.
 const LISTED: usize = 10;
@@ -70,13 +69,15 @@ pub(crate) struct LargeMessage {
     )
 )]
 pub(crate) async fn inspect(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<InspectAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &app.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant, move |cancellation| Ok(Json(answer(&Job::new(&shared, &subject, cancellation)?)))).await?
+    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant, move |cancellation| Ok(Json(answer(&Job::new(&shared, &subject, cancellation)?))))
+        .await?
 }
 
 fn answer(job: &Job) -> InspectAnswer {

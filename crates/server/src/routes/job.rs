@@ -1,20 +1,19 @@
 //! What compactions by request have in common: the request as it came, and what it asks for.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Chain, Draft, EngineError, Ledger, Mode, block_on};
-use epitome::formats::{Format, Loaded, Profile, ReadOptions, read, write};
+use epitome::formats::{Loaded, write};
 use epitome::session::Trigger;
 use epitome::strategy::{Cancellation, TaskKind};
-use epitome::{Engine, MemoryArchive, Report, Request, Session, Status};
+use epitome::{Engine, MemoryArchive, Report, Request, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, NO_SUMMARY_HELP};
-use crate::guard::parts;
-use crate::state::{App, Failed};
+use crate::http::{ApiError, NO_SUMMARY_HELP, provider_format, read_request, status_name};
+use crate::state::Core;
+use crate::turns::WorkFailure;
 
 /// What is to be looked at: a request as a provider would get it, and how much room it has.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -91,16 +90,16 @@ pub(crate) struct Wishes {
 
 impl Job {
     /// Reads what is to be looked at. Linear in the request.
-    pub(crate) fn new(app: &App, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
+    pub(crate) fn new(core: &Core, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
-        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, app.settings.limits.parts)?;
-        let engine = app.engine(loaded.format);
+        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
+        let engine = core.engine(loaded.format);
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: Wishes = serde_json::from_str(subject.request.get()).unwrap_or_default();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
-        let budget = Budget { tool_definitions: tools, ..budget_of(app, subject, wishes.model.as_deref())? };
-        let mut request = request_of(app, subject, &budget)?;
+        let budget = Budget { tool_definitions: tools, ..budget_of(core, subject, wishes.model.as_deref())? };
+        let mut request = request_of(core, subject, &budget)?;
         request.cancellation = cancellation.clone();
         Ok(Self { loaded, engine, ledger, budget, request })
     }
@@ -144,49 +143,13 @@ pub(crate) fn written(loaded: &Loaded, session: &Session) -> Result<Box<RawValue
 fn not_compacted(error: EngineError) -> ApiError {
     if matches!(error, EngineError::Cancelled) {
         // Nobody hears it: whoever waited is gone, or was told when the time was over.
-        return Failed::TimedOut.into();
+        return WorkFailure::TimedOut.into();
     }
     ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), NO_SUMMARY_HELP)
 }
 
-/// 413 for what has too many parts.
-pub(crate) fn too_many_parts(what: &str, most: usize) -> ApiError {
-    let message = format!("{what} has more than {most} messages, blocks and calls");
-    let help = "send less, or raise --max-parts";
-    ApiError::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, "too-many-parts", message, help)
-}
-
-/// Reads one request in a provider's format.
-pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: usize) -> Result<Loaded, ApiError> {
-    if parts::are_too_many(&bytes, most_parts) {
-        return Err(too_many_parts("the request", most_parts));
-    }
-    let help =
-        "send a request of openai-chat, openai-responses or anthropic; `format` says which where it is not recognised";
-    let loaded = read(bytes, ReadOptions { format, strict: true, ..ReadOptions::default() })
-        .map_err(|error| ApiError::bad("unreadable-request", error.to_string(), help))?;
-    if Profile::of(loaded.format).is_none() {
-        let message = format!("this is a session of {}, and not a request to a provider", loaded.format);
-        return Err(ApiError::bad("not-a-request", message, help));
-    }
-    if loaded.sessions.len() != 1 {
-        let message = format!("there are {} requests in it", loaded.sessions.len());
-        return Err(ApiError::bad("several-requests", message, "send one at a time"));
-    }
-    Ok(loaded)
-}
-
-/// A provider's format by name.
-pub(crate) fn provider_format(name: &str) -> Result<Format, ApiError> {
-    let format = Format::from_str(name).ok().filter(|format| Profile::of(*format).is_some());
-    format.ok_or_else(|| {
-        let message = format!("`{name}` is no provider's format");
-        ApiError::bad("unknown-format", message, "openai-chat, openai-responses or anthropic")
-    })
-}
-
 /// The budget that a caller gives, or the configuration's.
-fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
+fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
     let positive = |name: &str, value: Option<u32>| match value {
         Some(0) => Err(ApiError::bad("bad-budget", format!("`{name}` is 0"), "give 1 token or more")),
         other => Ok(other),
@@ -194,10 +157,10 @@ fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Bu
     positive("budget", subject.budget)?;
     positive("target", subject.target)?;
     let mut budget = match &subject.model {
-        Some(model) => app.runtime.budget_for(model).map_err(|error| {
+        Some(model) => core.runtime.budget_for(model).map_err(|error| {
             ApiError::bad("unknown-model", error.to_string(), "give `window` or `budget` in tokens instead")
         })?,
-        None => app.budget_of(own_model),
+        None => core.budget_of(own_model),
     };
     if let Some(window) = positive("window", subject.window)? {
         budget.window = window;
@@ -206,7 +169,7 @@ fn budget_of(app: &App, subject: &Subject, own_model: Option<&str>) -> Result<Bu
     Ok(budget)
 }
 
-fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
+fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
     let usable = budget.usable();
     let limit = subject.budget.unwrap_or_else(|| budget.hard.tokens(usable).min(usable));
     let target = subject.budget.unwrap_or_else(|| budget.target.tokens(usable).min(limit));
@@ -215,8 +178,8 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
     request.trigger = Trigger::Manual;
     request.window = subject.budget.is_none().then_some(budget.window);
     request.focus.clone_from(&subject.focus);
-    request.mode = app.runtime.mode;
-    request.chain.clone_from(&app.runtime.fixed);
+    request.mode = core.runtime.mode;
+    request.chain.clone_from(&core.runtime.fixed);
     if let Some(name) = &subject.task {
         let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
         let unknown = || {
@@ -241,7 +204,7 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
         }
     }
     if let Some(names) = &subject.chain {
-        request.chain = Some(chain_of(app, names)?);
+        request.chain = Some(chain_of(core, names)?);
         request.mode = Mode::Fixed;
     }
     if request.mode == Mode::Fixed && request.chain.is_none() {
@@ -250,47 +213,17 @@ fn request_of(app: &App, subject: &Subject, budget: &Budget) -> Result<Request, 
     Ok(request)
 }
 
-fn chain_of(app: &App, names: &[String]) -> Result<Chain, ApiError> {
+fn chain_of(core: &Core, names: &[String]) -> Result<Chain, ApiError> {
     let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-    app.runtime
-        .chain(&names, &app.registry)
+    core.runtime
+        .chain(&names, &core.registry)
         .map_err(|problem| ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is"))
 }
 
-/// How a compaction ended, in a word.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::NoChange => "no-change",
-        Status::Compacted => "compacted",
-        Status::Hollow => "hollow",
-        Status::Infeasible => "infeasible",
-        Status::RolledBack => "rolled-back",
-    }
-}
-
-/// The error for a compaction that could not be made; nothing where it was.
-pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
-    let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
-    match report.status {
-        Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
-        Status::Infeasible => {
-            let floor = report.floor.as_ref().map_or(0, |floor| floor.tokens);
-            let message = format!("{} tokens cannot be met: what must stay takes {floor}", report.budget);
-            let help = "the report's `floor` says what it is; give a larger budget or a shorter system prompt";
-            Err(ApiError::new(status, "infeasible", message, help).with_report(report.clone()))
-        }
-        Status::RolledBack => {
-            let help = "the report's `quality` says what would have been lost; ask for less, or lower [quality]";
-            let message = "too little would have been kept";
-            Err(ApiError::new(status, "rolled-back", message, help).with_report(report.clone()))
-        }
-    }
-}
-
 /// Tells the metrics, and keeps what left for the tenant to retrieve.
-pub(crate) fn account(app: &App, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
-    app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+pub(crate) fn account(core: &Core, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
+    core.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
     if report.status.is_compaction() {
-        app.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
+        core.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
     }
 }

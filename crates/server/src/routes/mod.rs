@@ -1,4 +1,4 @@
-//! The routes, one file each.
+//! Compactions for runtimes that keep their own history: one file each.
 
 pub(crate) mod check;
 pub(crate) mod compact;
@@ -6,87 +6,23 @@ pub(crate) mod compress;
 pub(crate) mod inspect;
 pub(crate) mod job;
 pub(crate) mod retrieve;
-pub(crate) mod status;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 
-use crate::error::ApiError;
-use crate::state::App;
-use crate::{agents, channels, console, mcp, memories, proxy, sessions};
-
-/// Every route with its own pattern: what the log and the metrics name.
-pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    PATHS.iter().chain(&sessions::PATHS).chain(&console::PATHS).chain(&mcp::PATHS).copied()
-}
-
-/// The routes that this module and small ones have. A test holds them against the OpenAPI document.
-const PATHS: [&str; 17] = [
-    "/v1/compact",
-    "/v1/preview",
-    "/v1/check",
-    "/v1/inspect",
-    "/v1/compress",
-    "/v1/retrieve",
-    "/v1/retrieve/{hash}",
-    "/v1/agents",
-    "/v1/agents/{name}",
-    "/v1/channels",
-    "/v1/channels/{name}",
-    "/v1/memories",
-    "/v1/memories/{id}",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/openapi.json",
-];
-
-/// The routes that are described in the OpenAPI document.
-#[cfg(test)]
-pub(crate) fn described() -> impl Iterator<Item = &'static str> {
-    PATHS.iter().chain(&sessions::PATHS).copied()
-}
+use crate::state::Core;
 
 /// The routes.
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(crate) fn router(core: Arc<Core>) -> Router {
     Router::new()
-        .route("/v1/compact", only(post(compact::compact)))
-        .route("/v1/preview", only(post(compact::preview)))
-        .route("/v1/check", only(post(check::check)))
-        .route("/v1/inspect", only(post(inspect::inspect)))
-        .route("/v1/compress", only(post(compress::compress)))
-        .route("/v1/retrieve", only(post(retrieve::by_body)))
-        .route("/v1/retrieve/{hash}", only(get(retrieve::by_path)))
-        .route("/healthz", only(get(status::alive)))
-        .route("/readyz", only(get(status::ready)))
-        .route("/metrics", only(get(status::metrics)))
-        .route("/openapi.json", only(get(status::openapi)))
-        .merge(agents::router())
-        .merge(channels::router())
-        .merge(memories::router())
-        .merge(sessions::router())
-        .merge(console::router())
-        .merge(mcp::router())
-        .fallback(proxy::proxy)
-}
-
-/// A route that answers other methods in JSON too.
-pub(crate) fn only(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
-    route.fallback(wrong_method)
-}
-
-async fn wrong_method() -> Response {
-    let help = "GET /openapi.json lists the routes with their methods";
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    ApiError::new(status, "wrong-method", "this route takes another method", help).into_response()
-}
-
-/// The answer to a path that is nobody's.
-pub(crate) fn no_route() -> ApiError {
-    let help = "GET /openapi.json lists the routes; with --upstream other paths are a provider's";
-    ApiError::new(StatusCode::NOT_FOUND, "no-route", "there is no such route", help)
+        .route("/v1/compact", post(compact::compact))
+        .route("/v1/preview", post(compact::preview))
+        .route("/v1/check", post(check::check))
+        .route("/v1/inspect", post(inspect::inspect))
+        .route("/v1/compress", post(compress::compress))
+        .route("/v1/retrieve", post(retrieve::by_body))
+        .route("/v1/retrieve/{hash}", get(retrieve::by_path))
+        .with_state(core)
 }

@@ -12,12 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::job::provider_format;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::{InPath, InQuery};
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of, provider_format};
+use crate::state::Core;
 
 /// Lines that a search gives at most.
 const MOST_LINES: usize = 50;
@@ -92,12 +89,12 @@ pub(crate) struct FoundLine {
     )
 )]
 pub(crate) async fn by_path(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     InPath(hash): InPath<String>,
     InQuery(how): InQuery<How>,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
-    retrieve(app, caller, hash, how).await
+    retrieve(core, caller, hash, how).await
 }
 
 /// The same with the handle in the body.
@@ -109,46 +106,47 @@ pub(crate) async fn by_path(
     )
 )]
 pub(crate) async fn by_body(
-    State(app): State<Arc<App>>,
+    State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
-    let request: RetrieveRequest = json_of(request, &app.settings.limits).await?;
-    retrieve(app, caller, request.hash, How { query: request.query, format: request.format }).await
+    let request: RetrieveRequest = json_of(request, &core.settings.limits).await?;
+    retrieve(core, caller, request.hash, How { query: request.query, format: request.format }).await
 }
 
-async fn retrieve(app: Arc<App>, caller: Caller, hash: String, how: How) -> Result<Json<RetrieveAnswer>, ApiError> {
+async fn retrieve(core: Arc<Core>, caller: Caller, hash: String, how: How) -> Result<Json<RetrieveAnswer>, ApiError> {
     let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
-    let found = app.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
+    let found = core.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
         let help = "it was never stored for this tenant, or forgotten since: --archive-size sets how much is kept";
         let status = axum::http::StatusCode::NOT_FOUND;
         ApiError::new(status, "unknown-hash", "nothing is stored under this handle", help)
     })?;
-    let shared = Arc::clone(&app);
-    app.work(&caller.tenant, move |_| {
-        let counter = &*shared.runtime.counter;
-        let (kind, content, tokens, items, messages) = match &found.item {
-            Archived::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
-            Archived::Messages(messages) => {
-                let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
-                let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
-                ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
-            }
-        };
-        let results = how.query.as_deref().map(|query| search(&content, query));
-        Ok(Json(RetrieveAnswer {
-            hash: hash.trim().to_owned(),
-            kind,
-            count: results.as_ref().map(|(_, count)| *count),
-            results: results.map(|(lines, _)| lines),
-            original_content: content,
-            original_tokens: tokens,
-            original_item_count: items,
-            messages,
-            retrieval_count: found.retrievals,
-        }))
-    })
-    .await?
+    let shared = Arc::clone(&core);
+    core.turns
+        .run(&caller.tenant, move |_| {
+            let counter = &*shared.runtime.counter;
+            let (kind, content, tokens, items, messages) = match &found.item {
+                Archived::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
+                Archived::Messages(messages) => {
+                    let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
+                    let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
+                    ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
+                }
+            };
+            let results = how.query.as_deref().map(|query| search(&content, query));
+            Ok(Json(RetrieveAnswer {
+                hash: hash.trim().to_owned(),
+                kind,
+                count: results.as_ref().map(|(_, count)| *count),
+                results: results.map(|(lines, _)| lines),
+                original_content: content,
+                original_tokens: tokens,
+                original_item_count: items,
+                messages,
+                retrieval_count: found.retrievals,
+            }))
+        })
+        .await?
 }
 
 /// The lines that hold every word, and how many there are.

@@ -1,30 +1,22 @@
 //! Sessions in memory that nobody works on at the moment.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::desk::Key;
+use super::key::Key;
 use super::opened::Opened;
+use crate::weighed_lru::WeighedLru;
 
 /// Sessions that are held in memory, within bounds. What was used least recently is forgotten first: the store has it.
 #[derive(Debug)]
 pub(super) struct Cache {
     most: usize,
     most_bytes: usize,
-    known: Mutex<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    sessions: HashMap<Key, (Opened, u64)>,
-    by_use: BTreeMap<u64, Key>,
-    clock: u64,
-    bytes: usize,
+    sessions: Mutex<WeighedLru<Key, Opened>>,
 }
 
 impl Cache {
     pub(super) fn new(most: usize, most_bytes: usize) -> Self {
-        Self { most, most_bytes, known: Mutex::default() }
+        Self { most, most_bytes, sessions: Mutex::default() }
     }
 
     /// Takes a session out, to be worked on. Whoever does not [`put`](Self::put) it back has it forgotten.
@@ -34,20 +26,15 @@ impl Cache {
 
     /// Puts a session in, as it is stored.
     pub(super) fn put(&self, key: &Key, session: Opened) {
-        let mut known = self.lock();
-        known.remove(key);
-        known.clock += 1;
-        let used = known.clock;
-        known.bytes += session.bytes();
-        known.by_use.insert(used, key.clone());
-        known.sessions.insert(key.clone(), (session, used));
-        let mut forgotten = Vec::new();
-        while known.sessions.len() > self.most || known.bytes > self.most_bytes {
-            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
-            let oldest = oldest.clone();
-            forgotten.extend(known.remove(&oldest));
+        let mut sessions = self.lock();
+        let bytes = session.bytes();
+        let mut forgotten = Vec::from_iter(sessions.remove(key));
+        sessions.insert(key.clone(), session, bytes);
+        while sessions.len() > self.most || sessions.bytes() > self.most_bytes {
+            let Some((_, oldest)) = sessions.pop() else { break };
+            forgotten.push(oldest);
         }
-        drop(known);
+        drop(sessions);
         // Large sessions take their time to be dropped; nobody waits for it.
         if let Ok(threads) = tokio::runtime::Handle::try_current()
             && !forgotten.is_empty()
@@ -58,21 +45,12 @@ impl Cache {
 
     /// Sessions and their bytes.
     pub(super) fn size(&self) -> (usize, usize) {
-        let known = self.lock();
-        (known.sessions.len(), known.bytes)
+        let sessions = self.lock();
+        (sessions.len(), sessions.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        // The maps are whole between any two statements that can panic.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Known {
-    fn remove(&mut self, key: &Key) -> Option<Opened> {
-        let (session, used) = self.sessions.remove(key)?;
-        self.by_use.remove(&used);
-        self.bytes = self.bytes.saturating_sub(session.bytes());
-        Some(session)
+    fn lock(&self) -> MutexGuard<'_, WeighedLru<Key, Opened>> {
+        // The map is whole between any two statements that can panic.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,10 +9,11 @@ use utoipa::ToSchema;
 
 use super::compact::{Ask, Compacted, compact_now};
 use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
-use super::{context, schema};
+use super::open::context_of;
+use super::schema;
+use super::state::Sessions;
 use crate::auth::Caller;
-use crate::error::ApiError;
-use crate::state::App;
+use crate::http::ApiError;
 
 /// What has come of a command: the one field of its kind.
 #[derive(Debug, Default, Serialize, ToSchema)]
@@ -57,14 +58,14 @@ pub(super) fn of(message: &Message) -> Result<Option<Command>, ApiError> {
 
 /// Runs a command on a session.
 pub(super) async fn run(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     command: Command,
 ) -> Result<CommandResult, ApiError> {
     match command {
         Command::Compact { focus } => {
-            let compacted = compact_now(app, caller, id, Ask::focused(focus)).await?;
+            let compacted = compact_now(sessions, caller, id, Ask::focused(focus)).await?;
             let report = &compacted.report;
             let text = match compacted.epoch {
                 Some(epoch) => format!(
@@ -79,12 +80,12 @@ pub(super) async fn run(
             Ok(CommandResult { name: "compact", text, compacted: Some(compacted), ..CommandResult::default() })
         }
         Command::Undo { epoch } => {
-            let undone = undo_now(app, caller, id, UndoAsk { epoch }).await?;
+            let undone = undo_now(sessions, caller, id, UndoAsk { epoch }).await?;
             let text = format!("Compaction {} is undone.", undone.epoch);
             Ok(CommandResult { name: "undo", text, undone: Some(undone), ..CommandResult::default() })
         }
         Command::History => {
-            let history = history_now(app, caller, id).await?;
+            let history = history_now(sessions, caller, id).await?;
             let text = match history.count() {
                 1 => "1 compaction.".to_owned(),
                 count => format!("{count} compactions."),
@@ -92,12 +93,12 @@ pub(super) async fn run(
             Ok(CommandResult { name: "history", text, history: Some(history), ..CommandResult::default() })
         }
         Command::Recall { handle } => {
-            let recalled = recall_now(app, caller, id, handle).await?;
+            let recalled = recall_now(sessions, caller, id, handle).await?;
             let text = recalled.told();
             Ok(CommandResult { name: "recall", text, recalled: Some(recalled), ..CommandResult::default() })
         }
         Command::Context => {
-            let context = context(app, &caller.tenant, id).await?;
+            let context = context_of(sessions, caller, id).await?;
             let text = format!(
                 "{} of {} tokens ({:.0} %); a compaction is suggested at {:.0} %.",
                 context.used_tokens, context.max_tokens, context.percent, context.threshold_percent

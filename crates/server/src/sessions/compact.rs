@@ -16,16 +16,15 @@ use utoipa::{IntoParams, ToSchema};
 use super::drafts::{Found, Previewed};
 use super::failure::{live, stale, waited_too_long};
 use super::history::shown;
-use super::input::{SessionId, json_or_default};
+use super::input::SessionId;
+use super::key::Key;
 use super::open::{Changed, Operation, change, read};
 use super::opened::Opened;
-use super::{Key, create, schema};
+use super::state::Sessions;
+use super::{create, schema};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
-use crate::routes::job::{EditedSummary, refused, status_name};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InQuery, json_of, json_or_default, refused, status_name};
+use crate::routes::job::EditedSummary;
 
 /// The longest focus, in characters.
 const LONGEST_FOCUS: usize = 4_000;
@@ -55,7 +54,7 @@ impl Ask {
     }
 
     /// The compaction of a session that is asked for.
-    fn compaction(&self, app: &App, opened: &Opened) -> Result<Compaction, ApiError> {
+    fn compaction(&self, sessions: &Sessions, opened: &Opened) -> Result<Compaction, ApiError> {
         let mut compaction = Compaction { target: self.target, ..Compaction::default() };
         if self.target == Some(0) {
             return Err(ApiError::bad("bad-budget", "`target` is 0", "give 1 token or more"));
@@ -78,7 +77,7 @@ impl Ask {
             if names.is_empty() {
                 return Err(ApiError::bad("unknown-chain", "`chain` is empty", "name a strategy, or leave it out"));
             }
-            let chain = opened.runtime.chain(&names, &app.registry);
+            let chain = opened.runtime.chain(&names, &sessions.core.registry);
             compaction.chain = Some(chain.map_err(|problem| {
                 ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is")
             })?);
@@ -117,13 +116,16 @@ pub(super) fn newest(live: &LiveSession, epochs_before: u32) -> Option<u32> {
 }
 
 /// An error for a compaction that could not be made, which the metrics are told of.
-pub(super) fn made(app: &App, report: &Report) -> Result<(), ApiError> {
-    refused(report).inspect_err(|_| app.metrics.compaction(status_name(report.status), 0))
+pub(super) fn made(sessions: &Sessions, report: &Report) -> Result<(), ApiError> {
+    refused(report).inspect_err(|_| sessions.core.metrics.compaction(status_name(report.status), 0))
 }
 
 /// Tells the metrics of a compaction that is stored.
-pub(super) fn account(app: &App, report: &Report) {
-    app.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+pub(super) fn account(sessions: &Sessions, report: &Report) {
+    sessions
+        .core
+        .metrics
+        .compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
 }
 
 /// Compacts at once.
@@ -132,11 +134,11 @@ struct Compact(Ask);
 impl Operation for Compact {
     type Output = (Report, Option<u32>);
 
-    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
-        let compaction = self.0.compaction(app, opened)?;
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+        let compaction = self.0.compaction(sessions, opened)?;
         let before = opened.live.session().next_epoch();
         let report = opened.live.compact(&compaction).await.map_err(live)?;
-        made(app, &report)?;
+        made(sessions, &report)?;
         Ok((report, newest(&opened.live, before)))
     }
 
@@ -144,8 +146,8 @@ impl Operation for Compact {
         true
     }
 
-    fn stored(&self, app: &App, (report, _): &Self::Output) {
-        account(app, report);
+    fn stored(&self, sessions: &Sessions, (report, _): &Self::Output) {
+        account(sessions, report);
     }
 
     const IS_COMPACTION: bool = true;
@@ -165,18 +167,23 @@ impl Operation for Compact {
     )
 )]
 pub(crate) async fn compact(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<Compacted>, ApiError> {
-    let ask = json_or_default(request, &app.settings.limits).await?;
-    compact_now(&app, &caller, &id, ask).await.map(Json)
+    let ask = json_or_default(request, &sessions.core.settings.limits).await?;
+    compact_now(&sessions, &caller, &id, ask).await.map(Json)
 }
 
 /// The same for whoever has read the request.
-pub(super) async fn compact_now(app: &Arc<App>, caller: &Caller, id: &str, ask: Ask) -> Result<Compacted, ApiError> {
-    Ok(Compacted::new(change(app, caller, id, Compact(ask)).await?))
+pub(super) async fn compact_now(
+    sessions: &Arc<Sessions>,
+    caller: &Caller,
+    id: &str,
+    ask: Ask,
+) -> Result<Compacted, ApiError> {
+    Ok(Compacted::new(change(sessions, caller, id, Compact(ask)).await?))
 }
 
 /// What a preview is to show.
@@ -227,17 +234,17 @@ pub(crate) struct Preview {
     )
 )]
 pub(crate) async fn preview(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     InQuery(show): InQuery<Show>,
     request: Request,
 ) -> Result<Json<Preview>, ApiError> {
-    let ask: Ask = json_or_default(request, &app.settings.limits).await?;
-    let key = app.sessions()?.key(&caller, &id)?;
-    let shared = Arc::clone(&app);
+    let ask: Ask = json_or_default(request, &sessions.core.settings.limits).await?;
+    let key = sessions.key(&caller, &id)?;
+    let shared = Arc::clone(&sessions);
     // On a copy: the session goes on meanwhile.
-    let copied = read(&app, &caller, &id, move |seen| {
+    let copied = read(&sessions, &caller, &id, move |seen| {
         if seen.running {
             return Err(running());
         }
@@ -247,20 +254,20 @@ pub(crate) async fn preview(
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
         // What a model is paid for a preview counts too.
-        copy.count_into(Arc::clone(&shared.metrics.kept));
+        copy.count_into(Arc::clone(&shared.core.metrics.kept));
         Ok((copy, compaction))
     });
     let (mut copy, compaction) = copied.await?;
-    let shared = Arc::clone(&app);
+    let shared = Arc::clone(&sessions);
     let cancellation = Cancellation::new();
     copy.cancel_by(cancellation.clone());
-    let work = app.in_turns(&caller.tenant, &cancellation, async move {
+    let work = sessions.core.turns.run_future(&caller.tenant, &cancellation, async move {
         let draft = copy.preview(&compaction).await.map_err(live)?;
         let views = show.messages.then(|| views(copy.session(), &draft));
         let previewed = keep(&shared, &key, &copy, draft)?;
         Ok::<_, ApiError>(answer(&previewed, views))
     });
-    let worked = tokio::time::timeout(app.settings.limits.session_timeout, work).await;
+    let worked = tokio::time::timeout(sessions.core.settings.limits.session_timeout, work).await;
     let given_up = || waited_too_long("the preview took too long", "nothing was changed; try again");
     Ok(Json(worked.map_err(|_| given_up())???))
 }
@@ -300,10 +307,10 @@ fn answer(previewed: &Previewed, views: Option<(Vec<StoredMessage>, Vec<StoredMe
 }
 
 /// Keeps a draft, with what it takes out of the context of the session that it was made from.
-pub(super) fn keep(app: &App, key: &Key, session: &LiveSession, draft: Draft) -> Result<Previewed, ApiError> {
+pub(super) fn keep(sessions: &Sessions, key: &Key, session: &LiveSession, draft: Draft) -> Result<Previewed, ApiError> {
     let handles = draft.epoch().into_iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.as_ref());
     let items: Vec<Archived> = handles.filter_map(|handle| session.recall(handle).ok().flatten()).collect();
-    Ok(app.sessions()?.drafts.keep(key, Arc::from(create::new_id()?), draft, items))
+    Ok(sessions.drafts.keep(key, Arc::from(create::new_id()?), draft, items))
 }
 
 /// A preview to be made.
@@ -326,7 +333,7 @@ struct Apply {
 impl Operation for Apply {
     type Output = (Report, Option<u32>);
 
-    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
         let mut draft = Draft::clone(&self.previewed.draft);
         if draft.made_from() != opened.live.session().state_hash() {
             return Err(stale());
@@ -340,12 +347,12 @@ impl Operation for Apply {
         }
         let before = opened.live.session().next_epoch();
         let report = opened.live.apply_previewed(draft).await.map_err(live)?;
-        made(app, &report)?;
+        made(sessions, &report)?;
         Ok((report, newest(&opened.live, before)))
     }
 
-    fn stored(&self, app: &App, (report, _): &Self::Output) {
-        account(app, report);
+    fn stored(&self, sessions: &Sessions, (report, _): &Self::Output) {
+        account(sessions, report);
     }
 
     const IS_COMPACTION: bool = true;
@@ -364,13 +371,12 @@ impl Operation for Apply {
     )
 )]
 pub(crate) async fn apply(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<Compacted>, ApiError> {
-    let ask: ApplyAsk = json_of(request, &app.settings.limits).await?;
-    let sessions = app.sessions()?;
+    let ask: ApplyAsk = json_of(request, &sessions.core.settings.limits).await?;
     let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
     let previewed = match sessions.drafts.find(&key, &ask.draft) {
@@ -382,5 +388,5 @@ pub(crate) async fn apply(
         }
     };
     let apply = Apply { previewed, summaries: ask.summaries };
-    Ok(Json(Compacted::new(change(&app, &caller, &id, apply).await?)))
+    Ok(Json(Compacted::new(change(&sessions, &caller, &id, apply).await?)))
 }

@@ -17,18 +17,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::Key;
-use super::input::{check_id, check_name, check_title, messages_of, read_messages};
+use super::input::{check_id, check_title, messages_of, read_messages};
+use super::key::Key;
 use super::list::SessionAnswer;
 use super::open::read_at;
 use super::opened::{Opened, Settled};
+use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::{body_of, json_of, parts};
-use crate::routes::job::{Wishes, too_many_parts};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InQuery, body_of, check_name, json_of, parts, too_many_parts};
+use crate::routes::job::Wishes;
 
 /// Sessions that one file may bring.
 const MOST_SESSIONS: usize = 1_000;
@@ -78,39 +76,40 @@ pub(crate) struct NewSession {
     )
 )]
 pub(crate) async fn create(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<(StatusCode, Json<SessionAnswer>), ApiError> {
-    let mut new: NewSession = json_of(request, &app.settings.limits).await?;
+    let mut new: NewSession = json_of(request, &sessions.core.settings.limits).await?;
     if let Some(title) = &new.title {
         check_title(title)?;
     }
     new.id.as_deref().map_or(Ok(()), check_id)?;
     new.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
     let (given, format) = (new.request.take(), new.format.take());
-    let settings = settings_of(&app, &mut new, given.as_deref());
-    let most_parts = app.settings.limits.parts;
+    let settings = settings_of(&sessions, &mut new, given.as_deref());
+    let most_parts = sessions.core.settings.limits.parts;
     let begin = move |_: &Cancellation| match given {
         Some(given) => begun(&given, format.as_deref(), most_parts),
         None => Ok(Session::new()),
     };
-    let session = app.work(&caller.tenant, begin).await??;
+    let session = sessions.core.turns.run(&caller.tenant, begin).await??;
     let about = About { agent: new.agent, title: new.title, settings };
     let id = new.id.map_or_else(new_id, Ok)?;
-    let key = app.sessions()?.key(&caller, &id)?;
-    let made = make(&app, key, about, session).await?;
+    let key = sessions.key(&caller, &id)?;
+    let made = make(&sessions, key, about, session).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
 /// The settings of a new session. The model of its request counts as the one that it runs on, where nothing else says how
 /// large its window is, and something is known of it.
-fn settings_of(app: &App, new: &mut NewSession, request: Option<&RawValue>) -> Value {
+fn settings_of(sessions: &Sessions, new: &mut NewSession, request: Option<&RawValue>) -> Value {
     let mut settings = new.settings.take();
     let says = |key: &str| settings.as_ref().is_some_and(|settings| settings.contains_key(key));
-    if app.settings.budget_by_model && new.agent.is_none() && !says("runs_on") && !says("window") {
+    if sessions.core.settings.budget_by_model && new.agent.is_none() && !says("runs_on") && !says("window") {
         let wishes = request.and_then(|request| serde_json::from_str::<Wishes>(request.get()).ok());
-        let model = wishes.and_then(|wishes| wishes.model).filter(|model| app.runtime.budget_for(model).is_ok());
+        let model =
+            wishes.and_then(|wishes| wishes.model).filter(|model| sessions.core.runtime.budget_for(model).is_ok());
         if let Some(model) = model {
             settings.get_or_insert_default().insert("runs_on".to_owned(), Value::String(model));
         }
@@ -131,29 +130,30 @@ fn begun(request: &RawValue, format: Option<&str>, most_parts: usize) -> Result<
 
 /// Stores a new session and keeps it in memory.
 pub(super) async fn make(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     key: Key,
     about: About,
     mut session: Session,
 ) -> Result<SessionAnswer, ApiError> {
-    let settled = Settled { runtime: runtime_for(app, &key.0, &about).await?, problem: None };
+    let settled =
+        Settled { runtime: runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?, problem: None };
     session.id = Some(Arc::clone(&key.1));
     let owner = key.0.name();
-    let shared = Arc::clone(app);
+    let shared = Arc::clone(sessions);
     let stored = async move {
-        let sessions = shared.sessions()?;
+        let storage = shared.storage()?;
         let mut archive = SessionArchive::new();
-        let created = sessions.store.create_session(&key.0, &key.1, &about, &session, &mut archive).await;
-        let version = created.map_err(|error| sessions.failed(error))?;
-        let info = sessions.info(&key).await?;
-        let times = sessions.store.epoch_times(&key.0, &key.1).await.map_err(|error| sessions.failed(error))?;
+        let created = storage.store.create_session(&key.0, &key.1, &about, &session, &mut archive).await;
+        let version = created.map_err(|error| storage.api_error(error))?;
+        let info = shared.info(&key).await?;
+        let times = storage.store.epoch_times(&key.0, &key.1).await.map_err(|error| storage.api_error(error))?;
         let stored = StoredSession { session, archive, version, about };
-        let opened = Opened::new(&shared, &key, &settled, stored, info.created_at, times);
-        sessions.cache.put(&key, opened);
+        let opened = Opened::new(&shared.core, &key, &settled, stored, info.created_at, times);
+        shared.cache.put(&key, opened);
         Ok::<Key, ApiError>(key)
     };
-    let key = app.in_turns(&owner, &Cancellation::new(), stored).await??;
-    read_at(app, key, |seen| Ok(SessionAnswer::new(seen))).await
+    let key = sessions.core.turns.run_future(&owner, &Cancellation::new(), stored).await??;
+    read_at(sessions, key, |seen| Ok(SessionAnswer::new(seen))).await
 }
 
 /// An id that nobody has.
@@ -201,25 +201,25 @@ pub(crate) struct Imported {
     )
 )]
 pub(crate) async fn import(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     InQuery(how): InQuery<How>,
     request: Request,
 ) -> Result<(StatusCode, Json<Imported>), ApiError> {
-    let sessions = app.sessions()?;
-    let tenant = sessions.tenant(&caller)?;
+    let storage = sessions.storage()?;
+    let tenant = storage.tenant(&caller)?;
     let how = How { agent: how.agent.filter(|it| !it.is_empty()), title: how.title.filter(|it| !it.is_empty()), ..how };
     how.title.as_deref().map_or(Ok(()), check_title)?;
     how.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
     let format = how.format.as_deref().filter(|it| !it.is_empty()).map(any_format).transpose()?;
     let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, &app.settings.limits).await?;
-    let most_parts = app.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
-    let most_bytes = app.settings.limits.body_bytes.saturating_mul(MOST_GROWTH);
+    let body = body_of(body, &parts.headers, &sessions.core.settings.limits).await?;
+    let most_parts = sessions.core.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
+    let most_bytes = sessions.core.settings.limits.body_bytes.saturating_mul(MOST_GROWTH);
     let (files, warnings) =
-        app.work(&caller.tenant, move |_| from_file(&body, format, most_bytes, most_parts)).await??;
+        sessions.core.turns.run(&caller.tenant, move |_| from_file(&body, format, most_bytes, most_parts)).await??;
     // On a task of its own: all or none are made, also when the caller leaves.
-    let (shared, working) = (Arc::clone(&app), sessions.under_way.begin());
+    let (shared, working) = (Arc::clone(&sessions), sessions.under_way.begin());
     let made = tokio::spawn(async move {
         let made = make_all(&shared, tenant, &how, files).await;
         drop(working);
@@ -231,7 +231,7 @@ pub(crate) async fn import(
 
 /// Makes all of these sessions, or none, as far as the store lets us.
 async fn make_all(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     tenant: Tenant,
     how: &How,
     files: Vec<Session>,
@@ -247,14 +247,14 @@ async fn make_all(
         let about = About { agent: how.agent.clone(), title, settings: Value::Null };
         let key: Key = (tenant.clone(), Arc::from(new_id()?));
         begun.push(key.clone());
-        match make(app, key, about, session).await {
+        match make(sessions, key, about, session).await {
             Ok(answer) => answers.push(answer),
             Err(error) => {
-                let sessions = app.sessions()?;
+                let storage = sessions.storage()?;
                 // Also the one that failed: it may be there by half.
                 for key in &begun {
                     sessions.cache.take(key);
-                    sessions.store.delete_session(&key.0, &key.1).await.ok();
+                    storage.store.delete_session(&key.0, &key.1).await.ok();
                 }
                 return Err(error);
             }

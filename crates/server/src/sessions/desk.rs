@@ -5,14 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
-use epitome::store::Tenant;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard, watch};
 
+use super::key::Key;
 use super::opened::Opened;
-use crate::error::ApiError;
-
-/// Names a session.
-pub(crate) type Key = (Tenant, Arc<str>);
+use crate::http::ApiError;
 
 /// Requests that may wait for one session.
 const MOST_WAITING: u32 = 64;

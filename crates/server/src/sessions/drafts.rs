@@ -9,9 +9,8 @@ use epitome::session::Trigger;
 use epitome::store::Tenant;
 use epitome::strategy::Archived;
 
-use super::desk::Key;
-use super::opened::epoch_bytes;
-use crate::archive::message_bytes;
+use super::key::Key;
+use crate::archive::{epoch_bytes, message_bytes};
 
 /// How long a preview may be made.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);

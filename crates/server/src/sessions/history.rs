@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::failure::live;
-use super::input::{Part, SessionId, json_or_default};
+use super::input::{Part, SessionId};
 use super::open::{Operation, change, read};
 use super::opened::Opened;
 use super::schema;
+use super::state::Sessions;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_or_default};
 
 /// When and into which message something left the context.
 pub(super) type Left = (Option<i64>, Option<Arc<str>>);
@@ -90,7 +90,7 @@ struct Undo(UndoAsk);
 impl Operation for Undo {
     type Output = u32;
 
-    async fn run(&self, _app: &Arc<App>, opened: &mut Opened) -> Result<u32, ApiError> {
+    async fn run(&self, _app: &Arc<Sessions>, opened: &mut Opened) -> Result<u32, ApiError> {
         let newest = || opened.live.newest_compaction().ok_or(LiveError::NothingToUndo);
         let epoch = self.0.epoch.map_or_else(newest, Ok).map_err(live)?;
         opened.live.undo(epoch).map_err(live)?;
@@ -112,18 +112,23 @@ impl Operation for Undo {
     )
 )]
 pub(crate) async fn undo(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<Undone>, ApiError> {
-    let ask = json_or_default(request, &app.settings.limits).await?;
-    undo_now(&app, &caller, &id, ask).await.map(Json)
+    let ask = json_or_default(request, &sessions.core.settings.limits).await?;
+    undo_now(&sessions, &caller, &id, ask).await.map(Json)
 }
 
 /// The same for whoever has read the request.
-pub(super) async fn undo_now(app: &Arc<App>, caller: &Caller, id: &str, ask: UndoAsk) -> Result<Undone, ApiError> {
-    let changed = change(app, caller, id, Undo(ask)).await?;
+pub(super) async fn undo_now(
+    sessions: &Arc<Sessions>,
+    caller: &Caller,
+    id: &str,
+    ask: UndoAsk,
+) -> Result<Undone, ApiError> {
+    let changed = change(sessions, caller, id, Undo(ask)).await?;
     Ok(Undone { epoch: changed.value, version: changed.version, context: changed.context })
 }
 
@@ -177,16 +182,16 @@ impl History {
     )
 )]
 pub(crate) async fn history(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<Json<History>, ApiError> {
-    history_now(&app, &caller, &id).await.map(Json)
+    history_now(&sessions, &caller, &id).await.map(Json)
 }
 
 /// The same for whoever wants it otherwise.
-pub(super) async fn history_now(app: &Arc<App>, caller: &Caller, id: &str) -> Result<History, ApiError> {
-    read(app, caller, id, |seen| Ok(History { epochs: items(seen.opened) })).await
+pub(super) async fn history_now(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<History, ApiError> {
+    read(sessions, caller, id, |seen| Ok(History { epochs: items(seen.opened) })).await
 }
 
 /// A compaction, side by side.
@@ -223,7 +228,7 @@ pub(crate) struct EpochAnswer {
     )
 )]
 pub(crate) async fn epoch(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     Part(number): Part,
@@ -231,7 +236,7 @@ pub(crate) async fn epoch(
     let number: u32 = number
         .parse()
         .map_err(|_| ApiError::bad("bad-epoch", "the compaction is not given by its number", "GET …/history"))?;
-    read(&app, &caller, &id, move |seen| {
+    read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
         let unknown = || {
             let help = "GET …/history lists the compactions";
@@ -326,22 +331,22 @@ impl Recalled {
     )
 )]
 pub(crate) async fn recall(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     Part(handle): Part,
 ) -> Result<Json<Recalled>, ApiError> {
-    recall_now(&app, &caller, &id, handle).await.map(Json)
+    recall_now(&sessions, &caller, &id, handle).await.map(Json)
 }
 
 /// The same for whoever wants it otherwise.
 pub(super) async fn recall_now(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     handle: String,
 ) -> Result<Recalled, ApiError> {
-    read(app, caller, id, move |seen| {
+    read(sessions, caller, id, move |seen| {
         let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or_else(|| {
             let help = "marks, summaries and GET …/history name the handles";
             ApiError::new(StatusCode::NOT_FOUND, "unknown-handle", "nothing left the context under this handle", help)

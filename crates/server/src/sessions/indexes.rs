@@ -1,11 +1,11 @@
 //! Indexes of sessions that were searched: each grows with its session, and all together are bounded.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome_mcp::LogIndex;
 
-use super::desk::Key;
+use super::key::Key;
+use crate::weighed_lru::WeighedLru;
 
 /// Bytes that an index takes for each byte of its session: the terms with their places, and the messages, which it holds
 /// also when the session itself is forgotten. Source: 1.3 for the terms of recorded sessions, and the messages.
@@ -15,22 +15,7 @@ const FACTOR: usize = 2;
 #[derive(Debug)]
 pub(super) struct Indexes {
     most_bytes: usize,
-    known: Mutex<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    indexes: HashMap<Key, Kept>,
-    by_use: BTreeMap<u64, Key>,
-    clock: u64,
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Kept {
-    index: Arc<Mutex<LogIndex>>,
-    bytes: usize,
-    used: u64,
+    known: Mutex<WeighedLru<Key, Arc<Mutex<LogIndex>>>>,
 }
 
 impl Indexes {
@@ -42,21 +27,13 @@ impl Indexes {
     /// date.
     pub(super) fn of(&self, key: &Key, bytes: usize) -> Arc<Mutex<LogIndex>> {
         let mut known = self.lock();
-        let index = known.remove(key).map(|kept| kept.index).unwrap_or_default();
+        let index = known.remove(key).unwrap_or_default();
         let bytes = bytes.saturating_mul(FACTOR);
         if bytes > self.most_bytes {
             return index; // for this once
         }
-        known.clock += 1;
-        let used = known.clock;
-        known.bytes += bytes;
-        known.by_use.insert(used, key.clone());
-        known.indexes.insert(key.clone(), Kept { index: Arc::clone(&index), bytes, used });
-        while known.bytes > self.most_bytes {
-            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
-            let oldest = oldest.clone();
-            known.remove(&oldest);
-        }
+        known.insert(key.clone(), Arc::clone(&index), bytes);
+        while known.bytes() > self.most_bytes && known.pop().is_some() {}
         index
     }
 
@@ -68,21 +45,12 @@ impl Indexes {
     /// Indexes and the bytes that they take, near enough.
     pub(super) fn size(&self) -> (usize, usize) {
         let known = self.lock();
-        (known.indexes.len(), known.bytes)
+        (known.len(), known.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        // The maps are whole between any two statements that can panic.
+    fn lock(&self) -> MutexGuard<'_, WeighedLru<Key, Arc<Mutex<LogIndex>>>> {
+        // The map is whole between any two statements that can panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Known {
-    fn remove(&mut self, key: &Key) -> Option<Kept> {
-        let kept = self.indexes.remove(key)?;
-        self.by_use.remove(&kept.used);
-        self.bytes -= kept.bytes;
-        Some(kept)
     }
 }
 

@@ -1,18 +1,12 @@
 //! What callers send: ids in paths, queries, bodies, messages.
 
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use epitome::formats::{Format, Loaded};
 use epitome::session::{Message, MessageId};
-use epitome::store::LONGEST_NAME;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-use crate::error::ApiError;
-use crate::extract::InPath;
-use crate::guard::{body_of, json_of};
-use crate::routes::job::{provider_format, read_request};
-use crate::settings::Limits;
+use crate::http::{ApiError, InPath, check_name, provider_format, read_request};
 
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 500;
@@ -49,16 +43,6 @@ async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> 
     found.map(|(_, value)| value).ok_or_else(ApiError::internal) // a route without this part
 }
 
-/// Refuses what cannot be the name of anything: 1 to 200 characters, no control characters.
-pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ApiError> {
-    let length = name.chars().count();
-    if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(char::is_control) {
-        return Ok(());
-    }
-    let help = format!("1 to {LONGEST_NAME} characters, no control characters");
-    Err(ApiError::bad("bad-name", format!("`{of}` is no name"), help))
-}
-
 /// Refuses what cannot be the id of a session: what cannot be a name, what is a route of its own, and what clients and proxies
 /// fold away as parts of a path.
 pub(super) fn check_id(id: &str) -> Result<(), ApiError> {
@@ -77,34 +61,6 @@ pub(super) fn check_title(title: &str) -> Result<(), ApiError> {
     }
     let help = format!("{LONGEST_TITLE} characters at most, no control characters");
     Err(ApiError::bad("bad-title", "`title` cannot be a title", help))
-}
-
-/// The most items of a page: what is asked for, 50 without that.
-pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
-    let limit = limit.unwrap_or(50);
-    if (1..=500).contains(&limit) {
-        return Ok(limit);
-    }
-    Err(ApiError::bad("bad-limit", format!("`limit` is {limit}"), "1 to 500"))
-}
-
-/// The JSON body of a request; the default where there is no body.
-pub(super) async fn json_or_default<T: DeserializeOwned + Default + Send + 'static>(
-    request: Request,
-    limits: &Limits,
-) -> Result<T, ApiError> {
-    use axum::http::header::{CONTENT_TYPE, HeaderMap};
-    let is_typed = |headers: &HeaderMap| headers.contains_key(CONTENT_TYPE);
-    if is_typed(request.headers()) {
-        return json_of(request, limits).await;
-    }
-    let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, limits).await?;
-    if body.is_empty() {
-        return Ok(T::default());
-    }
-    // Says what is missing.
-    json_of(Request::from_parts(parts, axum::body::Body::from(body)), limits).await
 }
 
 /// A field that may be left out, and may be null.

@@ -12,16 +12,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::failure::unknown_session;
-use super::input::{SessionId, check_name, check_title, maybe_null, page_size};
+use super::input::{SessionId, check_title, maybe_null};
+use super::key::Key;
 use super::open::{Seen, given_back, its_turn, read};
-use super::{Key, schema};
+use super::schema;
+use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InQuery, check_name, json_of, page_size};
+use crate::storage::unknown_session;
 
 /// A session that is kept.
 #[derive(Debug, Serialize, ToSchema)]
@@ -144,17 +143,17 @@ pub(crate) struct SessionList {
     )
 )]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     InQuery(which): InQuery<Which>,
 ) -> Result<Json<SessionList>, ApiError> {
-    let sessions = app.sessions()?;
+    let storage = sessions.storage()?;
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let filter =
         SessionFilter { agent: given(which.agent), title: given(which.title), updated_since: which.updated_since };
     let paging = Paging { most: page_size(which.limit)?, after: given(which.after) };
-    let listed = sessions.store.sessions(&sessions.tenant(&caller)?, &filter, &paging).await;
-    let Page { items, next } = listed.map_err(|error| sessions.failed(error))?;
+    let listed = storage.store.sessions(&storage.tenant(&caller)?, &filter, &paging).await;
+    let Page { items, next } = listed.map_err(|error| storage.api_error(error))?;
     Ok(Json(SessionList { items, next }))
 }
 
@@ -169,11 +168,11 @@ pub(crate) async fn list(
     )
 )]
 pub(crate) async fn get(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<Json<SessionAnswer>, ApiError> {
-    read(&app, &caller, &id, |seen| Ok(Json(SessionAnswer::new(seen)))).await
+    read(&sessions, &caller, &id, |seen| Ok(Json(SessionAnswer::new(seen)))).await
 }
 
 /// How long a model's call waits for what it need not wait for.
@@ -212,13 +211,12 @@ pub(crate) struct Description {
     )
 )]
 pub(crate) async fn describe(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<SessionAnswer>, ApiError> {
-    let described: Description = json_of(request, &app.settings.limits).await?;
-    let sessions = app.sessions()?;
+    let described: Description = json_of(request, &sessions.core.settings.limits).await?;
     let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
     if let Some(Some(title)) = &described.title {
@@ -227,21 +225,21 @@ pub(crate) async fn describe(
     if let Some(Some(agent)) = &described.agent {
         check_name("agent", agent)?;
     }
-    let (turn, lock) = its_turn(&app, sessions.desks.go_to(&key)).await?;
-    let done = describe_now(&app, &key, described).await;
+    let (turn, lock) = its_turn(&sessions, sessions.desks.go_to(&key)).await?;
+    let done = describe_now(&sessions, &key, described).await;
     given_back(lock).await;
     drop(turn);
     done?;
-    get(State(app), Extension(caller), SessionId(id)).await
+    get(State(sessions), Extension(caller), SessionId(id)).await
 }
 
 /// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where others work on
 /// the session, that goes on by itself when it is its turn. Where the session's own settings say something of handles, that
 /// stands.
-pub(super) async fn name_handles(app: &Arc<App>, key: Key) {
-    let app = Arc::clone(app);
+pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: Key) {
+    let sessions = Arc::clone(sessions);
     let named = tokio::spawn(async move {
-        if let Err(error) = name_handles_now(&app, &key).await {
+        if let Err(error) = name_handles_now(&sessions, &key).await {
             // The next call tries again.
             tracing::warn!(code = error.body.error.code, "a session whose model looks things up names no handles yet");
         }
@@ -249,10 +247,10 @@ pub(super) async fn name_handles(app: &Arc<App>, key: Key) {
     let _ = tokio::time::timeout(PATIENCE, named).await;
 }
 
-async fn name_handles_now(app: &Arc<App>, key: &Key) -> Result<(), ApiError> {
-    let sessions = app.sessions()?;
+async fn name_handles_now(sessions: &Arc<Sessions>, key: &Key) -> Result<(), ApiError> {
+    let storage = sessions.storage()?;
     let _working = sessions.under_way.begin();
-    let (turn, lock) = its_turn(app, sessions.desks.go_to(key)).await?;
+    let (turn, lock) = its_turn(sessions, sessions.desks.go_to(key)).await?;
     let described = async {
         let mut about = sessions.info(key).await?.about;
         if about.settings.is_null() {
@@ -262,8 +260,8 @@ async fn name_handles_now(app: &Arc<App>, key: &Key) -> Result<(), ApiError> {
             Some(settings) if !settings.contains_key(HANDLES) => settings.insert(HANDLES.to_owned(), true.into()),
             _ => return Ok(()),
         };
-        runtime_for(app, &key.0, &about).await?;
-        sessions.store.describe(&key.0, &key.1, &about).await.map_err(|error| sessions.failed(error))
+        runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?;
+        storage.store.describe(&key.0, &key.1, &about).await.map_err(|error| storage.api_error(error))
     };
     let done = described.await;
     given_back(lock).await;
@@ -271,8 +269,8 @@ async fn name_handles_now(app: &Arc<App>, key: &Key) -> Result<(), ApiError> {
     done
 }
 
-async fn describe_now(app: &Arc<App>, key: &Key, described: Description) -> Result<(), ApiError> {
-    let sessions = app.sessions()?;
+async fn describe_now(sessions: &Arc<Sessions>, key: &Key, described: Description) -> Result<(), ApiError> {
+    let storage = sessions.storage()?;
     let mut about = sessions.info(key).await?.about;
     if let Some(title) = described.title {
         about.title = title;
@@ -286,9 +284,9 @@ async fn describe_now(app: &Arc<App>, key: &Key, described: Description) -> Resu
     }
     // A title can be given whether they work or not.
     if is_resettled {
-        runtime_for(app, &key.0, &about).await?;
+        runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?;
     }
-    sessions.store.describe(&key.0, &key.1, &about).await.map_err(|error| sessions.failed(error))
+    storage.store.describe(&key.0, &key.1, &about).await.map_err(|error| storage.api_error(error))
 }
 
 /// Deletes a session with everything that left its context, and its memories.
@@ -302,26 +300,26 @@ async fn describe_now(app: &Arc<App>, key: &Key, described: Description) -> Resu
     )
 )]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<StatusCode, ApiError> {
-    let sessions = app.sessions()?;
+    let storage = sessions.storage()?;
     let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
-    let (turn, lock) = its_turn(&app, sessions.desks.go_to(&key)).await?;
+    let (turn, lock) = its_turn(&sessions, sessions.desks.go_to(&key)).await?;
     sessions.cache.take(&key);
     sessions.drafts.forget(&key);
     sessions.indexes.forget(&key);
-    let deleted = sessions.store.delete_session(&key.0, &key.1).await;
+    let deleted = storage.store.delete_session(&key.0, &key.1).await;
     given_back(lock).await;
     drop(turn);
     match deleted {
         Ok(true) => {
-            app.hub.end(key.0.as_str(), &key.1);
+            sessions.hub.end(key.0.as_str(), &key.1);
             Ok(StatusCode::NO_CONTENT)
         }
         Ok(false) => Err(unknown_session()),
-        Err(error) => Err(sessions.failed(error)),
+        Err(error) => Err(storage.api_error(error)),
     }
 }

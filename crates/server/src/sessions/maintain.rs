@@ -15,16 +15,15 @@ use utoipa::ToSchema;
 use super::compact::{account, keep, made};
 use super::drafts::Previewed;
 use super::failure::live;
-use super::input::{SessionId, json_or_default};
+use super::input::SessionId;
+use super::key::Key;
 use super::list::SessionAnswer;
 use super::open::{Operation, change, read, read_at};
 use super::opened::Opened;
-use super::{Key, create, schema};
+use super::state::Sessions;
+use super::{create, schema};
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::guard::json_of;
-use crate::routes::job::refused;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, json_of, json_or_default, refused};
 
 /// Whether a compaction is due.
 #[derive(Debug, Serialize, ToSchema)]
@@ -49,11 +48,11 @@ pub(crate) struct CheckAnswer {
     )
 )]
 pub(crate) async fn check(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<Json<CheckAnswer>, ApiError> {
-    read(&app, &caller, &id, |seen| {
+    read(&sessions, &caller, &id, |seen| {
         let live = &seen.opened.live;
         Ok(Json(CheckAnswer { check: live.check(), context: live.context() }))
     })
@@ -153,8 +152,12 @@ impl Maintain {
     }
 
     /// The session that goes on where this one was refused, where that was begun already.
-    async fn known_successor(&self, app: &Arc<App>, opened: &Opened) -> Result<Option<SessionAnswer>, ApiError> {
-        match read_at(app, self.successor(opened), |seen| Ok(SessionAnswer::new(seen))).await {
+    async fn known_successor(
+        &self,
+        sessions: &Arc<Sessions>,
+        opened: &Opened,
+    ) -> Result<Option<SessionAnswer>, ApiError> {
+        match read_at(sessions, self.successor(opened), |seen| Ok(SessionAnswer::new(seen))).await {
             Ok(known) => Ok(Some(known)),
             Err(error) if error.status == StatusCode::NOT_FOUND => Ok(None),
             Err(error) => Err(error),
@@ -163,18 +166,18 @@ impl Maintain {
 
     async fn begin_successor(
         &self,
-        app: &Arc<App>,
+        sessions: &Arc<Sessions>,
         opened: &Opened,
         session: Session,
     ) -> Result<SessionAnswer, ApiError> {
-        let about = app.sessions()?.info(&self.key).await?.about;
-        create::make(app, self.successor(opened), about, session).await
+        let about = sessions.info(&self.key).await?.about;
+        create::make(sessions, self.successor(opened), about, session).await
     }
 
     /// Works out what somebody has to agree to; once for a session as it is.
-    async fn preview(&self, app: &App, opened: &mut Opened, check: Check) -> Result<Done, ApiError> {
+    async fn preview(&self, sessions: &Sessions, opened: &mut Opened, check: Check) -> Result<Done, ApiError> {
         let Some(trigger) = check.trigger else { return Ok(Done::Nothing(check)) };
-        let drafts = &app.sessions()?.drafts;
+        let drafts = &sessions.drafts;
         if let Some(known) = drafts.of_state(&self.key, opened.live.session().state_hash(), trigger) {
             return Ok(Done::ConfirmationNeeded(check, known));
         }
@@ -189,26 +192,26 @@ impl Maintain {
             return Ok(Done::Nothing(check)); // there is nothing to agree to
         }
         refused(&draft.report)?;
-        Ok(Done::ConfirmationNeeded(check, keep(app, &self.key, &opened.live, draft)?))
+        Ok(Done::ConfirmationNeeded(check, keep(sessions, &self.key, &opened.live, draft)?))
     }
 }
 
 impl Operation for Maintain {
     type Output = Done;
 
-    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Done, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Done, ApiError> {
         opened.live.clear_results().await.map_err(live)?;
         let (check, before) = (opened.live.check(), opened.live.session().next_epoch());
         let asks = opened.runtime.live.require_confirmation;
         if asks
             && self.ask.confirm != Some(true)
             && check.urgency == Urgency::Hard
-            && let Some(begun) = self.known_successor(app, opened).await?
+            && let Some(begun) = self.known_successor(sessions, opened).await?
         {
             return Ok(Done::NewSession(check, Box::new(begun)));
         }
         let maintained = match self.ask.confirm {
-            None if asks => return self.preview(app, opened, check).await,
+            None if asks => return self.preview(sessions, opened, check).await,
             Some(true) if asks => {
                 opened.live.try_again(); // an earlier no is taken back
                 opened.live.maintain_agreed().await
@@ -220,12 +223,12 @@ impl Operation for Maintain {
             Maintained::Nothing(check) | Maintained::Preparing(check) => Done::Nothing(check),
             Maintained::NotWorthwhile(check, report) => Done::NotWorthwhile(check, report),
             Maintained::Compacted(report) => {
-                made(app, &report)?;
+                made(sessions, &report)?;
                 Done::Compacted(check, report, super::compact::newest(&opened.live, before))
             }
             Maintained::Refused(check) => Done::Refused(check),
             Maintained::NewSession(session) => {
-                let begun = self.begin_successor(app, opened, *session).await;
+                let begun = self.begin_successor(sessions, opened, *session).await;
                 // It is not said to be refused before the new session is there.
                 let begun = begun.inspect_err(|_| opened.live.try_again())?;
                 Done::NewSession(check, Box::new(begun))
@@ -233,9 +236,9 @@ impl Operation for Maintain {
         })
     }
 
-    fn stored(&self, app: &App, done: &Done) {
+    fn stored(&self, sessions: &Sessions, done: &Done) {
         if let Done::Compacted(_, report, _) | Done::NotWorthwhile(_, report) = done {
-            account(app, report);
+            account(sessions, report);
         }
     }
 
@@ -258,14 +261,14 @@ impl Operation for Maintain {
     )
 )]
 pub(crate) async fn maintain(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<MaintainAnswer>, ApiError> {
-    let ask: MaintainAsk = json_or_default(request, &app.settings.limits).await?;
-    let key = app.sessions()?.key(&caller, &id)?;
-    let changed = change(&app, &caller, &id, Maintain { ask, key }).await?;
+    let ask: MaintainAsk = json_or_default(request, &sessions.core.settings.limits).await?;
+    let key = sessions.key(&caller, &id)?;
+    let changed = change(&sessions, &caller, &id, Maintain { ask, key }).await?;
     let answer = |did: Did, check: Check| MaintainAnswer {
         did,
         check,
@@ -369,15 +372,15 @@ struct Shrink(Overflow);
 impl Operation for Shrink {
     type Output = (Retry, Option<u32>);
 
-    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
         let before = opened.live.session().next_epoch();
         let retry = opened.live.overflowed(self.0).await.map_err(live)?;
-        made(app, &retry.report)?;
+        made(sessions, &retry.report)?;
         Ok((retry, super::compact::newest(&opened.live, before)))
     }
 
-    fn stored(&self, app: &App, (retry, _): &Self::Output) {
-        account(app, &retry.report);
+    fn stored(&self, sessions: &Sessions, (retry, _): &Self::Output) {
+        account(sessions, &retry.report);
     }
 
     fn is_long(&self, _opened: &Opened) -> bool {
@@ -400,13 +403,13 @@ impl Operation for Shrink {
     )
 )]
 pub(crate) async fn overflow(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<Overflowed>, ApiError> {
-    let ask: OverflowAsk = json_of(request, &app.settings.limits).await?;
-    let changed = change(&app, &caller, &id, Shrink(ask.overflow()?)).await?;
+    let ask: OverflowAsk = json_of(request, &sessions.core.settings.limits).await?;
+    let changed = change(&sessions, &caller, &id, Shrink(ask.overflow()?)).await?;
     let (retry, epoch) = changed.value;
     Ok(Json(Overflowed {
         retry: RetryAnswer { limit: retry.limit, attempts_left: retry.attempts_left },

@@ -18,16 +18,13 @@ use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
 use super::history::{left, shown};
-use super::input::{Part, SessionId, messages_of, page_size, read_messages};
+use super::input::{Part, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::Opened;
 use super::schema;
+use super::state::Sessions;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::guard::json_of;
-use crate::routes::job::too_many_parts;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InQuery, json_of, page_size, too_many_parts};
 
 /// Messages that a session goes on with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,8 +78,8 @@ struct Append {
 impl Operation for Append {
     type Output = Vec<String>;
 
-    async fn run(&self, app: &Arc<App>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
-        let most = app.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
+        let most = sessions.core.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
         if opened.live.session().log().len() + self.messages.len() > most {
             return Err(too_many_parts("the session", most));
         }
@@ -114,12 +111,12 @@ impl Operation for Append {
     )
 )]
 pub(crate) async fn append(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     request: Request,
 ) -> Result<Json<Appended>, ApiError> {
-    let new: NewMessages = json_of(request, &app.settings.limits).await?;
+    let new: NewMessages = json_of(request, &sessions.core.settings.limits).await?;
     let NewMessages { messages: given, format, tools, commands } = new;
     if let Some(tools) = &tools {
         let list: Result<Vec<serde_json::Map<String, serde_json::Value>>, _> = serde_json::from_str(tools.get());
@@ -128,9 +125,10 @@ pub(crate) async fn append(
         })?;
     }
     let has_tools = tools.is_some();
-    let most_parts = app.settings.limits.parts;
+    let most_parts = sessions.core.settings.limits.parts;
     let prepared = async {
-        let messages = app.work(&caller.tenant, move |_| read_new(&given, format.as_deref(), most_parts)).await??;
+        let messages =
+            sessions.core.turns.run(&caller.tenant, move |_| read_new(&given, format.as_deref(), most_parts)).await??;
         match messages.as_slice() {
             [message] if commands && !has_tools => match command::of(message)? {
                 Some(command) => Ok(Err(command)),
@@ -139,7 +137,7 @@ pub(crate) async fn append(
             _ => Ok(Ok(Append { messages, tools })),
         }
     };
-    match change_with(&app, &caller, &id, prepared).await? {
+    match change_with(&sessions, &caller, &id, prepared).await? {
         Ok(changed) => Ok(Json(Appended {
             version: changed.version,
             appended: changed.value.len() as u32,
@@ -149,8 +147,8 @@ pub(crate) async fn append(
             command: None,
         })),
         Err(command) => {
-            let command = command::run(&app, &caller, &id, command).await?;
-            read(&app, &caller, &id, move |seen| {
+            let command = command::run(&sessions, &caller, &id, command).await?;
+            read(&sessions, &caller, &id, move |seen| {
                 let (live, version) = (&seen.opened.live, seen.opened.version);
                 let (context, check) = (live.context(), live.check());
                 Ok(Json(Appended { version, appended: 0, ids: Vec::new(), context, check, command: Some(command) }))
@@ -231,13 +229,13 @@ impl From<Messages> for MessagePage {
     )
 )]
 pub(crate) async fn messages(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     InQuery(which): InQuery<Which>,
 ) -> Result<Json<MessagePage>, ApiError> {
     let most = page_size(which.limit)?;
-    read(&app, &caller, &id, move |seen| {
+    read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
         let full = (which.view == View::Full).then(|| (session.full_view(), left(seen.opened)));
         let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
@@ -278,17 +276,17 @@ pub(crate) struct Behind {
     )
 )]
 pub(crate) async fn behind(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     Part(summary): Part,
     InQuery(which): InQuery<Behind>,
 ) -> Result<Json<MessagePage>, ApiError> {
     let slice = Slice { from: which.from, most: page_size(which.limit)? };
-    let sessions = app.sessions()?;
+    let storage = sessions.storage()?;
     let (tenant, id) = sessions.key(&caller, &id)?;
-    let page = sessions.store.behind(&tenant, &id, &summary, slice).await;
-    Ok(Json(page.map_err(|error| sessions.failed(error))?.into()))
+    let page = storage.store.behind(&tenant, &id, &summary, slice).await;
+    Ok(Json(page.map_err(|error| storage.api_error(error))?.into()))
 }
 
 /// Gives the newest summary in force.
@@ -302,13 +300,13 @@ pub(crate) async fn behind(
     )
 )]
 pub(crate) async fn summary(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<Json<StoredMessage>, ApiError> {
-    let sessions = app.sessions()?;
+    let storage = sessions.storage()?;
     let (tenant, id) = sessions.key(&caller, &id)?;
-    let summary = sessions.store.latest_summary(&tenant, &id).await.map_err(|error| sessions.failed(error))?;
+    let summary = storage.store.latest_summary(&tenant, &id).await.map_err(|error| storage.api_error(error))?;
     summary.map(Json).ok_or_else(|| {
         let help = "there is one when a strategy that summarises was at work";
         ApiError::new(StatusCode::NOT_FOUND, "no-summary", "no summary of this session is in force", help)

@@ -1,5 +1,6 @@
 //! How a session is worked on, and looked at.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,15 +12,15 @@ use epitome::store::{SessionInfo, SessionLock, StoreError};
 use epitome::strategy::Cancellation;
 use tracing::Instrument;
 
-use super::Sessions;
-use super::desk::{Compacting, Key, Look, Place, Working};
+use super::desk::{Compacting, Look, Place, Working};
 use super::failure::waited_too_long;
-use super::opened::{Opened, Settled, store};
+use super::key::{Key, hash_of};
+use super::opened::{Opened, Settled, keep_changes};
+use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::error::ApiError;
 use crate::events::Announcer;
-use crate::state::App;
+use crate::http::ApiError;
 
 /// How long giving a lock back may take.
 const RELEASE: Duration = Duration::from_secs(5);
@@ -41,7 +42,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     /// Does it. May be called once more with the session as somebody else has stored it in between.
     fn run<'a>(
         &'a self,
-        app: &'a Arc<App>,
+        sessions: &'a Arc<Sessions>,
         opened: &'a mut Opened,
     ) -> impl Future<Output = Result<Self::Output, ApiError>> + Send + 'a;
 
@@ -51,7 +52,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     }
 
     /// Takes note of what has come of it, now that it is stored.
-    fn stored(&self, _app: &App, _output: &Self::Output) {}
+    fn stored(&self, _app: &Sessions, _output: &Self::Output) {}
 
     /// Whether it is refused where a compaction is under way.
     const IS_COMPACTION: bool = false;
@@ -71,30 +72,27 @@ pub(crate) struct Changed<T> {
 
 /// Works on a session when it is its turn, and stores it: it is changed whole or not at all, whoever waits for the answer.
 pub(crate) async fn change<O: Operation>(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     operation: O,
 ) -> Result<Changed<O::Output>, ApiError> {
-    match change_with(app, caller, id, async { Ok::<_, ApiError>(Ok::<O, ()>(operation)) }).await? {
-        Ok(changed) => Ok(changed),
-        Err(()) => Err(ApiError::internal()), // there was an operation
-    }
+    let Ok(changed) = change_with(sessions, caller, id, async { Ok(Ok::<O, Infallible>(operation)) }).await?;
+    Ok(changed)
 }
 
 /// The same with an operation that has to be worked out first: its turn is that of a request which came when this is called,
 /// however long that takes. What turns out to be no operation is given back.
 pub(crate) async fn change_with<O: Operation, N>(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     prepared: impl Future<Output = Result<Result<O, N>, ApiError>>,
 ) -> Result<Result<Changed<O::Output>, N>, ApiError> {
-    let sessions = app.sessions()?;
     let key = sessions.key(caller, id)?;
     let place = sessions.desks.go_to(&key);
     let compacting = if O::IS_COMPACTION { Some(place.compacting()?) } else { None };
-    let mut turn = Box::pin(its_turn(app, place));
+    let mut turn = Box::pin(its_turn(sessions, place));
     // Stands in the queue from here on.
     let at_once = poll_fn(|context| Poll::Ready(turn.as_mut().poll(context))).await;
     let operation = match prepared.await? {
@@ -105,7 +103,7 @@ pub(crate) async fn change_with<O: Operation, N>(
         Poll::Ready(turn) => turn?,
         Poll::Pending => turn.await?,
     };
-    let (shared, span) = (Arc::clone(app), tracing::info_span!("session", session = %super::hashed(&key)));
+    let (shared, span) = (Arc::clone(sessions), tracing::info_span!("session", session = %hash_of(&key)));
     // On a task of its own: it goes on to its end when the caller has left.
     let working = sessions.under_way.begin();
     let work = async move {
@@ -115,7 +113,7 @@ pub(crate) async fn change_with<O: Operation, N>(
         changed
     };
     let task = tokio::spawn(work.instrument(span));
-    match tokio::time::timeout(app.settings.limits.session_timeout, task).await {
+    match tokio::time::timeout(sessions.core.settings.limits.session_timeout, task).await {
         Ok(done) => done.map_err(|_| ApiError::internal())?.map(Ok),
         Err(_) => Err(waited_too_long("the work on the session goes on", "its events tell when it is done")),
     }
@@ -129,17 +127,17 @@ pub(super) async fn given_back(lock: SessionLock) {
 }
 
 /// Waits until nobody else works on a session, here or in another process.
-pub(super) async fn its_turn(app: &App, place: Place) -> Result<(Working, SessionLock), ApiError> {
-    let sessions = app.sessions()?;
+pub(super) async fn its_turn(sessions: &Sessions, place: Place) -> Result<(Working, SessionLock), ApiError> {
+    let storage = sessions.storage()?;
     let started = Instant::now();
     let wait = async {
         let next = place.next().await?;
         let (tenant, id) = &next.place.key;
-        let lock = sessions.store.lock(tenant, id).await.map_err(|error| sessions.failed(error))?;
+        let lock = storage.store.lock(tenant, id).await.map_err(|error| storage.api_error(error))?;
         Ok((next.turn().await, lock))
     };
-    let waited = tokio::time::timeout(app.settings.limits.session_timeout, wait).await;
-    app.metrics.lock_wait(started.elapsed());
+    let waited = tokio::time::timeout(sessions.core.settings.limits.session_timeout, wait).await;
+    sessions.core.metrics.lock_wait(started.elapsed());
     waited.unwrap_or_else(|_| {
         Err(waited_too_long("others work on the session", "nothing was done; send it again when they are ready"))
     })
@@ -154,21 +152,21 @@ enum Trouble {
 }
 
 async fn work<O: Operation>(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     key: &Key,
     turn: &Working,
     operation: Arc<O>,
     mut compacting: Option<Compacting>,
 ) -> Result<Changed<O::Output>, ApiError> {
-    let sessions = app.sessions()?;
+    let storage = sessions.storage()?;
     let owner = key.0.name();
     let mut may_try_again = true;
     loop {
         let needs = if O::NEEDS_SETTINGS { Needs::OwnSettings } else { Needs::Any };
-        let mut opened = sessions.open(app, key, needs).await?.0;
-        let announcer = Announcer::new(&app.hub, key.0.as_str(), &key.1);
+        let mut opened = sessions.open(key, needs).await?.0;
+        let announcer = Announcer::new(&sessions.hub, key.0.as_str(), &key.1);
         let showing = if operation.is_long(&opened) {
-            let copied = app.work(&owner, move |_| (opened.copy(), opened)).await?;
+            let copied = sessions.core.turns.run(&owner, move |_| (opened.copy(), opened)).await?;
             opened = copied.1;
             Some(turn.place.show(copied.0))
         } else {
@@ -177,12 +175,13 @@ async fn work<O: Operation>(
         let before = Arc::new(opened.mark());
         opened.live.listen(Some(announcer.listener()));
         let (shared, its_key, done_to, was) =
-            (Arc::clone(app), key.clone(), Arc::clone(&operation), Arc::clone(&before));
+            (Arc::clone(sessions), key.clone(), Arc::clone(&operation), Arc::clone(&before));
+        let store = Arc::clone(&storage.store);
         let cancellation = Cancellation::new();
         opened.live.cancel_by(cancellation.clone());
-        let worked = app.in_turns(&owner, &cancellation, async move {
+        let worked = sessions.core.turns.run_future(&owner, &cancellation, async move {
             let done = match done_to.run(&shared, &mut opened).await {
-                Ok(value) => match store(&shared, &its_key, &mut opened, &was).await {
+                Ok(value) => match keep_changes(&*store, &shared.drafts, &its_key, &mut opened, &was).await {
                     Ok(()) => Ok(value),
                     Err(error) => Err(Trouble::Store(error)),
                 },
@@ -204,7 +203,7 @@ async fn work<O: Operation>(
         };
         match done {
             Ok(value) => {
-                operation.stored(app, &value);
+                operation.stored(sessions, &value);
                 let (version, context, check) = (opened.version, opened.live.context(), opened.live.check());
                 sessions.cache.put(key, opened);
                 // Whoever hears that it is done finds it done.
@@ -229,7 +228,7 @@ async fn work<O: Operation>(
                 may_try_again = false;
             }
             Err(Trouble::Store(error)) => {
-                let error = sessions.failed(error);
+                let error = storage.api_error(error);
                 announcer.failed(&error.body.error.message);
                 return Err(error);
             }
@@ -248,63 +247,70 @@ pub(crate) struct Seen<'a> {
 
 /// Looks at a session. Never waits for a compaction: that is shown the session as it was before.
 pub(crate) async fn read<T: Send + 'static>(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
     look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let sessions = app.sessions()?;
     let key = sessions.key(caller, id)?;
-    read_at(app, key, look).await
+    read_at(sessions, key, look).await
 }
 
 /// The same by its key.
 pub(super) async fn read_at<T: Send + 'static>(
-    app: &Arc<App>,
+    sessions: &Arc<Sessions>,
     key: Key,
     look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let sessions = app.sessions()?;
     let info = sessions.info(&key).await?;
     let owner = key.0.name();
     match sessions.desks.go_to(&key).look().await {
         Look::Shown(opened) => {
-            app.work(&owner, move |_| look(Seen { opened: &opened, info: &info, running: true })).await?
+            sessions.core.turns.run(&owner, move |_| look(Seen { opened: &opened, info: &info, running: true })).await?
         }
         Look::Free(working) => {
-            let (opened, info) = sessions.open(app, &key, Needs::Any).await?;
-            let shared = Arc::clone(app);
-            app.work(&owner, move |_| {
-                let running = shared.sessions()?.desks.is_compacted(&key);
-                let seen = look(Seen { opened: &opened, info: &info, running });
-                shared.sessions()?.cache.put(&key, opened);
-                drop(working);
-                seen
-            })
-            .await?
+            let (opened, info) = sessions.open(&key, Needs::Any).await?;
+            let shared = Arc::clone(sessions);
+            sessions
+                .core
+                .turns
+                .run(&owner, move |_| {
+                    let running = shared.desks.is_compacted(&key);
+                    let seen = look(Seen { opened: &opened, info: &info, running });
+                    shared.cache.put(&key, opened);
+                    drop(working);
+                    seen
+                })
+                .await?
         }
     }
+}
+
+/// Refuses a session that there is not.
+pub(crate) async fn check_exists(sessions: &Sessions, caller: &Caller, id: &str) -> Result<(), ApiError> {
+    sessions.info(&sessions.key(caller, id)?).await.map(|_| ())
+}
+
+/// How full a session is.
+pub(crate) async fn context_of(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<ContextTokens, ApiError> {
+    read(sessions, caller, id, |seen| Ok(seen.opened.live.context())).await
 }
 
 impl Sessions {
     /// What the store knows of a session.
     pub(super) async fn info(&self, (tenant, id): &Key) -> Result<SessionInfo, ApiError> {
-        self.store.session_info(tenant, id).await.map_err(|error| self.failed(error))
+        let storage = self.storage()?;
+        storage.store.session_info(tenant, id).await.map_err(|error| storage.api_error(error))
     }
 
     /// A session as it is stored, for whoever holds its turn: from memory where that is as the store has it, else from the
     /// store. Whoever has it puts it back into the cache.
-    pub(super) async fn open(
-        &self,
-        app: &Arc<App>,
-        key: &Key,
-        needs: Needs,
-    ) -> Result<(Opened, SessionInfo), ApiError> {
+    pub(super) async fn open(self: &Arc<Self>, key: &Key, needs: Needs) -> Result<(Opened, SessionInfo), ApiError> {
         let info = self.info(key).await?;
         let owner = key.0.name();
-        let settled = settled(app, key, &info, needs).await?;
+        let settled = settled(self, key, &info, needs).await?;
         let cached = self.cache.take(key).filter(|cached| cached.is_current(&info));
-        let (shared, key, created_at) = (Arc::clone(app), key.clone(), info.created_at);
+        let (shared, key, created_at) = (Arc::clone(self), key.clone(), info.created_at);
         let opened = match cached {
             Some(mut opened) if Arc::ptr_eq(&opened.runtime, &settled.runtime) => {
                 opened.problem = settled.problem;
@@ -313,21 +319,21 @@ impl Sessions {
             Some(mut opened) => {
                 // Its settings have changed since.
                 let again = move |_: &Cancellation| {
-                    opened.resettle(&shared, &key, settled);
+                    opened.resettle(&shared.core, &key, settled);
                     opened
                 };
-                app.work(&owner, again).await?
+                self.core.turns.run(&owner, again).await?
             }
             None => {
                 let load = async move {
-                    let sessions = shared.sessions()?;
-                    let stored = sessions.store.session(&key.0, &key.1).await;
-                    let stored = stored.map_err(|error| sessions.failed(error))?;
-                    let times = sessions.store.epoch_times(&key.0, &key.1).await;
-                    let times = times.map_err(|error| sessions.failed(error))?;
-                    Ok::<_, ApiError>(Opened::new(&shared, &key, &settled, stored, created_at, times))
+                    let storage = shared.storage()?;
+                    let stored = storage.store.session(&key.0, &key.1).await;
+                    let stored = stored.map_err(|error| storage.api_error(error))?;
+                    let times = storage.store.epoch_times(&key.0, &key.1).await;
+                    let times = times.map_err(|error| storage.api_error(error))?;
+                    Ok::<_, ApiError>(Opened::new(&shared.core, &key, &settled, stored, created_at, times))
                 };
-                app.in_turns(&owner, &Cancellation::new(), load).await??
+                self.core.turns.run_future(&owner, &Cancellation::new(), load).await??
             }
         };
         Ok((opened, info))
@@ -335,12 +341,12 @@ impl Sessions {
 }
 
 /// What works on a session: what its settings say, or the service's own where these do not work and need not.
-async fn settled(app: &Arc<App>, key: &Key, info: &SessionInfo, needs: Needs) -> Result<Settled, ApiError> {
-    match runtime_for(app, &key.0, &info.about).await {
+async fn settled(sessions: &Arc<Sessions>, key: &Key, info: &SessionInfo, needs: Needs) -> Result<Settled, ApiError> {
+    match runtime_for(&sessions.core, &sessions.runtimes, &key.0, &info.about).await {
         Ok(runtime) => Ok(Settled { runtime, problem: None }),
         // That the service is busy or the store is gone says nothing of the settings.
         Err(error) if needs == Needs::Any && error.status.is_client_error() => {
-            Ok(Settled { runtime: Arc::clone(&app.runtime), problem: Some(error.body.error.message) })
+            Ok(Settled { runtime: Arc::clone(&sessions.core.runtime), problem: Some(error.body.error.message) })
         }
         Err(error) => Err(error),
     }

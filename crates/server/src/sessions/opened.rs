@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use epitome::Runtime;
 use epitome::live::{LiveSession, Preparation};
-use epitome::session::Epoch;
-use epitome::store::{EpochTimes, Scope, SessionInfo, StoreError, StoredSession, TenantMemories};
+use epitome::store::{EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories};
 use epitome::strategy::Verdict;
 
-use super::desk::Key;
-use crate::archive::message_bytes;
+use super::drafts::Drafts;
+use super::key::Key;
+use crate::archive::{epoch_bytes, message_bytes};
 use crate::background::BackgroundThreads;
-use crate::state::App;
+use crate::state::Core;
 
 /// A session in memory, as it is stored.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// A session of the store. Linear in it.
     pub(super) fn new(
-        app: &App,
+        core: &Core,
         key: &Key,
         Settled { runtime, problem }: &Settled,
         stored: StoredSession,
@@ -44,19 +44,19 @@ impl Opened {
         let log: usize = stored.session.log().iter().map(|message| message_bytes(message)).sum();
         let journal: usize = stored.session.journal().iter().map(epoch_bytes).sum();
         let mut live = LiveSession::resume(runtime, stored.session, stored.archive);
-        live.count_into(Arc::clone(&app.metrics.kept));
+        live.count_into(Arc::clone(&core.metrics.kept));
         prepare_ahead(&mut live, runtime);
-        remember(app, key, &mut live, runtime);
+        remember(core, key, &mut live, runtime);
         let (runtime, problem) = (Arc::clone(runtime), problem.clone());
         let (version, bytes) = (stored.version, log + journal);
         Self { live, version, created_at, runtime, problem, times, bytes, task: Mutex::default() }
     }
 
     /// Goes on under other settings. Linear in the view.
-    pub(super) fn resettle(&mut self, app: &App, key: &Key, settled: Settled) {
+    pub(super) fn resettle(&mut self, core: &Core, key: &Key, settled: Settled) {
         self.live.resettle(&settled.runtime);
         prepare_ahead(&mut self.live, &settled.runtime);
-        remember(app, key, &mut self.live, &settled.runtime);
+        remember(core, key, &mut self.live, &settled.runtime);
         Settled { runtime: self.runtime, problem: self.problem } = settled;
         self.task = Mutex::default();
     }
@@ -126,20 +126,13 @@ fn prepare_ahead(live: &mut LiveSession, runtime: &Runtime) {
 }
 
 /// Facts worth keeping go to the tenant's memories, where the settings say so.
-fn remember(app: &App, key: &Key, live: &mut LiveSession, runtime: &Runtime) {
+fn remember(core: &Core, key: &Key, live: &mut LiveSession, runtime: &Runtime) {
     if runtime.live.memory_flush
-        && let Ok(sessions) = app.sessions()
+        && let Ok(storage) = core.storage()
     {
-        let memories = TenantMemories::new(Arc::clone(&sessions.store), key.0.clone());
+        let memories = TenantMemories::new(Arc::clone(&storage.store), key.0.clone());
         live.remember_in(Arc::new(memories), Scope::Session(Arc::clone(&key.1)));
     }
-}
-
-/// Bytes that a compaction takes, near enough.
-pub(super) fn epoch_bytes(epoch: &Epoch) -> usize {
-    let added: usize = epoch.synthetics.iter().map(|it| message_bytes(&it.message)).sum();
-    let edits: usize = epoch.edits.iter().map(|edit| edit.reason.detail.len() + edit.changes.len() * 96 + 256).sum();
-    added + edits
 }
 
 /// How a session was before it was worked on.
@@ -150,10 +143,16 @@ pub(super) struct Mark {
     tools: Option<Arc<str>>,
 }
 
-/// Stores what is new in a session, in the cheapest way that there is for it.
-pub(super) async fn store(app: &App, key: &Key, opened: &mut Opened, before: &Mark) -> Result<(), StoreError> {
+/// Stores what is new in a session, in the cheapest way that there is for it. Previews of the session
+/// as it was before are passed.
+pub(super) async fn keep_changes(
+    store: &dyn Store,
+    drafts: &Drafts,
+    key: &Key,
+    opened: &mut Opened,
+    before: &Mark,
+) -> Result<(), StoreError> {
     let ((tenant, id), version) = (key, opened.version);
-    let Some(store) = app.sessions().ok().map(|sessions| &sessions.store) else { return Ok(()) };
     let (session, archive) = opened.live.parts();
     let messages = &session.log()[before.messages..];
     let epochs = &session.journal()[before.undone.len()..];
@@ -171,10 +170,8 @@ pub(super) async fn store(app: &App, key: &Key, opened: &mut Opened, before: &Ma
         _ => store.save(tenant, id, version, session, archive).await?,
     };
     opened.bytes += bytes;
-    if opened.version != version
-        && let Ok(sessions) = app.sessions()
-    {
-        sessions.drafts.pass(key, session.state_hash());
+    if opened.version != version {
+        drafts.pass(key, session.state_hash());
     }
     if !epochs.is_empty() || !undone.is_empty() {
         // It is stored, whatever becomes of this: without its times the session is read again when it is asked for.

@@ -12,11 +12,9 @@ use utoipa::IntoParams;
 use super::input::SessionId;
 use super::messages::View;
 use super::open::read;
+use super::state::Sessions;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::extract::InQuery;
-use crate::routes::job::provider_format;
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, InQuery, provider_format};
 
 /// Which request.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -43,14 +41,14 @@ pub(crate) struct Which {
     )
 )]
 pub(crate) async fn request(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     InQuery(which): InQuery<Which>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
     let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
-    read(&app, &caller, &id, move |seen| {
+    read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
         let tools = session.tools.as_deref();
         let rendered = match which.view {

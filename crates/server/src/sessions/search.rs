@@ -12,13 +12,13 @@ use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, Past};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::desk::Key;
-use super::input::{SessionId, check_name};
+use super::input::SessionId;
+use super::key::Key;
 use super::list::{HANDLES, name_handles};
 use super::open::{Seen, read, read_at};
+use super::state::Sessions;
 use crate::auth::Caller;
-use crate::error::{ApiError, ErrorBody};
-use crate::state::App;
+use crate::http::{ApiError, ErrorBody, check_name};
 
 /// The sessions that are searched together, the last changed ones.
 const MOST_SESSIONS: usize = 200;
@@ -164,15 +164,15 @@ fn bad_query(problem: String) -> ApiError {
     )
 )]
 pub(crate) async fn search(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Found>, ApiError> {
     let (query, _) = read_query(raw.as_deref(), false)?;
-    let key = app.sessions()?.key(&caller, &id)?;
-    let shared = Arc::clone(&app);
-    let found = read(&app, &caller, &id, move |seen| {
+    let key = sessions.key(&caller, &id)?;
+    let shared = Arc::clone(&sessions);
+    let found = read(&sessions, &caller, &id, move |seen| {
         search_index(&shared, &key, seen, |index, session| index.search(session, &query))
     });
     let page = found.await?;
@@ -194,7 +194,7 @@ pub(crate) async fn search(
     )
 )]
 pub(crate) async fn search_all(
-    State(app): State<Arc<App>>,
+    State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Found>, ApiError> {
@@ -202,17 +202,17 @@ pub(crate) async fn search_all(
     if let Some(agent) = &agent {
         check_name("agent", agent)?;
     }
-    let sessions = app.sessions()?;
-    let tenant = sessions.tenant(&caller)?;
+    let storage = sessions.storage()?;
+    let tenant = storage.tenant(&caller)?;
     let filter = SessionFilter { agent, ..SessionFilter::default() };
     let paging = Paging { most: MOST_SESSIONS as u32, after: None };
-    let infos = sessions.store.sessions(&tenant, &filter, &paging).await.map_err(|error| sessions.failed(error))?;
+    let infos = storage.store.sessions(&tenant, &filter, &paging).await.map_err(|error| storage.api_error(error))?;
     let mut pool: Pool<Arc<str>> = Pool::new(query.clone());
     let mut searched = 0;
     for info in &infos.items {
         let key: Key = (tenant.clone(), Arc::from(&*info.id));
-        let (shared, its_key, query) = (Arc::clone(&app), key.clone(), query.clone());
-        let share = read_at(&app, key, move |seen| {
+        let (shared, its_key, query) = (Arc::clone(&sessions), key.clone(), query.clone());
+        let share = read_at(&sessions, key, move |seen| {
             search_index(&shared, &its_key, seen, |index, session| index.share(session, &query))
         });
         match share.await {
@@ -225,20 +225,20 @@ pub(crate) async fn search_all(
             Err(error) => return Err(error),
         }
     }
-    let (found, more) = app.work(&caller.tenant, move |_| pool.page()).await?;
+    let (found, more) = sessions.core.turns.run(&caller.tenant, move |_| pool.page()).await?;
     let passages = found.into_iter().map(|(session, passage)| FoundPassage::new(passage, Some(session))).collect();
     Ok(Json(Found { passages, more, sessions: Some(searched) }))
 }
 
 /// Looks something up in the index of a session, which is brought up to date first.
 fn search_index<T>(
-    app: &App,
+    sessions: &Sessions,
     key: &Key,
     seen: Seen<'_>,
     look: impl FnOnce(&LogIndex, &Session) -> Result<T, QueryProblem>,
 ) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
-    let index = app.sessions()?.indexes.of(key, seen.opened.bytes());
+    let index = sessions.indexes.of(key, seen.opened.bytes());
     // What a panic left is compared with the session before it is used.
     let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
     index.follow(session);
@@ -246,14 +246,19 @@ fn search_index<T>(
 }
 
 /// Answers a call of a model's tool about a session.
-pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call) -> Result<Answer, ApiError> {
+pub(crate) async fn answer(
+    sessions: &Arc<Sessions>,
+    caller: &Caller,
+    id: &str,
+    call: Call,
+) -> Result<Answer, ApiError> {
     super::input::check_id(id)?;
-    let key = app.sessions()?.key(caller, id)?;
-    let (shared, its_key) = (Arc::clone(app), key.clone());
-    let (answer, is_new) = read(app, caller, id, move |seen| {
+    let key = sessions.key(caller, id)?;
+    let (shared, its_key) = (Arc::clone(sessions), key.clone());
+    let (answer, is_new) = read(sessions, caller, id, move |seen| {
         let live = &seen.opened.live;
         let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
-        let index = shared.sessions()?.indexes.of(&key, seen.opened.bytes());
+        let index = shared.indexes.of(&key, seen.opened.bytes());
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
         let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
@@ -262,7 +267,7 @@ pub(crate) async fn answer(app: &Arc<App>, caller: &Caller, id: &str, call: Call
     })
     .await?;
     if is_new {
-        name_handles(app, its_key).await;
+        name_handles(sessions, its_key).await;
     }
     Ok(answer)
 }

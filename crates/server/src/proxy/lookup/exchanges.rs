@@ -5,16 +5,16 @@
 //! be cold from there on. So it is woven into the request before anything else is done with it: the rest of the proxy
 //! recognises, counts and compacts it like all else.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use epitome::formats::Format;
 use serde_json::{Value, json};
 
-use super::super::chain::Digest;
-use super::super::incoming::Incoming;
 use super::utterance::Graft;
+use crate::proxy::chain::Digest;
+use crate::proxy::incoming::Incoming;
+use crate::weighed_lru::WeighedLru;
 
 /// What happened between a request of a client and the answer that it saw.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,15 +43,7 @@ impl Exchange {
 #[derive(Debug)]
 pub(crate) struct Exchanges {
     most_bytes: usize,
-    known: Mutex<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    exchanges: HashMap<Digest, (Exchange, usize, u64)>,
-    by_use: BTreeMap<u64, Digest>,
-    clock: u64,
-    bytes: usize,
+    known: Mutex<WeighedLru<Digest, Exchange>>,
 }
 
 impl Exchanges {
@@ -67,16 +59,8 @@ impl Exchanges {
         if bytes > self.most_bytes {
             return;
         }
-        known.clock += 1;
-        let used = known.clock;
-        known.bytes += bytes;
-        known.by_use.insert(used, end);
-        known.exchanges.insert(end, (exchange, bytes, used));
-        while known.bytes > self.most_bytes {
-            let Some((_, oldest)) = known.by_use.first_key_value() else { break };
-            let oldest = *oldest;
-            known.remove(&oldest);
-        }
+        known.insert(end, exchange, bytes);
+        while known.bytes() > self.most_bytes && known.pop().is_some() {}
     }
 
     /// A request with the exchanges of its conversation in it; `None` where there are none. Nothing is read where nothing is
@@ -89,7 +73,7 @@ impl Exchanges {
     /// The exchanges of a conversation by the message in front of which they stand: one of the model's.
     fn exchanges_in(&self, incoming: &Incoming) -> Vec<(usize, Exchange)> {
         let mut known = self.lock();
-        if known.exchanges.is_empty() {
+        if known.len() == 0 {
             return Vec::new();
         }
         let messages = incoming.messages();
@@ -97,35 +81,17 @@ impl Exchanges {
         let models = messages.iter().enumerate().filter(|(_, item)| item.is_model);
         let places: Vec<(usize, Digest)> =
             models.filter_map(|(number, _)| Some((number, *incoming.chain.get(beside + number)?))).collect();
-        places.iter().filter_map(|(number, digest)| Some((*number, known.get(digest)?))).collect()
+        places.iter().filter_map(|(number, digest)| Some((*number, known.get(digest)?.clone()))).collect()
     }
 
     /// Bytes that the exchanges take, near enough.
     pub(crate) fn bytes(&self) -> usize {
-        self.lock().bytes
+        self.lock().bytes()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        // The maps are whole between any two statements that can panic.
+    fn lock(&self) -> MutexGuard<'_, WeighedLru<Digest, Exchange>> {
+        // The map is whole between any two statements that can panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Known {
-    fn get(&mut self, digest: &Digest) -> Option<Exchange> {
-        let (exchange, _, used) = self.exchanges.get_mut(digest)?;
-        self.clock += 1;
-        self.by_use.remove(used);
-        *used = self.clock;
-        self.by_use.insert(self.clock, *digest);
-        Some(exchange.clone())
-    }
-
-    fn remove(&mut self, digest: &Digest) {
-        if let Some((_, bytes, used)) = self.exchanges.remove(digest) {
-            self.by_use.remove(&used);
-            self.bytes -= bytes;
-        }
     }
 }
 

@@ -31,17 +31,18 @@ use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::PastOf;
 use request::Asking;
+pub(super) use request::offered;
 use telling::add_known;
 use utterance::{OurCall, Utterance, add_output};
 
 use super::chain::Digest;
+use super::headers;
 use super::incoming::Incoming;
 use super::memory::Shared;
 use super::opening::Opened;
-use super::prepare::Prepared;
-use super::{headers, unreachable};
-use crate::error::ApiError;
-use crate::state::App;
+use super::prepared::Prepared;
+use super::state::Proxy;
+use crate::http::ApiError;
 
 /// How often the provider is asked again for one request of a client. In readings of recorded sessions nobody needed more
 /// than one search a question, and a dozen for a dozen.
@@ -60,14 +61,6 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// What an answer is told that may not be looked up any more.
 const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask again for what is still needed.";
 
-/// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
-pub(super) fn offered(app: &App, incoming: &Incoming, body: Bytes) -> Bytes {
-    if !app.proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
-        return body;
-    }
-    Asking::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
-}
-
 /// What is needed to ask the provider again.
 #[derive(Debug, Clone)]
 pub(super) struct Again {
@@ -78,7 +71,7 @@ pub(super) struct Again {
 /// A request with our tools in it, and what has come of it so far.
 #[derive(Debug)]
 pub(super) struct Lookup {
-    app: Arc<App>,
+    proxy: Arc<Proxy>,
     format: Format,
     asking: Asking,
     again: Again,
@@ -96,7 +89,7 @@ impl Lookup {
     /// Adds our tools to a request where something has left the context of its conversation, or where they were called in it
     /// before. `None` where there is nothing to look up, or the tools cannot be added.
     pub(super) fn new(
-        app: &Arc<App>,
+        proxy: &Arc<Proxy>,
         incoming: &Arc<Incoming>,
         shared: &Shared,
         prepared: &Prepared,
@@ -105,20 +98,20 @@ impl Lookup {
         let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
         let is_woven = incoming.woven_at.is_some();
         // A history with calls of our tools has to define them, also where they may not be called.
-        if !app.proxy.runtime.proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
+        if !proxy.runtime.proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
             return None;
         }
         let asking = Asking::new(incoming.format, &prepared.body)?;
         Some(Self {
-            app: Arc::clone(app),
+            proxy: Arc::clone(proxy),
             format: incoming.format,
             asking,
             again,
             // It may be another conversation by now: one that parted from a known one was remembered on its own.
             past: PastOf::new(
-                app,
+                proxy,
                 incoming,
-                &app.proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
+                &proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
             ),
             end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
             steps: Vec::new(),
@@ -227,7 +220,7 @@ impl Lookup {
 
     async fn results(&mut self, calls: &[OurCall]) -> Vec<String> {
         self.calls += calls.len();
-        self.app.metrics.looked_up("proxy", calls.len());
+        self.proxy.core.metrics.looked_up("proxy", calls.len());
         let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
         results.resize(calls.len(), TOO_MANY.to_owned());
         results
@@ -238,7 +231,7 @@ impl Lookup {
         let steps = if self.is_repeatable { std::mem::take(&mut self.steps) } else { Vec::new() };
         let exchange = Exchange { steps, graft };
         if !exchange.is_empty() {
-            self.app.proxy.exchanges.keep(self.end, exchange);
+            self.proxy.exchanges.keep(self.end, exchange);
             tracing::info!(rounds = self.rounds, calls = self.calls, "looked up");
         }
     }
@@ -258,8 +251,8 @@ impl Lookup {
 
     async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {
         let Again { url, headers } = self.again.clone();
-        let sender = &self.app.proxy.sender;
-        sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(unreachable)
+        let sender = &self.proxy.sender;
+        sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(ApiError::from)
     }
 }
 

@@ -10,14 +10,14 @@ use super::utterance::OurCall;
 use crate::proxy::incoming::Incoming;
 use crate::proxy::memory::Shared;
 use crate::proxy::prepare::past_of;
-use crate::state::App;
+use crate::proxy::state::Proxy;
 
 /// What a call is told where its answer failed.
 const FAILED: &str = "The history cannot be searched now. Go on without it.";
 
 /// The past of a conversation.
 pub(super) struct PastOf {
-    app: Arc<App>,
+    proxy: Arc<Proxy>,
     incoming: Arc<Incoming>,
     shared: Shared,
     /// The session with its index, once it was read.
@@ -31,25 +31,25 @@ impl std::fmt::Debug for PastOf {
 }
 
 impl PastOf {
-    pub(super) fn new(app: &Arc<App>, incoming: &Arc<Incoming>, shared: &Shared) -> Self {
-        let (app, incoming, shared) = (Arc::clone(app), Arc::clone(incoming), Arc::clone(shared));
-        Self { app, incoming, shared, read: None }
+    pub(super) fn new(proxy: &Arc<Proxy>, incoming: &Arc<Incoming>, shared: &Shared) -> Self {
+        let (proxy, incoming, shared) = (Arc::clone(proxy), Arc::clone(incoming), Arc::clone(shared));
+        Self { proxy, incoming, shared, read: None }
     }
 
     /// The answers to calls, in their order. The first time the request is read and indexed, linear in it; on a worker.
     pub(super) async fn answers(&mut self, calls: &[OurCall]) -> Vec<String> {
-        let (app, incoming, shared) = (Arc::clone(&self.app), Arc::clone(&self.incoming), Arc::clone(&self.shared));
+        let (proxy, incoming, shared) = (Arc::clone(&self.proxy), Arc::clone(&self.incoming), Arc::clone(&self.shared));
         let (read, asked) = (self.read.take(), calls.to_vec());
         let tenant = Arc::clone(&self.incoming.tenant);
         let work = move |cancellation: &Cancellation| {
             let (live, mut index) = match read {
                 Some(read) => read,
-                None => (past_of(&app, &incoming, &shared.blocking_lock(), cancellation)?, LogIndex::default()),
+                None => (past_of(&proxy, &incoming, &shared.blocking_lock(), cancellation)?, LogIndex::default()),
             };
-            let answers = asked.iter().map(|call| answer(&app, &incoming, &live, &mut index, call)).collect();
+            let answers = asked.iter().map(|call| answer(&proxy, &incoming, &live, &mut index, call)).collect();
             Some((answers, (live, index)))
         };
-        match self.app.work(&tenant, work).await {
+        match self.proxy.core.turns.run(&tenant, work).await {
             Ok(Some((answers, read))) => {
                 self.read = Some(read);
                 answers
@@ -59,10 +59,10 @@ impl PastOf {
     }
 }
 
-fn answer(app: &App, incoming: &Incoming, live: &LiveSession, index: &mut LogIndex, call: &OurCall) -> String {
+fn answer(proxy: &Proxy, incoming: &Incoming, live: &LiveSession, index: &mut LogIndex, call: &OurCall) -> String {
     match Call::read_text(&call.name, &call.arguments) {
         Ok(call) => {
-            let archive = |handle: &str| Ok(app.archives.find(&incoming.tenant, handle).map(|found| found.item));
+            let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.tenant, handle).map(|found| found.item));
             let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
             Past { session: live.session(), index, archive: &archive, status: &status }.answer(&call).text
         }

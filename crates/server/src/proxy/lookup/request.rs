@@ -8,7 +8,9 @@ use epitome_mcp::tools::{self, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::outline::Outline;
+use crate::proxy::incoming::Incoming;
+use crate::proxy::outline::Outline;
+use crate::proxy::state::Proxy;
 
 /// A request that our tools can be added to.
 #[derive(Debug)]
@@ -122,6 +124,14 @@ fn with_field(body: &[u8], name: &str, json: &str) -> Option<Vec<u8>> {
     let end = body.iter().rposition(|byte| *byte == b'}')?;
     let field = format!(r#","{name}":{json}"#);
     Some([&body[..end], field.as_bytes(), &body[end..]].concat())
+}
+
+/// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
+pub(crate) fn offered(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
+    if !proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
+        return body;
+    }
+    Asking::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
 }
 
 #[cfg(test)]

@@ -1,21 +1,45 @@
-//! `GET /healthz`, `/readyz`, `/metrics` and `/openapi.json`.
+//! `GET /healthz`, `/readyz` and `/metrics`.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use axum::routing::get;
+use axum::{Json, Router};
 use serde::Serialize;
-use utoipa::{OpenApi, ToSchema};
+use utoipa::ToSchema;
 
-use crate::openapi::Document;
-use crate::state::App;
+use crate::listen::connections::Connections;
+use crate::proxy::Proxy;
+use crate::sessions::Sessions;
 
 /// How long the store may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Those of them that only say whether the service runs.
+pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+
+/// The one that tells what has happened.
+pub(crate) const METRICS: [&str; 1] = ["/metrics"];
+
+/// What is told of.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) proxy: Arc<Proxy>,
+    pub(crate) connections: Arc<Connections>,
+}
+
+/// The routes.
+pub(crate) fn router(status: Status) -> Router {
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .with_state(status)
+}
 
 /// That the service runs.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,15 +75,16 @@ pub(crate) async fn alive() -> Json<Alive> {
         (status = 503, description = "The store of the sessions does not answer; the rest works", body = Ready),
     )
 )]
-pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Ready>) {
-    let sessions = match app.sessions() {
+pub(crate) async fn ready(State(status): State<Status>) -> (StatusCode, Json<Ready>) {
+    let core = &status.sessions.core;
+    let sessions = match core.storage() {
         Err(_) => Ok("none"),
-        Ok(sessions) => {
-            let health = tokio::time::timeout(PATIENCE, sessions.store.health()).await;
+        Ok(storage) => {
+            let health = tokio::time::timeout(PATIENCE, storage.store.health()).await;
             health.ok().and_then(Result::ok).map(|health| health.backend).ok_or("unavailable")
         }
     };
-    let proxy = !app.settings.upstreams.is_empty();
+    let proxy = !core.settings.upstreams.is_empty();
     match sessions {
         Ok(sessions) => (StatusCode::OK, Json(Ready { status: "ok", proxy, sessions })),
         Err(sessions) => (StatusCode::SERVICE_UNAVAILABLE, Json(Ready { status: "unavailable", proxy, sessions })),
@@ -71,10 +96,11 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Read
     get, path = "/metrics", tag = "operation", security(("token" = [])),
     responses((status = 200, description = "Prometheus' text format", body = String, content_type = "text/plain"))
 )]
-pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let (items, bytes) = app.archives.size();
-    let (sessions, session_bytes) = app.proxy.size();
-    let (open, idle) = app.connections.size();
+pub(crate) async fn metrics(State(status): State<Status>) -> impl IntoResponse {
+    let Status { sessions: kept, proxy, connections } = status;
+    let (items, bytes) = kept.core.archives.size();
+    let (sessions, session_bytes) = proxy.size();
+    let (open, idle) = connections.size();
     let gauges = [
         ("epitome_connections", "Connections that are open.", open as f64),
         ("epitome_idle_connections", "Connections on which no request is under way.", idle as f64),
@@ -82,23 +108,14 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
         ("epitome_archive_bytes", "Bytes that they take.", bytes as f64),
         ("epitome_sessions", "Sessions whose decisions the proxy remembers.", sessions as f64),
         ("epitome_session_bytes", "Bytes that these take.", session_bytes as f64),
-        ("epitome_listeners", "Those who watch sessions.", f64::from(app.hub.listeners())),
+        ("epitome_listeners", "Those who watch sessions.", f64::from(kept.hub.listeners())),
     ];
     let mut gauges = gauges.to_vec();
     let mut counters = Vec::new();
-    if let Ok(sessions) = app.sessions() {
-        gauges.extend(sessions.gauges());
-        let errors = sessions.store_errors.load(Ordering::Relaxed) as f64;
+    if let Ok(storage) = kept.core.storage() {
+        gauges.extend(kept.gauges());
+        let errors = storage.failures() as f64;
         counters.push(("epitome_store_errors_total", "How often the store failed.", errors));
     }
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.text(&gauges, &counters))
-}
-
-/// This document.
-#[utoipa::path(
-    get, path = "/openapi.json", tag = "operation",
-    responses((status = 200, description = "The OpenAPI document of this service", body = Object))
-)]
-pub(crate) async fn openapi() -> Json<utoipa::openapi::OpenApi> {
-    Json(Document::openapi())
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], kept.core.metrics.text(&gauges, &counters))
 }

@@ -9,10 +9,6 @@ use epitome::Report;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What to do where nobody wrote the summary that was asked for, and nothing was changed therefore.
-pub(crate) const NO_SUMMARY_HELP: &str =
-    "try again, or let the rules write summaries where the model fails: [summary] fall_back_to_rules = true";
-
 /// An error as a caller gets it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {

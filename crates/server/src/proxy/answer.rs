@@ -1,0 +1,64 @@
+//! Answers of providers for their clients, with what the proxy did.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
+
+use super::checked::Checked;
+use super::headers;
+use super::prepared::Prepared;
+use crate::metrics::ServiceMetrics;
+
+pub(super) const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
+const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
+const TOKENS_BEFORE: HeaderName = HeaderName::from_static("x-epitome-tokens-before");
+const TOKENS_AFTER: HeaderName = HeaderName::from_static("x-epitome-tokens-after");
+const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
+
+/// A provider's answer for the client, each piece as it comes. Dropping it hangs up on the provider.
+pub(super) fn streamed(answer: reqwest::Response) -> Response {
+    let (status, headers) = (answer.status(), headers::for_client(answer.headers()));
+    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    response
+}
+
+/// The answer with what the proxy did.
+pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, prepared: &Prepared) -> Response {
+    let outcome = prepared.outcome.as_str();
+    metrics.proxied(outcome);
+    if let Some(Checked { fell_back, asked_again, unverified, added_demands, added_files, left_out }) = prepared.checked
+    {
+        tracing::info!(
+            fell_back,
+            asked_again,
+            unverified,
+            added_demands,
+            added_files,
+            left_out,
+            "a model's summary was checked"
+        );
+    }
+    match prepared.figures {
+        Some(figures) => tracing::info!(
+            did = outcome,
+            detail = prepared.detail,
+            tokens_before = figures.tokens_before,
+            tokens_after = figures.tokens_after,
+            epochs = figures.epochs,
+            "sent on"
+        ),
+        None => tracing::info!(did = outcome, detail = prepared.detail, "sent on"),
+    }
+    let headers = response.headers_mut();
+    headers.insert(STATUS, HeaderValue::from_static(outcome));
+    if let Some(detail) = prepared.detail {
+        headers.insert(DETAIL, HeaderValue::from_static(detail));
+    }
+    if let Some(figures) = prepared.figures {
+        headers.insert(TOKENS_BEFORE, HeaderValue::from(figures.tokens_before));
+        headers.insert(TOKENS_AFTER, HeaderValue::from(figures.tokens_after));
+        headers.insert(EPOCH, HeaderValue::from(figures.epochs));
+    }
+    response
+}

@@ -1,0 +1,41 @@
+//! What is known of providers' own compactions, by the model that is asked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use epitome::providers::chat::CompactionOffer;
+
+/// Models of which it is remembered what their provider offers. Clients name them: beyond so many, all are forgotten, and
+/// asked once more.
+const MOST_MODELS: usize = 256;
+
+/// What providers do not offer, by model.
+#[derive(Debug, Default)]
+pub(super) struct Offers(Mutex<HashMap<String, Arc<CompactionOffer>>>);
+
+impl Offers {
+    /// What is known of `model`.
+    pub(super) fn of(&self, model: &str) -> Arc<CompactionOffer> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_MODELS && !known.contains_key(model) {
+            known.clear();
+        }
+        Arc::clone(known.entry(model.to_owned()).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_forgotten_beyond_a_bound() {
+        let offers = Offers::default();
+        offers.of("m").ignore();
+        assert_eq!(offers.of("m").forms(100_000), []);
+        for index in 0..MOST_MODELS {
+            offers.of(&index.to_string());
+        }
+        assert_eq!(offers.of("m").forms(100_000).len(), 2);
+    }
+}
