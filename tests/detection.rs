@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, SignalDetector};
-use epitome_formats::{Loaded, Profile, ReadOptions, read, render};
+use epitome_formats::{LoadedFile, Profile, ReadOptions, read, render};
 use epitome_session::{Message, Session};
 use epitome_strategy::{TaskKind, Verdict};
 use epitome_testkit::FakeCounter;
@@ -61,7 +61,7 @@ impl Judged<'_> {
 }
 
 /// The verdicts on every labelled session of enough messages, of its whole log or of what the model sees at its end.
-fn judge<'a>(loaded: &'a [(String, Loaded)], labels: &BTreeMap<String, TaskKind>, whole: bool) -> Vec<Judged<'a>> {
+fn judge<'a>(loaded: &'a [(String, LoadedFile)], labels: &BTreeMap<String, TaskKind>, whole: bool) -> Vec<Judged<'a>> {
     let mut judged = Vec::new();
     for (file, loaded) in loaded {
         let Some(label) = labels.get(file) else { continue };

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
-use epitome::live::{LiveError, LiveSession, Maintained};
+use epitome::live::{LiveError, LiveSession, MaintainOutcome};
 use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
 use epitome::{Config, Session};
-use epitome_formats::{Loaded, Profile, render, validate};
+use epitome_formats::{LoadedFile, Profile, render, validate};
 use epitome_session::{EntryKey, Message, MessageId, Origin, Role};
 use epitome_tests::{loaded, tell};
 use rayon::prelude::*;
@@ -118,7 +118,7 @@ fn line(name: &str, recorded: &Session) -> Option<String> {
             assert!(matches!(error, LiveError::Infeasible { .. }), "{name}: {error}");
             return None;
         }
-        if let Some(Ok(Maintained::Compacted(report))) = maintained {
+        if let Some(Ok(MaintainOutcome::Compacted(report))) = maintained {
             compactions += usize::from(report.status.is_compaction());
             check(&live, task.as_ref(), name);
         }
@@ -149,7 +149,7 @@ fn ten_compactions_and_more_by_levels() {
     if all.is_empty() {
         return;
     }
-    let sessions = |(file, loaded): &(String, Loaded)| {
+    let sessions = |(file, loaded): &(String, LoadedFile)| {
         let one = |it: &epitome_formats::LoadedSession| (format!("{file} {}", it.name), it.session.clone());
         loaded.sessions.iter().map(one).collect::<Vec<_>>()
     };

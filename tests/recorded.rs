@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_engine::{Engine, MemoryArchive, Report, Request, Sent, Status, block_on};
+use epitome_engine::{Engine, MemoryArchive, ReasoningFilter, Report, Request, Status, block_on};
 use epitome_formats::{Format, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Entry, Message, Origin, Session};
@@ -122,7 +122,7 @@ fn the_budget_is_spent_on_what_is_sent() {
     check_all(&loaded, |loaded, index, found| {
         let mut engine = engine();
         let from = loaded.format;
-        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), Format::OpenaiChat, block));
+        engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), Format::OpenaiChat, block));
         let mut session = loaded.sessions[index].session.clone();
         let mut ledger = engine.ledger(&session);
         if ledger.total() < 10_000 {

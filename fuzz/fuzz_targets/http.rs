@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use epitome::Config;
-use epitome_server::{Keeping, Limits, Service, Settings, Upstreams};
+use epitome_server::{StoreLocation, Limits, Service, Settings, Upstreams};
 
 /// The longest that an answer may take: beyond it the service hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub fn service(upstream: Option<&str>) -> SocketAddr {
                 let config = Config::parse(text, "fuzz.toml", &registry).expect("a configuration");
                 let settings = Settings {
                     listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-                    store: Keeping::In("sqlite::memory:".to_owned()),
+                    store: StoreLocation::In("sqlite::memory:".to_owned()),
                     upstreams,
                     limits: Limits { body_bytes: BODY_BYTES, requests_per_minute: 0, ..Limits::default() },
                     config: config.clone(),

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use epitome_formats::{Loaded, ReadOptions, read};
+use epitome_formats::{LoadedFile, ReadOptions, read};
 use epitome_session::{Content, Message, Origin, Role, Session, units};
 use rayon::prelude::*;
 
@@ -39,7 +39,7 @@ pub fn tell(line: &str) {
 }
 
 /// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
-pub fn loaded() -> Vec<(String, Loaded)> {
+pub fn loaded() -> Vec<(String, LoadedFile)> {
     let Some(folder) = recorded_sessions() else {
         tell("NOT RUN on recorded sessions: there is no folder `$EPITOME_SESSIONS` or `../shared/data/dev`");
         return Vec::new();
@@ -50,14 +50,14 @@ pub fn loaded() -> Vec<(String, Loaded)> {
         let loaded = read(std::fs::read(path).unwrap(), ReadOptions::default()).ok()?;
         Some((name(path), loaded))
     };
-    let loaded: Vec<(String, Loaded)> = files.par_iter().filter_map(read_one).collect();
+    let loaded: Vec<(String, LoadedFile)> = files.par_iter().filter_map(read_one).collect();
     let sessions: usize = loaded.iter().map(|(_, loaded)| loaded.sessions.len()).sum();
     tell(&format!("{sessions} recorded sessions in {} of {} files", loaded.len(), files.len()));
     loaded
 }
 
 /// Runs `check` on every session of every file, files in parallel; panics with everything that it found wrong.
-pub fn check_all(loaded: &[(String, Loaded)], check: impl Fn(&Loaded, usize, &mut Vec<String>) + Sync) {
+pub fn check_all(loaded: &[(String, LoadedFile)], check: impl Fn(&LoadedFile, usize, &mut Vec<String>) + Sync) {
     let problems: Vec<String> = loaded
         .par_iter()
         .flat_map(|(file, loaded)| {

@@ -38,20 +38,20 @@ impl Sizes {
 
 /// What `inspect --json` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Inspected<'a> {
+pub(crate) struct InspectOutput<'a> {
     /// The format, recognised or given.
     pub(crate) format: &'static str,
     /// Bytes of the file, decompressed.
     pub(crate) bytes: usize,
     /// The sessions in the file.
-    pub(crate) sessions: Vec<Listed<'a>>,
+    pub(crate) sessions: Vec<ListedSession<'a>>,
     /// The one session that was asked for; `null` for a file of several without `--session`.
     pub(crate) session: Option<Census>,
 }
 
 /// One session in a list.
 #[derive(Debug, Serialize)]
-pub(crate) struct Listed<'a> {
+pub(crate) struct ListedSession<'a> {
     /// Its id.
     pub(crate) id: &'a str,
     /// Messages of the view and their tokens.

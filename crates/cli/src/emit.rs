@@ -1,14 +1,14 @@
 //! Sessions as bytes: one in its format, or several as JSON lines.
 
 use epitome::Session;
-use epitome::formats::{Format, Loaded, Profile, Source, carries_reasoning, render, write};
+use epitome::formats::{Format, LoadedFile, Profile, Source, carries_reasoning, render, write};
 
 use crate::failure::Failure;
 use crate::terminal::warn;
 
 /// One session of `loaded`, after any further compactions, in the format `to`. Says what that format cannot hold.
-pub(crate) fn one(
-    loaded: &Loaded,
+pub(crate) fn write_session(
+    loaded: &LoadedFile,
     index: usize,
     session: &Session,
     to: Format,
@@ -25,7 +25,7 @@ pub(crate) fn one(
 }
 
 /// Says what of a session has no place in the format `to`.
-fn warn_of_losses(loaded: &Loaded, index: usize, session: &Session, to: Format) {
+fn warn_of_losses(loaded: &LoadedFile, index: usize, session: &Session, to: Format) {
     if to == loaded.format {
         return;
     }
@@ -42,7 +42,7 @@ fn warn_of_losses(loaded: &Loaded, index: usize, session: &Session, to: Format) 
     }
 }
 
-fn rendered(loaded: &Loaded, index: usize, session: &Session, profile: Profile, quiet: bool) -> String {
+fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Profile, quiet: bool) -> String {
     let source = Source::new(loaded, index);
     let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
     let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
@@ -68,7 +68,7 @@ pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Profile, Failure
 /// Appends one session as a line: the request with an `id` in front.
 pub(crate) fn line(
     out: &mut Vec<u8>,
-    loaded: &Loaded,
+    loaded: &LoadedFile,
     index: usize,
     session: &Session,
     profile: Profile,

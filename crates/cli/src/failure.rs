@@ -16,7 +16,7 @@ const OTHER: u8 = 1;
 pub(crate) const INFEASIBLE: u8 = 3;
 
 /// What a subcommand gives back.
-pub(crate) type Outcome = Result<ExitCode, Failure>;
+pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// A failure of the command.
 #[derive(Debug)]

@@ -42,7 +42,7 @@ pub(crate) struct Original {
 
 /// What became of output to the input's own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum InPlaceOutcome {
     /// The file holds it, directly behind what was read.
     Whole,
     /// The file holds it, but behind lines that came when it was written.
@@ -70,29 +70,29 @@ impl Original {
     }
 
     /// Appends `addition`, whole lines, compressed where the file is, and waits until it is on the disk.
-    pub(crate) fn append(&self, addition: &[u8]) -> Result<Taken, Failure> {
+    pub(crate) fn append(&self, addition: &[u8]) -> Result<InPlaceOutcome, Failure> {
         let failed = |error: io::Error| cannot_write(&self.path, error);
         let mut file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(failed)?;
         if self.is_unfinished || !lock(&file).map_err(failed)? {
             thread::sleep(PAUSE);
-            return Ok(Taken::Changed);
+            return Ok(InPlaceOutcome::Changed);
         }
-        let addition = if self.is_gzip { compressed(addition).map_err(failed)? } else { addition.to_vec() };
+        let addition = if self.is_gzip { gzip(addition).map_err(failed)? } else { addition.to_vec() };
         if !self.is_same(&mut file).map_err(failed)? {
-            return Ok(Taken::Changed);
+            return Ok(InPlaceOutcome::Changed);
         }
         let end = append_at_once(&mut file, self.length, &addition).map_err(failed)?;
         file.sync_data().map_err(failed)?;
-        Ok(if end == self.length + addition.len() as u64 { Taken::Whole } else { Taken::Behind })
+        Ok(if end == self.length + addition.len() as u64 { InPlaceOutcome::Whole } else { InPlaceOutcome::Behind })
     }
 
     /// Puts `bytes` in place of the file.
-    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<Taken, Failure> {
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<InPlaceOutcome, Failure> {
         let failed = |error: io::Error| cannot_write(&self.path, error);
         let mut file = File::open(&self.path).map_err(failed)?;
         if !lock(&file).map_err(failed)? {
             thread::sleep(PAUSE);
-            return Ok(Taken::Changed);
+            return Ok(InPlaceOutcome::Changed);
         }
         let mut is_same = true;
         let look = || {
@@ -100,7 +100,7 @@ impl Original {
             Ok(is_same)
         };
         replace(&self.path, bytes, look).map_err(failed)?;
-        Ok(if is_same { Taken::Whole } else { Taken::Changed })
+        Ok(if is_same { InPlaceOutcome::Whole } else { InPlaceOutcome::Changed })
     }
 
     /// Whether the file, and what has its name, is what was read. Linear in the file; the last look is at its length, so
@@ -159,7 +159,7 @@ fn take_back(file: &File, length: u64, written: usize, error: io::Error) -> io::
     taken_back.err().unwrap_or(error)
 }
 
-fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     encoder.finish()

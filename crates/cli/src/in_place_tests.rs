@@ -20,7 +20,7 @@ type Meanwhile = fn(&Path);
 
 #[test]
 fn a_file_takes_what_is_appended_while_it_is_what_was_read() {
-    let check = |content: &str, meanwhile: Meanwhile, expect: Taken, holds: &str| {
+    let check = |content: &str, meanwhile: Meanwhile, expect: InPlaceOutcome, holds: &str| {
         let (_folder, path) = file(content);
         let (original, bytes) = Original::read(&path).unwrap();
         assert_eq!(bytes, content.as_bytes());
@@ -28,10 +28,10 @@ fn a_file_takes_what_is_appended_while_it_is_what_was_read() {
         assert_eq!(original.append(b"{\"c\":3}\n").unwrap(), expect, "{content}");
         assert_eq!(fs::read_to_string(&path).unwrap(), holds);
     };
-    check("{\"a\":1}\n", |_| {}, Taken::Whole, "{\"a\":1}\n{\"c\":3}\n");
-    check("{\"a\":1}\n", |path| add(path, "{\"b\":2}\n"), Taken::Changed, "{\"a\":1}\n{\"b\":2}\n");
-    check("{\"a\":1}\n", |path| fs::write(path, "{\"b\":1}\n").unwrap(), Taken::Changed, "{\"b\":1}\n");
-    check("{\"a\":1}\n", |path| fs::write(path, "").unwrap(), Taken::Changed, "");
+    check("{\"a\":1}\n", |_| {}, InPlaceOutcome::Whole, "{\"a\":1}\n{\"c\":3}\n");
+    check("{\"a\":1}\n", |path| add(path, "{\"b\":2}\n"), InPlaceOutcome::Changed, "{\"a\":1}\n{\"b\":2}\n");
+    check("{\"a\":1}\n", |path| fs::write(path, "{\"b\":1}\n").unwrap(), InPlaceOutcome::Changed, "{\"b\":1}\n");
+    check("{\"a\":1}\n", |path| fs::write(path, "").unwrap(), InPlaceOutcome::Changed, "");
     check(
         "{\"a\":1}\n",
         |path| {
@@ -39,16 +39,16 @@ fn a_file_takes_what_is_appended_while_it_is_what_was_read() {
             fs::write(&other, "{\"a\":1}\n").unwrap();
             fs::rename(other, path).unwrap();
         },
-        if cfg!(unix) { Taken::Changed } else { Taken::Whole },
+        if cfg!(unix) { InPlaceOutcome::Changed } else { InPlaceOutcome::Whole },
         if cfg!(unix) { "{\"a\":1}\n" } else { "{\"a\":1}\n{\"c\":3}\n" },
     );
-    check("{\"a\":1}\n{\"b\":", |_| {}, Taken::Changed, "{\"a\":1}\n{\"b\":");
-    check("{\"a\":1}\n{\"b\":2}", |_| {}, Taken::Whole, "{\"a\":1}\n{\"b\":2}{\"c\":3}\n");
+    check("{\"a\":1}\n{\"b\":", |_| {}, InPlaceOutcome::Changed, "{\"a\":1}\n{\"b\":");
+    check("{\"a\":1}\n{\"b\":2}", |_| {}, InPlaceOutcome::Whole, "{\"a\":1}\n{\"b\":2}{\"c\":3}\n");
 }
 
 #[test]
 fn a_file_is_replaced_while_it_is_what_was_read() {
-    let check = |meanwhile: Meanwhile, expect: Taken, holds: &str| {
+    let check = |meanwhile: Meanwhile, expect: InPlaceOutcome, holds: &str| {
         let (folder, path) = file("[1]\n");
         let (original, _) = Original::read(&path).unwrap();
         meanwhile(&path);
@@ -56,9 +56,9 @@ fn a_file_is_replaced_while_it_is_what_was_read() {
         assert_eq!(fs::read_to_string(&path).unwrap(), holds);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
     };
-    check(|_| {}, Taken::Whole, "[2]\n");
-    check(|path| add(path, "[3]\n"), Taken::Changed, "[1]\n[3]\n");
-    check(|path| fs::write(path, "[4]\n").unwrap(), Taken::Changed, "[4]\n");
+    check(|_| {}, InPlaceOutcome::Whole, "[2]\n");
+    check(|path| add(path, "[3]\n"), InPlaceOutcome::Changed, "[1]\n[3]\n");
+    check(|path| fs::write(path, "[4]\n").unwrap(), InPlaceOutcome::Changed, "[4]\n");
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn a_file_that_another_has_locked_takes_nothing() {
     let (original, _) = Original::read(&path).unwrap();
     let other = File::open(&path).unwrap();
     other.lock().unwrap();
-    assert_eq!(original.append(b"{}\n").unwrap(), Taken::Changed);
-    assert_eq!(original.replace(b"[]\n").unwrap(), Taken::Changed);
+    assert_eq!(original.append(b"{}\n").unwrap(), InPlaceOutcome::Changed);
+    assert_eq!(original.replace(b"[]\n").unwrap(), InPlaceOutcome::Changed);
     assert_eq!(fs::read(&path).unwrap(), b"{}\n");
     other.unlock().unwrap();
-    assert_eq!(original.append(b"{}\n").unwrap(), Taken::Whole);
+    assert_eq!(original.append(b"{}\n").unwrap(), InPlaceOutcome::Whole);
 }
 
 #[test]

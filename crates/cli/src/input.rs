@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::formats::{Loaded, LoadedSession, ReadError, ReadOptions, read};
+use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read};
 
 use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
@@ -19,12 +19,12 @@ use crate::terminal;
 const LISTED: usize = 8;
 
 /// Reads the sessions of a file or of standard input; says what was passed over.
-pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
+pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     load_bytes(bytes(&args.file)?, args, quiet)
 }
 
 /// The same of what the file holds.
-pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<Loaded, Failure> {
+pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     let options = ReadOptions { format: args.from, strict: args.strict, side_chains: args.reading.side_chains };
     let loaded = read(bytes, options).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
@@ -84,7 +84,7 @@ fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Re
 }
 
 /// The position of the session that the arguments ask for: the only one, or the one of that name or number.
-pub(crate) fn choose(loaded: &Loaded, args: &InputArgs, more: &str) -> Result<usize, Failure> {
+pub(crate) fn choose(loaded: &LoadedFile, args: &InputArgs, more: &str) -> Result<usize, Failure> {
     let sessions = &loaded.sessions;
     let Some(wanted) = &args.session else {
         return match sessions.len() {
@@ -120,7 +120,7 @@ fn listing(sessions: &[LoadedSession]) -> String {
 
 /// The session in the view that the arguments ask for. For the full one every compaction is undone, the newest first:
 /// the journal still knows them, and the session is still the file's.
-pub(crate) fn viewed(session: &Session, view: ViewArg) -> Session {
+pub(crate) fn select_view(session: &Session, view: ViewArg) -> Session {
     let mut viewed = session.clone();
     if view == ViewArg::Full {
         let in_force: Vec<u32> = session.journal().iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();

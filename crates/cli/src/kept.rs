@@ -1,12 +1,12 @@
 //! A session with its past: from a file that epitome keeps it in, or from an agent's.
 
 use epitome::Session;
-use epitome::formats::Loaded;
+use epitome::formats::LoadedFile;
 use epitome::recall::{find_by_handle, message_number};
-use epitome::store::{Opened, SessionFile};
-use epitome::strategy::{Archive, Archived};
+use epitome::store::{OpenedSession, SessionFile};
+use epitome::strategy::{Archive, ArchivedContent};
 
-use crate::args::KeptArgs;
+use crate::args::RecordedSessionArgs;
 use crate::failure::Failure;
 use crate::input::{self, bytes};
 use crate::paths::shown;
@@ -14,31 +14,31 @@ use crate::terminal;
 
 /// A session with its past.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum RecordedSession {
     /// Of a file that epitome keeps it in, with its archive.
     Stored {
         /// What the file holds.
-        opened: Box<Opened>,
+        opened: Box<OpenedSession>,
         /// The file's content.
         bytes: Vec<u8>,
     },
     /// Of an agent's file.
     Recorded {
         /// What the file holds.
-        loaded: Loaded,
+        loaded: LoadedFile,
         /// Which of its sessions.
         index: usize,
     },
 }
 
-impl Kept {
+impl RecordedSession {
     /// Reads the session that the arguments ask for. Neither locks nor changes the file.
-    pub(crate) fn read(args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
+    pub(crate) fn read(args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
         Self::of(bytes(&args.file)?, args, quiet)
     }
 
     /// The same, but the first session of a file of several where the arguments choose none.
-    pub(crate) fn read_any(args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
+    pub(crate) fn read_any(args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
         let bytes = bytes(&args.file)?;
         if args.session.is_some() || args.from.is_none() && SessionFile::is_one(&bytes) {
             return Self::of(bytes, args, quiet);
@@ -48,7 +48,7 @@ impl Kept {
     }
 
     /// The same of what the file holds.
-    pub(crate) fn of(bytes: Vec<u8>, args: &KeptArgs, quiet: bool) -> Result<Self, Failure> {
+    pub(crate) fn of(bytes: Vec<u8>, args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
         if args.from.is_none() && SessionFile::is_one(&bytes) {
             let opened = SessionFile::parse(&args.file, &bytes).map_err(Failure::usage)?;
             let session = &opened.session;
@@ -86,11 +86,11 @@ impl Kept {
 
     /// What left under a handle, or the message of a number. What no archive has, the session may have: then it is known by
     /// its handle, which is a hash of it. Linear in the session.
-    pub(crate) fn recall(&self, handle: &str) -> Result<Option<Archived>, Failure> {
+    pub(crate) fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, Failure> {
         let handle = handle.trim();
         if let Some(number) = message_number(handle) {
             let message = self.session().log().get(number as usize);
-            return Ok(message.map(|message| Archived::Messages(vec![message.clone()])));
+            return Ok(message.map(|message| ArchivedContent::Messages(vec![message.clone()])));
         }
         let archived = match self {
             Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage)?,

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::in_place::{Original, Taken};
+use crate::in_place::{InPlaceOutcome, Original};
 use crate::paths::{is_standard, shown};
 use crate::render::style::STRONG;
 use crate::replace::{cannot_write, identity, replace};
@@ -63,13 +63,15 @@ impl Target {
         input: &[u8],
         original: Option<&Original>,
         force: bool,
-    ) -> Result<Taken, Failure> {
-        let Self::File { path, is_input: true } = self else { return self.write(bytes).map(|()| Taken::Whole) };
+    ) -> Result<InPlaceOutcome, Failure> {
+        let Self::File { path, is_input: true } = self else {
+            return self.write(bytes).map(|()| InPlaceOutcome::Whole);
+        };
         match (bytes.strip_prefix(input), original) {
-            (Some([]), _) => Ok(Taken::Whole),
+            (Some([]), _) => Ok(InPlaceOutcome::Whole),
             (Some(addition), Some(original)) => original.append(addition),
             (None, Some(original)) if force => original.replace(bytes),
-            (addition, None) if force || addition.is_some() => self.write(bytes).map(|()| Taken::Whole),
+            (addition, None) if force || addition.is_some() => self.write(bytes).map(|()| InPlaceOutcome::Whole),
             (_, _) => {
                 let failure = Failure::usage_text(format!("{} is the input, and would lose what left", path.display()));
                 Err(failure.with_help("name another file, or replace it with --force"))

@@ -6,7 +6,7 @@ use epitome::formats::write_again;
 
 use crate::args::InputArgs;
 use crate::failure::Failure;
-use crate::in_place::Taken;
+use crate::in_place::InPlaceOutcome;
 use crate::output::Target;
 use crate::{input, terminal};
 
@@ -37,7 +37,7 @@ pub(crate) fn record_again(args: &InputArgs, target: &Target, index: usize) -> R
         let loaded = input::load_bytes(bytes, args, true)?;
         let bytes = write_again(&loaded, index).map_err(Failure::other)?;
         let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), false)?;
-        Ok((taken == Taken::Whole).then_some(()))
+        Ok((taken == InPlaceOutcome::Whole).then_some(()))
     };
     if until_attempted(attempts)?.is_none() {
         let file = args.file.display();

@@ -92,17 +92,17 @@ fn describe(
 /// The line that says how far a model's summary is. It is there on a terminal only, rewritten in place where it changes,
 /// and gone at the end.
 #[derive(Debug, Default)]
-pub(crate) struct Line(Arc<Mutex<Shown>>);
+pub(crate) struct ProgressLine(Arc<Mutex<ProgressText>>);
 
 /// What the line says.
 #[derive(Debug, Default)]
-struct Shown {
+struct ProgressText {
     line: String,
     /// Parts that are written.
     n_written: u32,
 }
 
-impl Line {
+impl ProgressLine {
     /// Whom to tell, where there is a model to wait for and somebody to read it.
     pub(crate) fn on_progress(&self, model: Option<&SummaryModel>, quiet: bool) -> Option<OnProgress> {
         let name = model.filter(|_| !quiet && std::io::stderr().is_terminal())?.model.clone();
@@ -118,7 +118,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !shown.line.is_empty() {
@@ -127,7 +127,7 @@ impl Drop for Line {
     }
 }
 
-impl Shown {
+impl ProgressText {
     /// How far it is after `progress`, in at most `width` columns. Parts are written side by side: how many are done says
     /// more than which.
     fn told(&mut self, model: &str, progress: &ModelProgress, width: usize) -> String {
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn lines() {
-        let mut shown = Shown::default();
+        let mut shown = ProgressText::default();
         let mut check = |step: ModelStep, tokens: (u64, u64), expect: &str| {
             let progress = ModelProgress { step, input_tokens: tokens.0, output_tokens: tokens.1 };
             assert_eq!(shown.told("qwen", &progress, 70), expect);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_engine::count_message;
 use epitome_session::Session;
 use epitome_strategy::{TokenCounter, Tokens};
-use epitome_tokens::{Calibrated, Sample};
+use epitome_tokens::{CalibratedCounter, Sample};
 
 /// `base` corrected by what the provider reported for the requests in `session`; `base` itself where the session
 /// records none. Counts the log once.
@@ -15,7 +15,7 @@ use epitome_tokens::{Calibrated, Sample};
 /// between them shrink and are left out.
 pub fn calibrated(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<dyn TokenCounter> {
     let samples = samples(&*base, session);
-    if samples.is_empty() { base } else { Arc::new(Calibrated::learn(base, samples)) }
+    if samples.is_empty() { base } else { Arc::new(CalibratedCounter::learn(base, samples)) }
 }
 
 fn samples(counter: &dyn TokenCounter, session: &Session) -> Vec<Sample> {

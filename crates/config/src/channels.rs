@@ -4,14 +4,14 @@ use epitome_providers::chat::ChannelKind;
 use epitome_strategy::SettingType;
 
 use crate::config::Config;
-use crate::error::{Place, Problem, suggestion};
+use crate::error::{FileLocation, Problem, suggestion};
 use crate::named::ChannelTable;
 use crate::source::Source;
 use crate::values::{AskName, SummarizerChoice};
 
 /// The channel and the model that write summaries.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Chosen<'a> {
+pub(crate) struct SummaryChannel<'a> {
     pub(crate) name: &'a str,
     pub(crate) channel: &'a ChannelTable,
     pub(crate) model: &'a str,
@@ -55,7 +55,7 @@ impl Config {
     }
 
     /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
-    pub(crate) fn chosen(&self) -> Result<Chosen<'_>, Problem> {
+    pub(crate) fn summary_channel(&self) -> Result<SummaryChannel<'_>, Problem> {
         let (channel, model) = (self.tables.summary.channel.as_str(), self.tables.summary.model.as_str());
         let (name, table) = if channel.is_empty() { self.only_channel(model)? } else { self.named_channel(channel)? };
         let model = match (model, table.models.first()) {
@@ -75,7 +75,7 @@ impl Config {
             }
             (model, _) => model,
         };
-        Ok(Chosen { name, channel: table, model })
+        Ok(SummaryChannel { name, channel: table, model })
     }
 
     fn named_channel(&self, name: &str) -> Result<(&str, &ChannelTable), Problem> {
@@ -142,7 +142,7 @@ impl Config {
     }
 
     /// Where the file names who writes summaries: at the key `name`, else at one of the others.
-    fn summary_place(&self, name: &str) -> Option<Place> {
+    fn summary_place(&self, name: &str) -> Option<FileLocation> {
         [name, "summarizer", "channel", "model"].iter().find_map(|key| self.sources.place(&format!("summary.{key}")))
     }
 }
@@ -154,7 +154,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     // Whether there is a conversation to ask is known when the configuration is built.
     let is_model = config.summarizer().asks_model() && !config.asks_conversations_only();
     if is_model || is_named {
-        match config.chosen() {
+        match config.summary_channel() {
             Ok(chosen) => problems.extend(without_compaction(config, &chosen)),
             Err(problem) => problems.push(problem),
         }
@@ -163,7 +163,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
 }
 
 /// What is wrong with asking this channel's provider for its own compaction, where that is to be done.
-fn without_compaction(config: &Config, chosen: &Chosen<'_>) -> Option<Problem> {
+fn without_compaction(config: &Config, chosen: &SummaryChannel<'_>) -> Option<Problem> {
     if config.summarizer() != SummarizerChoice::Provider {
         return None;
     }

@@ -6,7 +6,7 @@ use epitome_strategy::{Registry, SettingsTable};
 use crate::channels;
 use crate::config::Config;
 use crate::embeddings;
-use crate::error::{Place, Problem, suggestion};
+use crate::error::{FileLocation, Problem, suggestion};
 use crate::external::{self, COMMAND};
 use crate::lexicon;
 use crate::named::AgentTable;
@@ -44,7 +44,7 @@ pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry
     let its_own = |mut problem: Problem| {
         problem.message = format!("agent `{name}`: {}", problem.message);
         let key = format!("agents.{name}");
-        let is_its_own = |place: &Place| {
+        let is_its_own = |place: &FileLocation| {
             AgentTable::FIELDS
                 .iter()
                 .any(|field| config.sources.place(&format!("{key}.{}", field.name)).as_ref() == Some(place))
@@ -193,7 +193,7 @@ pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
 }
 
 impl Problem {
-    fn at(mut self, place: Option<Place>) -> Self {
+    fn at(mut self, place: Option<FileLocation>) -> Self {
         self.place = place;
         self
     }

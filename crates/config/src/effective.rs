@@ -14,7 +14,7 @@ const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
 
 /// One effective value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effective {
+pub struct EffectiveValue {
     /// The key with its section, such as `budget.window`.
     pub key: String,
     /// The value.
@@ -60,9 +60,9 @@ impl Config {
     }
 
     /// Every effective value, in the order of the template: what is really in force, for a person to see.
-    pub fn effective(&self, registry: &Registry) -> Vec<Effective> {
+    pub fn effective(&self, registry: &Registry) -> Vec<EffectiveValue> {
         let registry = &self.registry(registry);
-        let entry = |key: String, value: Value| Effective { source: self.source(&key), key, value };
+        let entry = |key: String, value: Value| EffectiveValue { source: self.source(&key), key, value };
         let fixed = keys().filter_map(|key| {
             let value = self.value(key.section, key.field.name)?;
             Some(entry(format!("{}.{}", key.section, key.field.name), value))
@@ -77,9 +77,9 @@ impl Config {
                 let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
                 match self.source(&key) {
                     Source::Default if field.name == MAX_SUMMARY_TOKENS && self.tables.summary.max_tokens > 0 => {
-                        Effective { key, value, source: self.source("summary.max_tokens") }
+                        EffectiveValue { key, value, source: self.source("summary.max_tokens") }
                     }
-                    source => Effective { key, value, source },
+                    source => EffectiveValue { key, value, source },
                 }
             })
         });
@@ -87,8 +87,8 @@ impl Config {
     }
 
     /// What is set of models, channels and agents.
-    fn effective_named(&self) -> Vec<Effective> {
-        let entry = |(key, value): (String, Value)| Effective { source: self.source(&key), key, value };
+    fn effective_named(&self) -> Vec<EffectiveValue> {
+        let entry = |(key, value): (String, Value)| EffectiveValue { source: self.source(&key), key, value };
         self.tables.named_values().into_iter().map(entry).filter(|entry| entry.source != Source::Default).collect()
     }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A place in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FileLocation {
     /// The file as it was named.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -16,7 +16,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -26,7 +26,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Where, for a value that a file set.
-    pub place: Option<Place>,
+    pub place: Option<FileLocation>,
     /// What is wrong.
     pub message: String,
     /// What would be right.
@@ -34,7 +34,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(place: Option<Place>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(place: Option<FileLocation>, message: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: None }
     }
 

@@ -16,7 +16,7 @@ use crate::values::SummarizerChoice;
 
 /// What an agent's settings come to: for each key of `[agents.NAME]` what is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentInForce {
+pub struct EffectiveAgent {
     /// From which share of the usable window on a compaction is suggested, in percent; 0 for never.
     pub threshold_percent: u32,
     /// The newest messages that stay whole.
@@ -128,16 +128,16 @@ impl Config {
 
     /// What the agent's keys come to in this configuration, which [`for_agent`](Self::for_agent) gave, or which is that for
     /// all.
-    pub fn agent_in_force(&self) -> AgentInForce {
+    pub fn agent_in_force(&self) -> EffectiveAgent {
         let budget = self.budget();
         let usable = budget.usable();
         let percent = |threshold: Threshold| {
             (f64::from(threshold.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32
         };
         let summarizer = self.summarizer();
-        let chosen = self.chosen().ok().filter(|_| summarizer.asks_model());
+        let chosen = self.summary_channel().ok().filter(|_| summarizer.asks_model());
         let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        AgentInForce {
+        EffectiveAgent {
             threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },
             keep_recent: self.tables.pins.keep_recent,
             summarizer,

@@ -29,7 +29,7 @@ pub(crate) fn lexicon(config: &Config) -> Result<Arc<Lexicon>, Problem> {
     if words.is_empty() {
         return Ok(Lexicon::standard());
     }
-    Lexicon::extended(&words).map(Arc::new).map_err(|error| Problem::new(None, told(&error)))
+    Lexicon::extended(&words).map(Arc::new).map_err(|error| Problem::new(None, describe_error(&error)))
 }
 
 /// Every word that cannot be searched for.
@@ -40,7 +40,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     while let Err(error) = (!words.is_empty()).then(|| Lexicon::extended(&words)).transpose() {
         let holding = words.iter_mut().find(|(_, words)| words.contains(&error.word));
         let Some((cue, refused)) = holding else {
-            problems.push(Problem::new(None, format!("[lexicon] {}", told(&error))));
+            problems.push(Problem::new(None, format!("[lexicon] {}", describe_error(&error))));
             return problems;
         };
         let path = format!("lexicon.{}", key(*cue));
@@ -49,7 +49,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
         for (index, _) in listed.iter().enumerate().filter(|(_, word)| **word == error.word) {
             problems.push(Problem::new(
                 config.sources.place_of_item(&path, index),
-                format!("`{}` {}", key(*cue), told(&error)),
+                format!("`{}` {}", key(*cue), describe_error(&error)),
             ));
         }
         refused.retain(|word| *word != error.word);
@@ -58,7 +58,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
 }
 
 /// What is wrong with a word, on one line: regular expressions are refused with a drawing on several.
-fn told(error: &LexiconError) -> String {
+fn describe_error(error: &LexiconError) -> String {
     let last = error.problem.lines().last().unwrap_or_default().trim();
     let problem = last.strip_prefix("error: ").unwrap_or(last);
     format!("cannot have {:?}: {problem}", error.word)

@@ -32,12 +32,12 @@ settings! {
         /// A tool's result of more is cut to its telling lines before it is sent for the first time, which costs no prompt
         /// cache; 0 switches it off. A result of a tenth of the window takes a third of the room between `target` and
         /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.
-        arrival_tokens: Arrivals = Arrivals(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens";
+        arrival_tokens: OptionalThreshold = OptionalThreshold(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens";
         /// Old results of tools are cleared, and old arguments and texts shortened, below the thresholds too, before a call
         /// of the model, as soon as that saves more than so much: what `[strategies.tool-results]` says is old. Each time
         /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
         /// while; 0 switches it off.
-        clear_tokens: Arrivals = Arrivals(None), unit "share of the usable window, or tokens";
+        clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens";
         /// Whether decisions, preferences and identifiers are kept as memories before a compaction.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
@@ -101,9 +101,9 @@ impl From<&TriggersTable> for Triggers {
 
 /// A threshold, or 0 for none, as `[live] arrival_tokens` and `clear_tokens` spell it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Arrivals(pub Option<Threshold>);
+pub struct OptionalThreshold(pub Option<Threshold>);
 
-impl SettingType for Arrivals {
+impl SettingType for OptionalThreshold {
     const KIND: FieldKind = FieldKind::Number;
 
     fn from_value(value: &Value) -> Result<Self, String> {

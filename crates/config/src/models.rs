@@ -46,13 +46,13 @@ impl Default for Models {
     /// The table that ships.
     fn default() -> Self {
         static ENTRIES: LazyLock<BTreeMap<String, ModelLimits>> =
-            LazyLock::new(|| shipped(SHIPPED).unwrap_or_default());
+            LazyLock::new(|| parse_models(SHIPPED).unwrap_or_default());
         Self { entries: ENTRIES.clone() }
     }
 }
 
 /// The entries of a table in TOML; `None` where it is none.
-fn shipped(text: &str) -> Option<BTreeMap<String, ModelLimits>> {
+fn parse_models(text: &str) -> Option<BTreeMap<String, ModelLimits>> {
     let file: toml::Table = text.parse().ok()?;
     let models = file.get("models")?.as_table()?;
     let limits = |(name, entry): (&String, &Value)| {
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn every_entry_is_read_and_makes_sense() {
         let n_entries = SHIPPED.lines().filter(|line| line.starts_with("[models.")).count();
-        let entries = shipped(SHIPPED).unwrap();
+        let entries = parse_models(SHIPPED).unwrap();
         assert_eq!(entries.len(), n_entries, "an entry without a window, or one that stands there twice");
         for (name, limits) in entries {
             let reserve = limits.reserve(None);

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::check::check;
 use crate::config::Config;
-use crate::error::{ConfigErrors, Place, Problem, suggestion};
+use crate::error::{ConfigErrors, FileLocation, Problem, suggestion};
 use crate::keys::{ALIASES, Alias, AliasValue, keys, top_level};
 use crate::preset::Preset;
 use crate::sections::{NAMED, SECTIONS, Section};
@@ -240,10 +240,10 @@ impl Reader<'_, '_> {
         self.problems.push(Problem { help, ..problem });
     }
 
-    fn place(&self, at: usize) -> Place {
+    fn place(&self, at: usize) -> FileLocation {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |feed| feed + 1);
-        Place {
+        FileLocation {
             file: Arc::clone(&self.file),
             line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,

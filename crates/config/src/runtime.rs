@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_engine::{
-    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, Select, SignalDetector, SummaryRole, Triggers,
+    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, SelectSettings, SignalDetector, SummaryRole, Triggers,
     WithoutSummary,
 };
 use epitome_providers::chat::ChatModel;
@@ -18,7 +18,7 @@ use crate::lexicon;
 use crate::live::LiveSettings;
 use crate::models::{Models, UnknownModel};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
-use crate::thresholds::fitted;
+use crate::thresholds::fit_to_window;
 use crate::values::{OnFailure, SummarizerChoice};
 
 /// The strategy that clears old results below the thresholds.
@@ -57,7 +57,7 @@ pub struct Runtime {
     /// How the chain is chosen.
     pub mode: Mode,
     /// How a verdict becomes a choice of a chain.
-    pub select: Select,
+    pub select: SelectSettings,
     /// The least that a compaction must keep, and what follows where it does not.
     pub quality: MinQuality,
     /// The chain of `mode = "fixed"`.
@@ -148,7 +148,7 @@ impl Config {
             handles: self.tables.marks.handles,
             proxy_recall: self.tables.proxy.recall,
             mode,
-            select: Select {
+            select: SelectSettings {
                 agreeing_verdicts: self.tables.select.agreeing_verdicts,
                 min_confidence: self.tables.select.min_confidence,
                 later_from: self.tables.select.later_from,
@@ -264,7 +264,7 @@ impl Runtime {
     pub fn budget_for(&self, model: &str) -> Result<Budget, UnknownModel> {
         let limits = self.models.limits(model)?;
         let reserve = limits.reserve(self.configured_reserve).min(limits.window / 2);
-        Ok(fitted(&self.budget, limits.window, reserve))
+        Ok(fit_to_window(&self.budget, limits.window, reserve))
     }
 
     /// The chains by kind of task.

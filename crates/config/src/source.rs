@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::error::Place;
+use crate::error::FileLocation;
 use crate::preset::Preset;
 
 /// Where an effective value comes from.
@@ -14,7 +14,7 @@ pub enum Source {
     /// The preset did.
     Preset(Preset),
     /// A file did.
-    File(Place),
+    File(FileLocation),
     /// The program did, by [`Config::set`](crate::Config::set).
     Host,
     /// A table that the program added did: [`with_agent`](crate::Config::with_agent),
@@ -79,7 +79,7 @@ impl Sources {
     }
 
     /// The place of a key in the file that set it.
-    pub(crate) fn place(&self, key: &str) -> Option<Place> {
+    pub(crate) fn place(&self, key: &str) -> Option<FileLocation> {
         match self.0.get(key) {
             Some(Source::File(place)) => Some(place.clone()),
             Some(_) | None => None,
@@ -87,7 +87,7 @@ impl Sources {
     }
 
     /// The place of an item of a list in the file, or that of the whole list.
-    pub(crate) fn place_of_item(&self, key: &str, index: usize) -> Option<Place> {
+    pub(crate) fn place_of_item(&self, key: &str, index: usize) -> Option<FileLocation> {
         self.place(&format!("{key}[{index}]")).or_else(|| self.place(key))
     }
 }

@@ -16,7 +16,7 @@ use epitome_providers::model::{
 };
 use epitome_strategy::{Summarizer, Tokens};
 
-use crate::channels::Chosen;
+use crate::channels::SummaryChannel;
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
 use crate::named::ChannelTable;
@@ -62,21 +62,21 @@ pub(crate) enum Writer {
         compaction: Option<Arc<dyn Compaction>>,
         about: SummaryModel,
         falls_back: bool,
-        asking: Option<Asking>,
+        asking: Option<ConversationModelSettings>,
     },
     /// Only the model of a conversation; the rules where there is none.
-    Conversations { asking: Asking, falls_back: bool },
+    Conversations { asking: ConversationModelSettings, falls_back: bool },
 }
 
 /// How a conversation's own model is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking {
+pub(crate) struct ConversationModelSettings {
     settings: ModelSettings,
     /// Whether its provider is asked for its own compaction first.
     compacts: bool,
 }
 
-impl Asking {
+impl ConversationModelSettings {
     /// A summarizer that asks it. The prompts were read before, so that this cannot fail but where they changed since.
     fn summarizer(&self, conversation: Arc<dyn ChatModel>, progress: Option<OnProgress>) -> Option<ModelSummarizer> {
         let summarizer = ModelSummarizer::in_conversation(conversation, self.settings.clone()).ok()?;
@@ -168,9 +168,11 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         cache_folder: path(&table.cache),
         ..ModelSettings::default()
     };
-    let asking = (table.ask == AskName::SameConversation)
-        .then(|| Asking { settings: asked.clone(), compacts: config.summarizer() == SummarizerChoice::Provider });
-    let chosen = match (config.chosen(), asking.clone()) {
+    let asking = (table.ask == AskName::SameConversation).then(|| ConversationModelSettings {
+        settings: asked.clone(),
+        compacts: config.summarizer() == SummarizerChoice::Provider,
+    });
+    let chosen = match (config.summary_channel(), asking.clone()) {
         (Err(_), Some(asking)) if config.has_conversations && config.asks_conversations_only() => {
             asked.check().map_err(|errors| unread(config, &errors))?;
             return Ok(Writer::Conversations { asking, falls_back: table.fall_back_to_rules });
@@ -208,14 +210,14 @@ impl Config {
     ///
     /// No channel is named, or the one that is cannot be opened; the error names the key to mend.
     pub fn chat_model(&self) -> Result<(Arc<dyn ChatModel>, SummaryModel), ConfigErrors> {
-        let chosen = self.chosen().map_err(|problem| ConfigErrors::of(vec![problem]))?;
+        let chosen = self.summary_channel().map_err(|problem| ConfigErrors::of(vec![problem]))?;
         let settings = channel_settings(self, &chosen);
         let model = settings.open().map_err(|error| ConfigErrors::of(vec![not_opened(self, &chosen, &error)]))?;
         Ok((model, about(&chosen, settings)))
     }
 }
 
-fn about(chosen: &Chosen<'_>, settings: ChannelSettings) -> SummaryModel {
+fn about(chosen: &SummaryChannel<'_>, settings: ChannelSettings) -> SummaryModel {
     SummaryModel {
         channel: chosen.name.to_owned(),
         model: settings.model,
@@ -224,7 +226,7 @@ fn about(chosen: &Chosen<'_>, settings: ChannelSettings) -> SummaryModel {
     }
 }
 
-fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
+fn channel_settings(config: &Config, chosen: &SummaryChannel<'_>) -> ChannelSettings {
     let ChannelTable { kind, key_file, timeout_seconds, tries, longest_wait_seconds, window, extra, .. } =
         chosen.channel;
     let key = match (chosen.channel.variable(), key_file.as_str()) {
@@ -251,7 +253,7 @@ fn channel_settings(config: &Config, chosen: &Chosen<'_>) -> ChannelSettings {
 }
 
 /// Why a channel cannot be opened, at the key that is most likely the wrong one.
-fn not_opened(config: &Config, chosen: &Chosen<'_>, error: &ChannelError) -> Problem {
+fn not_opened(config: &Config, chosen: &SummaryChannel<'_>, error: &ChannelError) -> Problem {
     let name = chosen.name;
     let (key, help) = match error {
         ChannelError::NotBuilt { .. } => ("kind", "`summarizer = \"rules\"` needs no model".to_owned()),

@@ -87,7 +87,7 @@ fn named(out: &mut String, section: &Section) {
     comment(out, section.doc);
     let _ = writeln!(out, "#   [{}.{name}]", section.name);
     for field in section.fields {
-        comment(out, &documented(field));
+        comment(out, &document_field(field));
         let example = examples.iter().find(|(known, _)| *known == field.name);
         let example = example.map_or_else(|| toml_value(&(field.default)()), |(_, value)| (*value).to_owned());
         let _ = writeln!(out, "#   {} = {example}", field.name);
@@ -95,13 +95,13 @@ fn named(out: &mut String, section: &Section) {
 }
 
 /// What a setting does, with its unit.
-fn documented(field: &Field) -> String {
+fn document_field(field: &Field) -> String {
     let doc = field.doc.trim();
     if field.unit.is_empty() { doc.to_owned() } else { format!("{doc} Unit: {}.", field.unit) }
 }
 
 fn setting(out: &mut String, field: &Field) {
-    comment(out, &documented(field));
+    comment(out, &document_field(field));
     let _ = writeln!(out, "#{} = {}", field.name, toml_value(&(field.default)()));
 }
 
@@ -125,7 +125,7 @@ fn comment(out: &mut String, text: &str) {
 fn toml_value(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_u64() {
-            Some(whole) if whole >= 10_000 => grouped(whole),
+            Some(whole) if whole >= 10_000 => group_digits(whole),
             Some(_) | None => number.to_string(),
         },
         Value::Array(items) => format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", ")),
@@ -140,7 +140,7 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-fn grouped(number: u64) -> String {
+fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -11,7 +11,7 @@ pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
 
 /// `budget` for a window of `window` tokens of which `reserve_output` are kept free. Shares stay; thresholds in tokens that
 /// the window has no room for come down in proportion, so that `target < soft <= hard <= usable` holds as before.
-pub(crate) fn fitted(budget: &Budget, window: Tokens, reserve_output: Tokens) -> Budget {
+pub(crate) fn fit_to_window(budget: &Budget, window: Tokens, reserve_output: Tokens) -> Budget {
     let mut fitted = Budget { window, reserve_output, ..budget.clone() };
     let usable = fitted.usable();
     let in_tokens = |threshold: Threshold| match threshold {
@@ -54,13 +54,13 @@ mod tests {
         let tokens = Threshold::Tokens;
         let budget = Budget { target: tokens(7_500), soft: tokens(15_000), hard: tokens(20_000), ..Budget::default() };
         let thresholds = |budget: Budget| (budget.target, budget.soft, budget.hard);
-        let large = fitted(&budget, 100_000, 4_000);
+        let large = fit_to_window(&budget, 100_000, 4_000);
         assert_eq!((large.window, large.usable(), thresholds(large)), (100_000, 96_000, thresholds(budget.clone())));
-        let small = fitted(&budget, 12_000, 2_000);
+        let small = fit_to_window(&budget, 12_000, 2_000);
         assert_eq!(thresholds(small), (tokens(3_750), tokens(7_500), tokens(10_000)));
-        let mixed = fitted(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
+        let mixed = fit_to_window(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
         assert_eq!(mixed.target, tokens(3_000), "below the soft threshold of 4,800");
-        let shares = fitted(&Budget::default(), 8_000, 2_000);
+        let shares = fit_to_window(&Budget::default(), 8_000, 2_000);
         assert_eq!(thresholds(shares), thresholds(Budget::default()));
     }
 }

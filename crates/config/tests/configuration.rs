@@ -350,7 +350,7 @@ fn the_template_gives_the_defaults() {
     let all = uncommented(&template);
     let config = parse(&all.replace("\nchain = \"\"\n", "\n"));
     assert_eq!(differences(&config), "");
-    let set_by_file = |entry: &epitome_config::Effective| {
+    let set_by_file = |entry: &epitome_config::EffectiveValue| {
         matches!(config.source(&entry.key), Source::File(_)) || entry.key == "select.chain"
     };
     let missing: Vec<String> =
@@ -419,7 +419,7 @@ fn later_chains_are_for_later_compactions() {
     assert_eq!(chains.later.keys().collect::<Vec<_>>(), [&TaskKind::Code]);
     assert_eq!(chains.later[&TaskKind::Code].ids(), ["sliding-window"]);
     let defaults = parse("").build(&epitome_builtin::registry()).unwrap();
-    assert_eq!(defaults.select, epitome_engine::Select::default(), "the defaults are the engine's");
+    assert_eq!(defaults.select, epitome_engine::SelectSettings::default(), "the defaults are the engine's");
     insta::assert_snapshot!(refused("[chains]\ncode-later = [\"sliding-windo\"]"), @r#"
     epitome.toml:2:15: there is no strategy `sliding-windo`; did you mean `sliding-window`?
     "#);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use epitome_config::{AgentInForce, Config, Source, SummarizerChoice};
+use epitome_config::{Config, EffectiveAgent, Source, SummarizerChoice};
 use epitome_strategy::Registry;
 use serde_json::{Map, Value, json};
 
@@ -115,7 +115,7 @@ fn settings_of_a_session_stand_over_those_of_its_agent() {
     let coder = parse(FILE).for_agent("coder").unwrap();
     let adjusted = |settings: Value| coder.adjusted(&table(settings), &registry()).unwrap();
     let session = adjusted(json!({"keep_recent": 20, "channel": "local"}));
-    let expect = AgentInForce {
+    let expect = EffectiveAgent {
         threshold_percent: 70,
         keep_recent: 20,
         summarizer: SummarizerChoice::Llm,

@@ -19,12 +19,12 @@ const HAN_PAIR: f32 = 0.5;
 
 /// Sums up features.
 #[derive(Debug)]
-pub(crate) struct Lexical<'a> {
+pub(crate) struct LexicalFeatures<'a> {
     sum: &'a mut [f32],
     lower: String,
 }
 
-impl<'a> Lexical<'a> {
+impl<'a> LexicalFeatures<'a> {
     /// Adds to `sum`, which has [`DIMENSIONS`] numbers.
     pub(crate) fn new(sum: &'a mut [f32]) -> Self {
         Self { sum, lower: String::new() }
@@ -127,7 +127,7 @@ mod tests {
     fn what_two_runs_share() {
         let sum = |run: &str| {
             let mut sum = vec![0.0; DIMENSIONS];
-            Lexical::new(&mut sum).run(run);
+            LexicalFeatures::new(&mut sum).run(run);
             sum
         };
         let near = |left: &str, right: &str| {
@@ -145,7 +145,7 @@ mod tests {
     fn pairs() {
         let n_features = |run: &str| {
             let mut sum = vec![0.0; DIMENSIONS];
-            Lexical::new(&mut sum).syllables(run);
+            LexicalFeatures::new(&mut sum).syllables(run);
             sum.iter().map(|number| number.abs()).sum::<f32>()
         };
         assert!(n_features("かきくけ") <= 3.0 && n_features("かきくけ") >= 1.0);

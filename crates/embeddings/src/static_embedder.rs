@@ -2,7 +2,7 @@
 
 use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
 
-use crate::lexical::{self, Lexical};
+use crate::lexical::{self, LexicalFeatures};
 use crate::pieces::{Cutter, parts_of_name};
 use crate::scripts::{Script, plain_letter, script_of};
 use crate::table::Table;
@@ -77,7 +77,7 @@ fn embed_into(table: &Table, cutter: &mut Cutter, text: &str, row: &mut [f32]) {
         cutter,
         han,
         latin,
-        lexical: Lexical::new(features),
+        lexical: LexicalFeatures::new(features),
         known: 0,
         foreign: 0,
         word: String::new(),
@@ -111,7 +111,7 @@ struct Reader<'a> {
     cutter: &'a mut Cutter,
     han: &'a mut [f32],
     latin: &'a mut [f32],
-    lexical: Lexical<'a>,
+    lexical: LexicalFeatures<'a>,
     /// Bytes of Latin and Han letters.
     known: usize,
     /// Bytes of letters without rows.

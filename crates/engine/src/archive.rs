@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_strategy::archive::handles;
-use epitome_strategy::{Archive, ArchiveError, Archived};
+use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
 /// Keeps what leaves the context in memory, by content: the same content has the same handle, whenever it is put.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryArchive {
-    items: HashMap<Arc<str>, Archived>,
+    items: HashMap<Arc<str>, ArchivedContent>,
 }
 
 impl MemoryArchive {
@@ -24,7 +24,7 @@ impl MemoryArchive {
     }
 
     /// Everything it holds, by handle, in no order.
-    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &ArchivedContent)> {
         self.items.iter()
     }
 
@@ -35,7 +35,7 @@ impl MemoryArchive {
 }
 
 impl Archive for MemoryArchive {
-    fn put(&mut self, item: Archived) -> Result<Arc<str>, ArchiveError> {
+    fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError> {
         for handle in handles(&item) {
             match self.items.get(&handle) {
                 Some(known) if *known == item => return Ok(handle),
@@ -49,7 +49,7 @@ impl Archive for MemoryArchive {
         Err(ArchiveError("two contents share all digits of their digest".to_owned()))
     }
 
-    fn get(&self, handle: &str) -> Result<Option<Archived>, ArchiveError> {
+    fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError> {
         Ok(self.items.get(handle).cloned())
     }
 }
@@ -62,12 +62,12 @@ mod tests {
     #[test]
     fn content_comes_back_by_its_handle() {
         let mut archive = MemoryArchive::new();
-        let item = Archived::Text(Arc::from("some text"));
+        let item = ArchivedContent::Text(Arc::from("some text"));
         let handle = archive.put(item.clone()).unwrap();
         assert_eq!(archive.put(item.clone()).unwrap(), handle, "the same content has the same handle");
         assert_eq!(archive.get(&handle).unwrap(), Some(item));
         assert_eq!(archive.get("nothing").unwrap(), None);
-        let other = archive.put(Archived::Messages(vec![])).unwrap();
+        let other = archive.put(ArchivedContent::Messages(vec![])).unwrap();
         assert_ne!(other, handle);
     }
 }

@@ -9,8 +9,8 @@ use crate::engine::{Engine, EngineError};
 use crate::guard::Refusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::working::Working;
-use epitome_session::heading::grouped;
+use crate::working::WorkingView;
+use epitome_session::heading::group_digits;
 
 /// What a cut on arrival is called in reports.
 const ARRIVAL: &str = "arrival";
@@ -35,7 +35,7 @@ impl Arrival {
         session: &mut Session,
         ledger: &mut Ledger,
         trigger: Trigger,
-        working: Working,
+        working: WorkingView,
         (before, after): (Tokens, Tokens),
     ) -> Self {
         let counts = working.counts_where(Entry::is_edited);
@@ -86,7 +86,7 @@ impl Engine {
         }
         let never = Cancellation::never();
         let context = self.context(session, language(session.view()), &never);
-        let working = Working::of(session, newest, tokens, &self.pins);
+        let working = WorkingView::of(session, newest, tokens, &self.pins);
         let mut editor = Editor::new(working, &context, archive);
         let layout = editor.layout();
         let view = editor.view(&layout);
@@ -95,8 +95,8 @@ impl Engine {
         let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
             .filter_map(|output| {
                 let lines = telling_lines(&view, output.text, &Focus::new(None), most);
-                let tokens = grouped(output.tokens.into());
-                let detail = format!("{tokens} tokens arrived, {} may stay{}", grouped(most.into()), lines.note());
+                let tokens = group_digits(output.tokens.into());
+                let detail = format!("{tokens} tokens arrived, {} may stay{}", group_digits(most.into()), lines.note());
                 (!lines.is_whole).then_some((output.at, lines.keep, detail))
             })
             .collect();

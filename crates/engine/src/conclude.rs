@@ -6,22 +6,22 @@ use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin};
 
 use crate::context::Context;
 use crate::draft::Draft;
-use crate::least::{floor_of, not_worthwhile, staying, stopped};
+use crate::least::{floor_of, not_worthwhile, staying, stop_reason};
 use crate::quality::Attempt;
 use crate::receipts;
 use crate::report::{Mode, Report, Status, Timings, saved_ratio};
 use crate::request::{Pins, Request};
-use crate::run::Written;
-use crate::select::Selected;
-use crate::working::Working;
+use crate::run::WrittenSummary;
+use crate::select::SelectedKind;
+use crate::working::WorkingView;
 
 /// Turns the attempt that is taken into a draft: the epoch, and the report with a receipt for every message.
 pub(crate) fn conclude(
     context: &Context<'_>,
-    start: &Working,
+    start: &WorkingView,
     request: &Request,
     mode: Mode,
-    selected: Selected,
+    selected: SelectedKind,
     attempt: Attempt,
 ) -> Draft {
     let (session, pins) = (context.session, context.pins);
@@ -48,8 +48,8 @@ pub(crate) fn conclude(
             Status::NoChange if run.steps.is_empty() && is_vain(start, pins, request) => {
                 Some(not_worthwhile(start, pins, stays, request.worthwhile))
             }
-            Status::Compacted | Status::Hollow => stopped(working, pins, request.target),
-            Status::NoChange => stopped(start, pins, request.target),
+            Status::Compacted | Status::Hollow => stop_reason(working, pins, request.target),
+            Status::NoChange => stop_reason(start, pins, request.target),
             Status::Infeasible | Status::RolledBack => None,
         },
         messages_before: start.entries().len() as u32,
@@ -93,7 +93,7 @@ pub(crate) fn conclude(
 
 /// Whether less may leave than what is worth a compaction. What must stay and is over the limit by itself is another matter:
 /// that has to be said in any case. Linear in the units.
-pub(crate) fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
+pub(crate) fn is_vain(start: &WorkingView, pins: &Pins, request: &Request) -> bool {
     if request.worthwhile == 0 {
         return false;
     }
@@ -102,7 +102,7 @@ pub(crate) fn is_vain(start: &Working, pins: &Pins, request: &Request) -> bool {
 }
 
 /// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.
-fn shown_summary<'r>(summaries: &'r [Written], working: &Working, epoch: u32) -> Option<&'r Written> {
+fn shown_summary<'r>(summaries: &'r [WrittenSummary], working: &WorkingView, epoch: u32) -> Option<&'r WrittenSummary> {
     let is_shown = |index: u32| {
         let key = EntryKey::Synthetic { epoch, index };
         working.entries().iter().any(|entry| entry.key == key)

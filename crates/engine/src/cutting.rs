@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, Kept, ToolCall};
-use epitome_strategy::{Archived, BlockRef, Tokens};
+use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, KeptRanges, ToolCall};
+use epitome_strategy::{ArchivedContent, BlockRef, Tokens};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, archive_first};
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_block;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 use crate::{trim, wording};
 
 /// Tokens of a short mark: a gap that holds no more is kept.
@@ -29,14 +29,14 @@ impl Editor<'_> {
         let block = working.editable(context.guards, layout, at)?;
         let shown = block.excerptable().ok_or(Refusal::NotText)?;
         let bad = |error: ExcerptError| Refusal::BadRanges(error.to_string());
-        let kept = Kept::new(shown, keep).map_err(bad)?;
+        let kept = KeptRanges::new(shown, keep).map_err(bad)?;
         let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let original = &entry.original.blocks[at.block as usize];
         let text = Arc::clone(original.excerptable().ok_or(Refusal::NotText)?);
         let kept = match entry.excerpt(at.block) {
             None => kept,
-            Some(earlier) => Kept::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
+            Some(earlier) => KeptRanges::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
         };
         let of_text = tokens_of_original(working, context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
@@ -44,8 +44,8 @@ impl Editor<'_> {
         let media = original.as_result().map_or(0, |result| result.attachments.len());
         let media = if kept.ranges().is_empty() { media } else { 0 };
         let item = match media {
-            0 => Archived::Text(Arc::clone(&text)),
-            _ => Archived::Messages(vec![Arc::clone(&entry.original)]),
+            0 => ArchivedContent::Text(Arc::clone(&text)),
+            _ => ArchivedContent::Messages(vec![Arc::clone(&entry.original)]),
         };
         let handle = archive_first(context, self.archive, item)?;
         let attachments =
@@ -69,7 +69,7 @@ impl Editor<'_> {
         let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
-        let handle = archive_first(context, self.archive, Archived::Text(Arc::clone(recorded.text())))?;
+        let handle = archive_first(context, self.archive, ArchivedContent::Text(Arc::clone(recorded.text())))?;
         let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, context.told(&handle));
         let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
         let trimmed = match shown.arguments {
@@ -139,7 +139,8 @@ impl Editor<'_> {
         let BlockEdit { strategy, at, reason } = edit;
         let entry = &self.working.entries()[at.message as usize];
         let key = entry.key;
-        let handle = archive_first(self.context, self.archive, Archived::Messages(vec![Arc::clone(&entry.original)]))?;
+        let handle =
+            archive_first(self.context, self.archive, ArchivedContent::Messages(vec![Arc::clone(&entry.original)]))?;
         let saved = self.working.tokens()[at.message as usize].blocks[at.block as usize];
         let change = Change::Strip { entry: key, block: at.block };
         self.working.change_block(at, &change, 0);
@@ -151,7 +152,7 @@ impl Editor<'_> {
 
 /// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
 /// knows of it is the count of its excerpt.
-fn tokens_of_original(working: &Working, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
+fn tokens_of_original(working: &WorkingView, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
     let entry = &working.entries()[at.message as usize];
     if let Some(known) = working.original_tokens.get(&(entry.key, at.block)) {
         return *known;
@@ -165,13 +166,13 @@ fn tokens_of_original(working: &Working, context: &Context<'_>, at: BlockRef, te
 }
 
 /// The kept ranges with every gap filled whose mark would cost about as much as the gap holds.
-fn without_small_gaps(kept: Kept, length: usize, of_text: Tokens) -> Kept {
+fn without_small_gaps(kept: KeptRanges, length: usize, of_text: Tokens) -> KeptRanges {
     let bytes_per_token = length as f64 / f64::from(of_text.max(1));
     kept.fill_gaps(length, (MARK_TOKENS * bytes_per_token).ceil() as u32)
 }
 
 /// The marks of an excerpt: tokens of each gap by its share of the block's bytes, the handle in the first.
-fn marks(context: &Context<'_>, text: &str, kept: &Kept, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
+fn marks(context: &Context<'_>, text: &str, kept: &KeptRanges, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
     let mut handle = context.told(handle);
     let mark = |gap: Range<u32>| {
         let share = f64::from(gap.end - gap.start) / text.len().max(1) as f64;

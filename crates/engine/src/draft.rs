@@ -18,7 +18,7 @@ use crate::report::{Report, Status, Timings, microseconds};
 /// What is stored is sealed by a hash: a draft that was changed on the way is not read again. That keeps accidents out, not
 /// attackers: a client should be sent what [`summaries`](Self::summaries) gives, and send back a number and a text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
+#[serde(try_from = "StoredDraft", into = "StoredDraft")]
 pub struct Draft {
     /// What it would do.
     pub report: Report,
@@ -29,7 +29,7 @@ pub struct Draft {
 
 /// A draft as it is stored.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredDraft {
     report: Report,
     epoch: Option<Epoch>,
     counts: Vec<(EntryKey, EntryTokens)>,
@@ -44,7 +44,7 @@ fn seal(draft: &Draft) -> Result<String, serde_json::Error> {
     Ok(blake3::hash(&parts).to_hex().to_string())
 }
 
-impl From<Draft> for Stored {
+impl From<Draft> for StoredDraft {
     fn from(draft: Draft) -> Self {
         // What cannot be written as JSON has no seal, and is not read again.
         let seal = seal(&draft).unwrap_or_default();
@@ -53,11 +53,11 @@ impl From<Draft> for Stored {
     }
 }
 
-impl TryFrom<Stored> for Draft {
+impl TryFrom<StoredDraft> for Draft {
     type Error = String;
 
-    fn try_from(stored: Stored) -> Result<Self, String> {
-        let Stored { report, epoch, counts, made_from, seal: sealed } = stored;
+    fn try_from(stored: StoredDraft) -> Result<Self, String> {
+        let StoredDraft { report, epoch, counts, made_from, seal: sealed } = stored;
         let draft = Self { report, epoch, counts, made_from };
         match seal(&draft) {
             Ok(seal) if seal == sealed => Ok(draft),
@@ -107,7 +107,7 @@ pub enum EditSummaryError {
 
 impl Draft {
     /// The same with what it took since `started`: what is neither in `timings` nor before it is planning.
-    pub(crate) fn timed(mut self, started: Instant, timings: Timings) -> Self {
+    pub(crate) fn with_timings(mut self, started: Instant, timings: Timings) -> Self {
         let others = timings.detect_us + timings.quality_us;
         self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
         self

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use epitome_session::{EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role};
-use epitome_strategy::{Archive, Archived, BlockRef, EntryTokens, Tokens, View};
+use epitome_strategy::{Archive, ArchivedContent, BlockRef, EntryTokens, Tokens, View};
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
 use crate::ledger::count_message;
 use crate::slots::Slot;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 /// The view of one compaction, what stays the same during it, and the archive for what leaves: everything that an edit
 /// takes. Strategies' edits and the engine's own stages are made through it.
 pub(crate) struct Editor<'e> {
-    pub working: Working,
+    pub working: WorkingView,
     pub context: &'e Context<'e>,
     pub archive: &'e mut dyn Archive,
 }
@@ -41,7 +41,7 @@ impl<'a> BlockEdit<'a> {
 }
 
 impl<'e> Editor<'e> {
-    pub(crate) fn new(working: Working, context: &'e Context<'e>, archive: &'e mut dyn Archive) -> Self {
+    pub(crate) fn new(working: WorkingView, context: &'e Context<'e>, archive: &'e mut dyn Archive) -> Self {
         Self { working, context, archive }
     }
 
@@ -67,7 +67,7 @@ impl<'e> Editor<'e> {
     }
 
     fn archive_messages(&mut self, positions: &[usize]) -> Result<Arc<str>, Refusal> {
-        archive_first(self.context, self.archive, Archived::Messages(self.working.recorded(positions)))
+        archive_first(self.context, self.archive, ArchivedContent::Messages(self.working.recorded_messages(positions)))
     }
 
     /// Takes the messages at `positions` out of the view.
@@ -113,7 +113,7 @@ impl<'e> Editor<'e> {
             before.saturating_sub(tokens.total)
         };
         let position = Position::in_place_of(self.working.entries()[positions[0]].position, context.epoch, sequence);
-        let (level, covers) = (self.working.level_above(positions), self.covered(positions));
+        let (level, covers) = (self.working.level_above(positions), self.covered_messages(positions));
         let changes = self.working.remove(positions);
         let edit = self.working.record(EditKind::Summarize, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
@@ -139,10 +139,10 @@ impl<'e> Editor<'e> {
     }
 
     /// How many messages of the log the entries at `positions` stand for.
-    pub(crate) fn covered(&self, positions: &[usize]) -> usize {
+    pub(crate) fn covered_messages(&self, positions: &[usize]) -> usize {
         let of = |key: EntryKey| match key {
             EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => self.working.covers(index),
-            other => self.context.session.covered(other) as usize,
+            other => self.context.session.covered_messages(other) as usize,
         };
         positions.iter().map(|position| of(self.working.entries()[*position].key)).sum()
     }
@@ -152,7 +152,7 @@ impl<'e> Editor<'e> {
 pub(crate) fn archive_first(
     context: &Context<'_>,
     archive: &mut dyn Archive,
-    item: Archived,
+    item: ArchivedContent,
 ) -> Result<Arc<str>, Refusal> {
     match archive.put(item) {
         Ok(handle) => Ok(handle),

@@ -16,15 +16,15 @@ use crate::context::Context;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
-use crate::ledger::{Ledger, Sent};
+use crate::ledger::{Ledger, ReasoningFilter};
 use crate::protect::{is_pinned, protections};
-use crate::quality::{Attempt, Judge, MinQuality, Whole};
+use crate::quality::{Attempt, Judge, MinQuality, OriginalMessages};
 use crate::report::{Mode, Report, Status, Timings, microseconds};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 use crate::run::Runner;
-use crate::select::{Select, Selected, routed};
+use crate::select::{SelectSettings, SelectedKind, route_verdict};
 use crate::tournament::{one_or_retries, tournament};
-use crate::working::Working;
+use crate::working::WorkingView;
 
 /// The engine: services, chains and pins. It keeps no session; one engine serves many.
 #[derive(Debug, Clone)]
@@ -49,13 +49,13 @@ pub struct Engine {
     /// The chains by kind of task.
     pub chains: Chains,
     /// How a verdict becomes a choice of a chain.
-    pub select: Select,
+    pub select: SelectSettings,
     /// What must stay verbatim.
     pub pins: Pins,
     /// The least that a compaction must keep, and what follows where it does not.
     pub quality: MinQuality,
     /// Which reasoning is sent to the model, and so counted.
-    pub sent: Sent,
+    pub sent: ReasoningFilter,
     /// For tests of the tests.
     #[doc(hidden)]
     pub guards: Guards,
@@ -99,10 +99,10 @@ impl Engine {
             summary_role: SummaryRole::default(),
             handles: false,
             chains: Chains::default(),
-            select: Select::default(),
+            select: SelectSettings::default(),
             pins: Pins::default(),
             quality: MinQuality::default(),
-            sent: Sent::all(),
+            sent: ReasoningFilter::all(),
             guards: Guards::default(),
         }
     }
@@ -114,7 +114,7 @@ impl Engine {
 
     /// The same for work that may be given up: [`EngineError::Cancelled`] then.
     pub fn ledger_unless(&self, cancellation: &Cancellation, session: &Session) -> Result<Ledger, EngineError> {
-        Ledger::unless(cancellation, Arc::clone(&self.counter), self.sent.clone(), session)
+        Ledger::count_unless_cancelled(cancellation, Arc::clone(&self.counter), self.sent.clone(), session)
             .ok_or(EngineError::Cancelled)
     }
 
@@ -136,7 +136,7 @@ impl Engine {
     }
 
     /// The detector's verdict; one that panics knows nothing.
-    fn verdict(&self, working: &Working, context: &Context<'_>) -> Verdict {
+    fn verdict(&self, working: &WorkingView, context: &Context<'_>) -> Verdict {
         let layout = working.layout(&self.pins);
         let view = working.view(&layout, context);
         let detected = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.detector.detect(&view)));
@@ -192,7 +192,7 @@ impl Engine {
         let mut start = working(session, ledger, &self.pins);
         start.keep_recent(&self.pins, request.target);
         let detecting = Instant::now();
-        let selected = self.selected(session, request, || self.verdict(&start, &context));
+        let selected = self.select_kind(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: microseconds(detecting), ..Timings::default() };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target).filter(|_| self.guards.on(Guard::Idempotence));
@@ -201,26 +201,26 @@ impl Engine {
         let attempt = match fits.or(is_vain) {
             Some(status) => {
                 let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, selected.kind));
-                Attempt::untried(chain, Runner::new(start.clone(), &context, archive).into_run(), status)
+                Attempt::without_trial(chain, Runner::new(start.clone(), &context, archive).into_run(), status)
             }
             None => self.attempt(&context, &start, archive, request, selected.kind).await?,
         };
         let timings = Timings { quality_us: attempt.judged_us, ..timings };
-        Ok(conclude(&context, &start, request, mode, selected, attempt).timed(started, timings))
+        Ok(conclude(&context, &start, request, mode, selected, attempt).with_timings(started, timings))
     }
 
     /// Runs the chain for a kind of task, or the request's own, and others where that takes it; the attempt that is taken.
     async fn attempt(
         &self,
         context: &Context<'_>,
-        start: &Working,
+        start: &WorkingView,
         archive: &mut dyn Archive,
         request: &Request,
         kind: TaskKind,
     ) -> Result<Attempt, EngineError> {
         let session = context.session;
         let goal = goal(context, start, request, kind);
-        let whole = Whole::of(session, start.entries());
+        let whole = OriginalMessages::of(session, start.entries());
         let judge = Judge::new(start, &whole, context, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
@@ -247,13 +247,13 @@ impl Engine {
     }
 
     /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
-    fn selected(&self, session: &Session, request: &Request, detect: impl FnOnce() -> Verdict) -> Selected {
+    fn select_kind(&self, session: &Session, request: &Request, detect: impl FnOnce() -> Verdict) -> SelectedKind {
         let mut selected = match request.task {
             Some(kind) => {
                 let verdict = Verdict { kind, confidence: 1.0, evidence: vec!["given by the caller".to_owned()] };
                 self.select.choose(&[], verdict)
             }
-            None => self.select.choose(session.journal(), routed(detect(), session.log())),
+            None => self.select.choose(session.journal(), route_verdict(detect(), session.log())),
         };
         let cycle = session.cycle() + 1;
         if request.chain.is_none() && self.chains.at(selected.kind, cycle, &self.select).1 {
@@ -308,7 +308,7 @@ impl Engine {
 }
 
 /// The view of a session with the counts of a ledger; what the ledger does not know is counted.
-pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Working {
+pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> WorkingView {
     let tokens = session
         .view()
         .iter()
@@ -317,11 +317,11 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
             None => ledger.measure(&entry.message),
         })
         .collect();
-    Working::new(session, tokens, pins)
+    WorkingView::new(session, tokens, pins)
 }
 
 /// What the strategies of a chain are asked for.
-fn goal(context: &Context<'_>, start: &Working, request: &Request, task: TaskKind) -> Goal {
+fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: TaskKind) -> Goal {
     let newest = crate::focus::newest(start.entries());
     let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
     let limit = request.limit.max(request.target);

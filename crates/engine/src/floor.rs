@@ -1,15 +1,15 @@
 //! The floor stage: no model, no network, no strategy; it ends every chain that did not meet the target.
 
-use epitome_session::heading::grouped;
+use epitome_session::heading::group_digits;
 use epitome_session::{Block, Origin, Reason, UnitKind};
 use epitome_strategy::{BlockRef, Tokens};
 
 use crate::editor::{BlockEdit, Editor, Replacement};
-use crate::freed::Thinking;
+use crate::freed::FreedThinking;
 use crate::guard::Refusal;
 use crate::shorten::{beginnings, ends};
 use crate::wording;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -130,13 +130,13 @@ impl Editor<'_> {
             return Ok(());
         }
         let layout = self.layout();
-        let mut thinking = Thinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::of(&self.view(&layout));
         let mut texts =
             editable(&self.working, &layout, |unit| unit != UnitKind::Summary, |it| it.excerptable().is_some());
         texts.retain(|(tokens, _)| *tokens > allowance);
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
-            if self.working.total <= target.saturating_add(thinking.freed()) {
+            if self.working.total <= target.saturating_add(thinking.freed_tokens()) {
                 break;
             }
             self.context.go_on()?;
@@ -176,7 +176,7 @@ impl Editor<'_> {
             for _ in 0..3 {
                 let Some(shown) = self.excerptable(at) else { break };
                 let kept = beginnings(shown, keep, tokens, MARK);
-                let (stays, of) = (grouped(keep.into()), grouped(tokens.into()));
+                let (stays, of) = (group_digits(keep.into()), group_digits(tokens.into()));
                 let detail = format!("a summary: the beginnings of its sections, about {stays} of {of} tokens");
                 let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("summary-over-budget", detail));
                 match self.excerpt(&layout, edit, &kept) {
@@ -196,12 +196,12 @@ impl Editor<'_> {
             return Ok(());
         }
         let layout = self.layout();
-        let mut thinking = Thinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::of(&self.view(&layout));
         let mut calls = editable(&self.working, &layout, |_| true, |block| block.as_call().is_some());
         calls.retain(|(tokens, _)| *tokens > allowance);
         calls.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in calls {
-            if self.working.total <= target.saturating_add(thinking.freed()) {
+            if self.working.total <= target.saturating_add(thinking.freed_tokens()) {
                 break;
             }
             self.context.go_on()?;
@@ -232,7 +232,7 @@ impl Editor<'_> {
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
             let stays = if stub { 0 } else { keep };
-            let detail = format!("{} of {} tokens stay", grouped(stays.into()), grouped(tokens.into()));
+            let detail = format!("{} of {} tokens stay", group_digits(stays.into()), group_digits(tokens.into()));
             let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));
             match self.excerpt(layout, edit, &kept) {
                 Err(Refusal::NoGain) if !stub => keep /= 2,
@@ -263,7 +263,7 @@ impl Editor<'_> {
     fn trim_call(&mut self, layout: &Layout, at: BlockRef, max_chars: u32) -> Result<bool, Refusal> {
         let detail = match max_chars {
             0 => "the arguments left whole".to_owned(),
-            _ => format!("strings longer than {} characters", grouped(max_chars.into())),
+            _ => format!("strings longer than {} characters", group_digits(max_chars.into())),
         };
         let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
         match self.trim(layout, edit, max_chars) {
@@ -285,11 +285,11 @@ impl Editor<'_> {
             .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
         let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
         let summaries = if leave == Leave::All { summaries } else { Vec::new() };
-        let mut thinking = Thinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::of(&self.view(&layout));
         let mut freed: Tokens = 0;
         let mut leaving = notices.clone();
         for unit in others.into_iter().chain(summaries) {
-            if freed.saturating_add(thinking.freed()) >= wanted {
+            if freed.saturating_add(thinking.freed_tokens()) >= wanted {
                 break;
             }
             freed +=
@@ -321,7 +321,7 @@ impl Editor<'_> {
     fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
-            let messages = self.covered(run);
+            let messages = self.covered_messages(run);
             let write = |handle: &str| wording::notice(self.context.language, messages, self.context.told(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
             match self.replace_messages(FLOOR, run, reason.clone(), replacement) {
@@ -340,19 +340,19 @@ fn unit_at(layout: &Layout, at: BlockRef) -> usize {
 
 /// The blocks of units of some kinds that may be edited and satisfy `wanted`, with their tokens.
 fn editable(
-    working: &Working,
+    working: &WorkingView,
     layout: &Layout,
     of_kind: impl Fn(UnitKind) -> bool,
     wanted: impl Fn(&Block) -> bool,
 ) -> Vec<(Tokens, BlockRef)> {
     let units = layout.units.iter().zip(&layout.protections);
     let units = units.filter(|(unit, protection)| protection.may_edit() && of_kind(unit.kind));
-    editable_of(working, units.flat_map(|(unit, _)| unit.entries.clone()), wanted)
+    editable_blocks(working, units.flat_map(|(unit, _)| unit.entries.clone()), wanted)
 }
 
 /// The same of the messages at `positions`, whatever protects them.
-pub(crate) fn editable_of(
-    working: &Working,
+pub(crate) fn editable_blocks(
+    working: &WorkingView,
     positions: impl Iterator<Item = usize>,
     wanted: impl Fn(&Block) -> bool,
 ) -> Vec<(Tokens, BlockRef)> {

@@ -8,7 +8,7 @@ const FOCUS_BYTES: usize = 2_000;
 
 /// The newest typed message.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Newest {
+pub(crate) struct NewestTypedMessage {
     /// What was typed in it, without what a harness put beside it; its first bytes.
     pub text: String,
     /// Whether it asks something that the model has neither said nor done anything about yet: what comes next is about it.
@@ -16,7 +16,7 @@ pub(crate) struct Newest {
 }
 
 /// The newest message in which a person typed something. Linear in the messages behind it and in its text.
-pub(crate) fn newest(entries: &[Entry]) -> Option<Newest> {
+pub(crate) fn newest(entries: &[Entry]) -> Option<NewestTypedMessage> {
     let mut is_answered = false;
     for message in entries.iter().rev().map(|entry| &entry.message) {
         is_answered |= message.role == Role::Assistant && message.origin == Origin::Model;
@@ -28,7 +28,7 @@ pub(crate) fn newest(entries: &[Entry]) -> Option<Newest> {
         if !text.is_empty() {
             let text = text[..text.floor_char_boundary(FOCUS_BYTES)].to_owned();
             let is_open = !is_answered && asks(&text);
-            return Some(Newest { text, is_open });
+            return Some(NewestTypedMessage { text, is_open });
         }
     }
     None

@@ -3,7 +3,7 @@
 use epitome_strategy::{Tokens, View};
 
 /// What changes free behind them: the signed thinking that leaves once something in front of it changes.
-pub(crate) struct Thinking {
+pub(crate) struct FreedThinking {
     /// Of each unit as the first that changes, the end included.
     behind: Vec<Tokens>,
     /// Of each unit alone.
@@ -13,7 +13,7 @@ pub(crate) struct Thinking {
     left: Tokens,
 }
 
-impl Thinking {
+impl FreedThinking {
     /// Before anything has changed. Linear in the view.
     pub(crate) fn of(view: &View<'_>) -> Self {
         let units = view.units().len();
@@ -24,7 +24,7 @@ impl Thinking {
     }
 
     /// Tokens that the changes so far free.
-    pub(crate) fn freed(&self) -> Tokens {
+    pub(crate) fn freed_tokens(&self) -> Tokens {
         self.behind[self.first_changed].saturating_sub(self.left)
     }
 

@@ -1,19 +1,19 @@
 //! What must stay: a bound of the least that can be reached, and its parts by name.
 
-use epitome_session::heading::grouped;
+use epitome_session::heading::group_digits;
 use epitome_session::{Origin, UnitKind};
 use epitome_strategy::{Protection, Tokens};
 
 use crate::floor::NOTICE_ROOM;
 use crate::report::{Floor, FloorPart};
 use crate::request::Pins;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 /// The part of what may leave: in a floor, the notice for what has left.
 const FREE: &str = "notice";
 
 /// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
-pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
+pub(crate) fn easily_reached(working: &WorkingView, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
     let tokens = stays.flat_map(|(unit, _)| &working.tokens()[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
@@ -22,7 +22,7 @@ pub(crate) fn easily_reached(working: &Working, layout: &Layout) -> Tokens {
 /// Tokens of `working` that a compaction to `target` cannot save: what must stay, and the summaries that are there, of which
 /// new ones would take the room. The newest step may be cut, and a summary may shrink, where they are large for the target.
 /// Linear in the units.
-pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tokens {
+pub(crate) fn staying(working: &WorkingView, layout: &Layout, target: Tokens) -> Tokens {
     let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         let tokens: Tokens = working.tokens()[unit.entries.clone()].iter().map(|entry| entry.total).sum();
@@ -38,8 +38,8 @@ pub(crate) fn staying(working: &Working, layout: &Layout, target: Tokens) -> Tok
 }
 
 /// Why a compaction is not made that would save less than what is worth making one. Linear in the view.
-pub(crate) fn not_worthwhile(working: &Working, pins: &Pins, stays: Tokens, least: Tokens) -> String {
-    let number = |tokens: Tokens| grouped(tokens.into());
+pub(crate) fn not_worthwhile(working: &WorkingView, pins: &Pins, stays: Tokens, least: Tokens) -> String {
+    let number = |tokens: Tokens| group_digits(tokens.into());
     let mut parts = floor_of(working, pins).parts;
     parts.retain(|part| part.part != FREE);
     let named: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, number(part.tokens))).collect();
@@ -53,7 +53,7 @@ pub(crate) fn not_worthwhile(working: &Working, pins: &Pins, stays: Tokens, leas
 }
 
 /// What is left when nothing more may leave: the parts of the floor, largest first.
-pub(crate) fn floor_of(working: &Working, pins: &Pins) -> Floor {
+pub(crate) fn floor_of(working: &WorkingView, pins: &Pins) -> Floor {
     let layout = working.layout(pins);
     let mut parts: Vec<FloorPart> = Vec::new();
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
@@ -85,9 +85,9 @@ pub(crate) fn floor_of(working: &Working, pins: &Pins) -> Floor {
 
 /// Where a compaction stopped above `target`, and which parts of what must stay hold how many tokens; `None` at or under it.
 /// Linear in the view.
-pub(crate) fn stopped(working: &Working, pins: &Pins, target: Tokens) -> Option<String> {
+pub(crate) fn stop_reason(working: &WorkingView, pins: &Pins, target: Tokens) -> Option<String> {
     let over = working.total.checked_sub(target).filter(|over| *over > 0)?;
-    let number = |tokens: Tokens| grouped(tokens.into());
+    let number = |tokens: Tokens| group_digits(tokens.into());
     let mut parts = floor_of(working, pins).parts;
     parts.retain(|part| part.part != FREE);
     let stays: Tokens = parts.iter().map(|part| part.tokens).sum();

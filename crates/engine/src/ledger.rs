@@ -66,21 +66,21 @@ fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
 
 /// Which reasoning is sent: what the target format has no place for costs nothing.
 #[derive(Clone)]
-pub struct Sent(Arc<dyn Fn(&Block) -> bool + Send + Sync>);
+pub struct ReasoningFilter(Arc<dyn Fn(&Block) -> bool + Send + Sync>);
 
-impl Sent {
+impl ReasoningFilter {
     /// All of it.
     pub fn all() -> Self {
-        Self::those(|_| true)
+        Self::matching(|_| true)
     }
 
     /// The reasoning for which `sent` holds; it is asked for blocks of reasoning only.
-    pub fn those(sent: impl Fn(&Block) -> bool + Send + Sync + 'static) -> Self {
+    pub fn matching(sent: impl Fn(&Block) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(sent))
     }
 }
 
-impl fmt::Debug for Sent {
+impl fmt::Debug for ReasoningFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Sent")
     }
@@ -90,7 +90,7 @@ impl fmt::Debug for Sent {
 #[derive(Debug, Clone)]
 pub struct Ledger {
     counter: Arc<dyn TokenCounter>,
-    sent: Sent,
+    sent: ReasoningFilter,
     counts: HashMap<EntryKey, EntryTokens>,
     /// Entries whose count is of an edited form.
     edited: HashSet<EntryKey>,
@@ -99,17 +99,17 @@ pub struct Ledger {
 
 impl Ledger {
     /// Counts the view of `session`. Linear in the view; large views are counted on all cores.
-    pub fn new(counter: Arc<dyn TokenCounter>, sent: Sent, session: &Session) -> Self {
+    pub fn new(counter: Arc<dyn TokenCounter>, sent: ReasoningFilter, session: &Session) -> Self {
         let mut ledger = Self { counter, sent, counts: HashMap::new(), edited: HashSet::new(), total: 0 };
         ledger.resync(session);
         ledger
     }
 
     /// The same, or `None` where that is given up before it has come to its end.
-    pub(crate) fn unless(
+    pub(crate) fn count_unless_cancelled(
         cancellation: &Cancellation,
         counter: Arc<dyn TokenCounter>,
-        sent: Sent,
+        sent: ReasoningFilter,
         session: &Session,
     ) -> Option<Self> {
         let mut ledger = Self { counter, sent, counts: HashMap::new(), edited: HashSet::new(), total: 0 };

@@ -48,13 +48,13 @@ pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
 pub use engine::{Engine, EngineError};
-pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, Sent, count_block, count_message};
+pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, ReasoningFilter, count_block, count_message};
 pub use observe::{Observer, Progress};
-pub use quality::{Kept, MinQuality, OnLoss, Part, Quality, Shortfall, Try};
+pub use quality::{KeptShare, MinQuality, OnLoss, Quality, QualityPart, Shortfall, Try};
 pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, Recent, Report, Status, Step, SummarizerReport,
-    Timings,
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Report, Status, Step,
+    SummarizerReport, Timings,
 };
 pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
-pub use select::Select;
+pub use select::SelectSettings;
 pub use triggers::{Triggers, Watch};

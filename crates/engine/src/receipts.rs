@@ -6,10 +6,10 @@ use epitome_session::{AppliedEdit, Change, EditKind, Entry, EntryKey, MessageId}
 use epitome_strategy::Protection;
 
 use crate::report::{EditReport, Outcome, ReasonReport, Receipt};
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 /// One receipt for every message of the view before. Linear in the view and the edits.
-pub(crate) fn messages(start: &Working, layout: &Layout, edits: &[AppliedEdit]) -> Vec<Receipt> {
+pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdit]) -> Vec<Receipt> {
     let mut outcomes: HashMap<EntryKey, Outcome> = HashMap::new();
     for edit in edits {
         for change in &edit.changes {
@@ -57,7 +57,7 @@ fn weight(outcome: Outcome) -> u8 {
 }
 
 /// The edits with the ids of their messages. Linear.
-pub(crate) fn edits(start: &Working, working: &Working, epoch: u32) -> Vec<EditReport> {
+pub(crate) fn edits(start: &WorkingView, working: &WorkingView, epoch: u32) -> Vec<EditReport> {
     let id = |entry: &Entry| (entry.key, entry.message.id.clone());
     let mut ids: HashMap<EntryKey, MessageId> = start.entries().iter().map(id).collect();
     ids.extend(

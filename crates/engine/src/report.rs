@@ -61,7 +61,7 @@ pub struct FloorPart {
 
 /// The newest messages that [`Pins::keep_recent`](crate::Pins::keep_recent) asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recent {
+pub struct RecentMessages {
     /// How many are asked for.
     pub asked: u32,
     /// How many stay whole: fewer where the others take more than half of what the target leaves beside the rest that must
@@ -291,7 +291,7 @@ pub struct Report {
     pub messages: Vec<Receipt>,
     /// The newest messages that were to stay whole, and how many of them do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recent: Option<Recent>,
+    pub recent: Option<RecentMessages>,
     /// Facts that were put into the memory store before it was made; new ones only. The host fills it in.
     #[serde(default)]
     pub flushed_memories: u32,

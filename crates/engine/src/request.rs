@@ -33,7 +33,7 @@ pub struct Chains {
     pub mixed: Chain,
     /// Where the kind cannot be told.
     pub unknown: Chain,
-    /// For sessions that were compacted before, from [`Select::later_from`](crate::Select::later_from) on: what the first
+    /// For sessions that were compacted before, from [`SelectSettings::later_from`](crate::SelectSettings::later_from) on: what the first
     /// chains take is gone by then. A kind that is not here keeps its first chain.
     pub later: BTreeMap<TaskKind, Chain>,
 }

@@ -17,21 +17,21 @@ use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
 use crate::summaries::{wanted_summaries, write_summaries};
 use crate::wording;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 /// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
 const MOST_PASSES: usize = 8;
 
 /// What a run of a chain came to.
 pub(crate) struct Run {
-    pub working: Working,
+    pub working: WorkingView,
     pub steps: Vec<Step>,
-    pub summaries: Vec<Written>,
+    pub summaries: Vec<WrittenSummary>,
     pub summarizer: SummarizerReport,
 }
 
 /// A summary that was written.
-pub(crate) struct Written {
+pub(crate) struct WrittenSummary {
     /// Its number among what the compaction added.
     pub number: u32,
     pub text: String,
@@ -43,14 +43,14 @@ pub(crate) struct Written {
 pub(crate) struct Runner<'r> {
     editor: Editor<'r>,
     steps: Vec<Step>,
-    summaries: Vec<Written>,
+    summaries: Vec<WrittenSummary>,
     summarizer: SummarizerReport,
     /// The place of the first message that was never sent.
     first_unsent: Option<Position>,
 }
 
 impl<'r> Runner<'r> {
-    pub(crate) fn new(start: Working, context: &'r Context<'r>, archive: &'r mut dyn Archive) -> Self {
+    pub(crate) fn new(start: WorkingView, context: &'r Context<'r>, archive: &'r mut dyn Archive) -> Self {
         let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
         let first_unsent = start.entries().get(sent).map(|entry| entry.position);
         let kind = context.summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
@@ -252,14 +252,14 @@ impl<'r> Runner<'r> {
                 if text.trim().is_empty() {
                     return Err(Refusal::Summary("the text is empty".to_owned()));
                 }
-                let (context, messages) = (editor.context, editor.covered(&positions));
+                let (context, messages) = (editor.context, editor.covered_messages(&positions));
                 let write = |handle: &str| {
                     format!("{}\n{text}", wording::summary_heading(context.language, messages, context.told(handle)))
                 };
                 let replacement = Replacement { origin: Origin::Summary, write: &write };
                 let number = editor.working.synthetics.len() as u32;
                 let saved = editor.replace_messages(strategy, &positions, reason, replacement)?;
-                self.summaries.push(Written { number, text, by_strategy });
+                self.summaries.push(WrittenSummary { number, text, by_strategy });
                 Ok(saved)
             }
             Edit::Excerpt { message, block, keep, reason } => {
@@ -288,7 +288,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Goes back to `before`: what the steps behind the first `stages` did is undone, and they say so.
-    fn take_back(&mut self, before: Working, stages: usize) {
+    fn take_back(&mut self, before: WorkingView, stages: usize) {
         self.editor.working = before;
         self.summaries.clear();
         for step in self.steps.iter_mut().skip(stages).filter(|step| step.edits > 0) {

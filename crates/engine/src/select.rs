@@ -13,7 +13,7 @@ use crate::request::{Chain, Chains};
 
 /// How a verdict becomes a choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Select {
+pub struct SelectSettings {
     /// How many verdicts in a row, the newest included, must agree on another kind before it is chosen; at 1 each
     /// verdict is.
     pub agreeing_verdicts: u32,
@@ -23,7 +23,7 @@ pub struct Select {
     pub later_from: u32,
 }
 
-impl Default for Select {
+impl Default for SelectSettings {
     fn default() -> Self {
         Self { agreeing_verdicts: 2, min_confidence: 0.5, later_from: 3 }
     }
@@ -37,7 +37,7 @@ const TYPED_PER_CALL: usize = 3;
 /// calls need what earlier ones gave (ids, dates, amounts), word for word, which the chains of plain chats do not keep: it
 /// counts as mixed work. The log tells, so that a compaction of the calls does not change it. Linear in the log, without
 /// its texts.
-pub(crate) fn routed(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
+pub(crate) fn route_verdict(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
     if verdict.kind != TaskKind::Conversation {
         return verdict;
     }
@@ -54,7 +54,7 @@ pub(crate) fn routed(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
 
 /// The kind that a chain is chosen by.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Selected {
+pub(crate) struct SelectedKind {
     /// The kind.
     pub(crate) kind: TaskKind,
     /// What was detected and chosen, for the journal.
@@ -65,25 +65,26 @@ pub(crate) struct Selected {
 
 /// A verdict of the journal.
 #[derive(Debug, Clone, Copy)]
-struct Earlier {
+struct PriorVerdict {
     detected: TaskKind,
     confidence: f64,
     chosen: TaskKind,
 }
 
-impl Select {
+impl SelectSettings {
     /// Chooses by the verdict and by what the journal's compactions in force detected and chose.
-    pub(crate) fn choose(&self, journal: &[Epoch], mut verdict: Verdict) -> Selected {
+    pub(crate) fn choose(&self, journal: &[Epoch], mut verdict: Verdict) -> SelectedKind {
         verdict.confidence = in_hundredths(verdict.confidence);
-        let earlier: Vec<Earlier> = journal.iter().rev().filter(|epoch| !epoch.undone).filter_map(earlier).collect();
+        let earlier: Vec<PriorVerdict> =
+            journal.iter().rev().filter(|epoch| !epoch.undone).filter_map(earlier).collect();
         let detected = self.counted(verdict.kind, verdict.confidence);
         let (kind, why) = match earlier.first() {
             // Not knowing is nothing to hold on to.
-            None | Some(Earlier { chosen: TaskKind::Unknown, .. }) => (detected, None),
+            None | Some(PriorVerdict { chosen: TaskKind::Unknown, .. }) => (detected, None),
             Some(last) if last.chosen == detected => (detected, None),
             Some(last) if detected == TaskKind::Unknown => (last.chosen, Some("too little can be told now".to_owned())),
             Some(last) => {
-                let agree = |earlier: &&Earlier| self.counted(earlier.detected, earlier.confidence) == detected;
+                let agree = |earlier: &&PriorVerdict| self.counted(earlier.detected, earlier.confidence) == detected;
                 let agreeing = 1 + earlier.iter().take_while(agree).count() as u32;
                 if agreeing >= self.agreeing_verdicts {
                     (detected, None)
@@ -100,7 +101,7 @@ impl Select {
             confidence: verdict.confidence,
             chosen: kind.as_str().into(),
         };
-        Selected { kind, choice, verdict: self.told(verdict, kind, why, earlier.first()) }
+        SelectedKind { kind, choice, verdict: self.told(verdict, kind, why, earlier.first()) }
     }
 
     /// The kind that a verdict counts as.
@@ -110,7 +111,7 @@ impl Select {
 
     /// The verdict with the chosen kind in place of the detected one, and why as the first line of evidence. The
     /// confidence stays that of the detection that the kind comes from.
-    fn told(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&Earlier>) -> Verdict {
+    fn told(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&PriorVerdict>) -> Verdict {
         if verdict.kind == kind {
             return verdict;
         }
@@ -135,9 +136,9 @@ fn in_hundredths(confidence: f64) -> f64 {
 }
 
 /// What an epoch detected and chose, where it says so in words that are known.
-fn earlier(epoch: &Epoch) -> Option<Earlier> {
+fn earlier(epoch: &Epoch) -> Option<PriorVerdict> {
     let choice = epoch.choice.as_ref()?;
-    Some(Earlier {
+    Some(PriorVerdict {
         detected: choice.detected.parse().ok()?,
         confidence: choice.confidence,
         chosen: choice.chosen.parse().ok()?,
@@ -146,7 +147,7 @@ fn earlier(epoch: &Epoch) -> Option<Earlier> {
 
 impl Chains {
     /// The chain of a kind for the compaction `cycle`, counted from 1; the second part tells whether it is the later one.
-    pub(crate) fn at(&self, kind: TaskKind, cycle: u32, select: &Select) -> (&Chain, bool) {
+    pub(crate) fn at(&self, kind: TaskKind, cycle: u32, select: &SelectSettings) -> (&Chain, bool) {
         match self.later.get(&kind).filter(|_| cycle >= select.later_from) {
             Some(chain) => (chain, true),
             None => (self.of(kind), false),
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     /// One compaction a word: `code.9` is what was detected, with its confidence; `~` in front is an undone one.
-    fn choices(verdicts: &str, select: Select) -> String {
+    fn choices(verdicts: &str, select: SelectSettings) -> String {
         let mut journal: Vec<Epoch> = Vec::new();
         let mut chosen = Vec::new();
         for word in verdicts.split_whitespace() {
@@ -183,8 +184,9 @@ mod tests {
 
     #[test]
     fn the_kind_is_sticky() {
-        let check =
-            |verdicts: &str, expect: &str| assert_eq!(choices(verdicts, Select::default()), expect, "{verdicts}");
+        let check = |verdicts: &str, expect: &str| {
+            assert_eq!(choices(verdicts, SelectSettings::default()), expect, "{verdicts}")
+        };
         check("code.9", "code");
         check("code.4", "unknown");
         check("code.9 analysis.9", "code code");
@@ -206,7 +208,7 @@ mod tests {
         let check = |kind: TaskKind, fixture: &str, expect: TaskKind| {
             let session = epitome_testkit::session(fixture);
             let verdict = Verdict { kind, confidence: 0.9, evidence: vec!["talk".to_owned()] };
-            let routed = routed(verdict.clone(), session.log());
+            let routed = route_verdict(verdict.clone(), session.log());
             assert_eq!(routed.kind, expect, "{fixture}");
             assert_eq!(routed == verdict, kind == expect, "{routed:?}");
         };
@@ -226,7 +228,7 @@ mod tests {
     #[test]
     fn the_stickiness_is_a_setting() {
         let check = |agreeing_verdicts: u32, min_confidence: f64, expect: &str| {
-            let select = Select { agreeing_verdicts, min_confidence, ..Select::default() };
+            let select = SelectSettings { agreeing_verdicts, min_confidence, ..SelectSettings::default() };
             assert_eq!(choices("code.9 analysis.6 analysis.6 analysis.6", select), expect);
         };
         check(1, 0.5, "code analysis analysis analysis");
@@ -240,7 +242,7 @@ mod tests {
             let mut epoch = Epoch::recorded(Trigger::Manual, [], Vec::new());
             epoch.choice = Some(Choice { detected: "code".into(), confidence: 0.9, chosen: "code".into() });
             let verdict = Verdict { kind: TaskKind::Analysis, confidence, evidence: vec!["all reads".to_owned()] };
-            let told = Select::default().choose(&[epoch], verdict).verdict;
+            let told = SelectSettings::default().choose(&[epoch], verdict).verdict;
             assert_eq!((told.kind, told.confidence, told.evidence[1].as_str()), (TaskKind::Code, 0.9, "all reads"));
             assert_eq!(told.evidence[0], expect);
         };
@@ -257,7 +259,7 @@ mod tests {
         let mut chains = Chains::default();
         chains.later.insert(TaskKind::Code, Chain::default());
         let check = |kind: TaskKind, cycle: u32, expect: bool| {
-            assert_eq!(chains.at(kind, cycle, &Select::default()).1, expect, "{kind} {cycle}");
+            assert_eq!(chains.at(kind, cycle, &SelectSettings::default()).1, expect, "{kind} {cycle}");
         };
         check(TaskKind::Code, 2, false);
         check(TaskKind::Code, 3, true);

@@ -33,7 +33,7 @@ impl Editor<'_> {
             if !paired && unit.kind == UnitKind::Orphan {
                 orphans.extend(unit.entries.clone());
             } else if !paired && !unit.closed && Some(index) != last {
-                dead.push((entries[unit.entries.start].position, unanswered(entries, unit, self.context)));
+                dead.push((entries[unit.entries.start].position, missing_results(entries, unit, self.context)));
             } else if unit.entries.len() == 1 && is_empty(&entries[unit.entries.start].message) {
                 empty.extend(unit.entries.clone());
             }
@@ -133,7 +133,7 @@ impl Editor<'_> {
 }
 
 /// Answers for the calls of `unit` that have none.
-fn unanswered(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
+fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
     let mut answers: HashMap<&str, usize> = HashMap::new();
     for result in entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks) {
         let Some(result) = result.as_result() else { continue };

@@ -20,7 +20,7 @@ use crate::working::Layout;
 pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;
 
 /// A summary that a plan asks for.
-pub(crate) struct Wanted<'p> {
+pub(crate) struct RequestedSummary<'p> {
     /// The number of the edit.
     edit: usize,
     request: &'p SummaryRequest,
@@ -32,7 +32,7 @@ pub(crate) struct Wanted<'p> {
 
 /// The summaries that a plan asks for. Requests for units that may not leave, that another edit of the plan takes, or
 /// between which something stays, are left out: their edits are refused anyway. Linear in the plan's messages.
-pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &'p Plan) -> Vec<Wanted<'p>> {
+pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &'p Plan) -> Vec<RequestedSummary<'p>> {
     let (context, working) = (editor.context, &editor.working);
     let mut taken = HashSet::new();
     // Messages that leave when all edits in front of this one are made.
@@ -54,10 +54,10 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
         {
             let messages = match context.summarizer {
                 None => Vec::new(),
-                Some(_) if request.is_handoff() => working.recorded(&layout.positions(&request.about)),
-                Some(_) => working.recorded(&positions),
+                Some(_) if request.is_handoff() => working.recorded_messages(&layout.positions(&request.about)),
+                Some(_) => working.recorded_messages(&positions),
             };
-            wanted.push(Wanted { edit, request, replaced: positions.len(), messages });
+            wanted.push(RequestedSummary { edit, request, replaced: positions.len(), messages });
         }
     }
     wanted
@@ -68,7 +68,7 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
 /// Errors only where nothing is to be done without a summary.
 pub(crate) async fn write_summaries(
     context: &Context<'_>,
-    wanted: Vec<Wanted<'_>>,
+    wanted: Vec<RequestedSummary<'_>>,
     bill: &mut SummarizerReport,
 ) -> Result<WrittenSummaries, Refusal> {
     if wanted.is_empty() {
@@ -98,7 +98,7 @@ pub(crate) async fn write_summaries(
     };
     let outcomes = join_all(tasks.iter().map(one)).await;
     let mut all = WrittenSummaries::new();
-    for (Wanted { edit, .. }, outcome) in wanted.iter().zip(outcomes) {
+    for (RequestedSummary { edit, .. }, outcome) in wanted.iter().zip(outcomes) {
         if let Err(SummarizeError { input_tokens, output_tokens, .. }) = &outcome {
             bill.input_tokens += input_tokens;
             bill.output_tokens += output_tokens;

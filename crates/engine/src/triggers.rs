@@ -179,7 +179,7 @@ impl Watch {
 
     /// Takes note of an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view: it
     /// is not made again at once. What asked for it still does, later.
-    pub fn failed(&mut self, tokens: Tokens, urgency: Urgency) {
+    pub fn record_failure(&mut self, tokens: Tokens, urgency: Urgency) {
         self.failed = Some((tokens, urgency));
     }
 }
@@ -234,11 +234,11 @@ mod tests {
         watch.push(&said(Role::User, "one"));
         watch.push(&said(Role::Assistant, "!!!SUMMARY!!!"));
         assert!(watch.check(&budget(), 960, None).should_compact);
-        watch.failed(960, Urgency::Hard);
+        watch.record_failure(960, Urgency::Hard);
         let waiting = watch.check(&budget(), 969, None);
         assert!(!waiting.should_compact && waiting.urgency == Urgency::Hard, "not even the hard threshold, at once");
         assert!(watch.check(&budget(), 970, None).should_compact, "but when the view has grown");
-        watch.failed(940, Urgency::Soft);
+        watch.record_failure(940, Urgency::Soft);
         assert!(!watch.check(&budget(), 945, None).should_compact);
         assert!(watch.check(&budget(), 950, None).should_compact, "or when it has become urgent");
         assert!(watch.check(&budget(), 952, None).trigger == Some(Trigger::Hard));

@@ -19,9 +19,9 @@ pub(crate) fn trim_arguments(
 ) -> Option<String> {
     let cut = |text: &str| cut_string(text, max_chars, language, handle);
     match (arguments, max_chars) {
-        (Arguments::Text(text), 0) => Some(wording::trimmed(language, text.chars().count(), handle)),
+        (Arguments::Text(text), 0) => Some(wording::trim_mark(language, text.chars().count(), handle)),
         (Arguments::Json(text), 0) => {
-            let mark = wording::trimmed(language, text.chars().count(), handle);
+            let mark = wording::trim_mark(language, text.chars().count(), handle);
             Some(serde_json::json!({ ELIDED: mark }).to_string())
         }
         (Arguments::Text(text), _) => cut(text),
@@ -72,7 +72,7 @@ fn string_end(json: &str, start: usize) -> Option<usize> {
 fn cut_string(text: &str, max_chars: usize, language: Language, handle: Option<&str>) -> Option<String> {
     let (end, _) = text.char_indices().nth(max_chars)?;
     let rest = &text[end..];
-    let mark = wording::trimmed(language, rest.chars().count(), handle);
+    let mark = wording::trim_mark(language, rest.chars().count(), handle);
     (rest.len() > mark.len()).then(|| format!("{}{mark}", &text[..end]))
 }
 

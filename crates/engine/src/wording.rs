@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use epitome_session::heading::{grouped, recall_word};
+use epitome_session::heading::{group_digits, recall_word};
 use epitome_session::{Heading, HeadingKind, Language};
 use epitome_strategy::Tokens;
 
@@ -28,11 +28,15 @@ pub(crate) fn gap_mark(
     let open_end = usize::from(!gap.ends_with('\n') && to_line_end && (feeds > 0 || at_line_start));
     let lines = (feeds + open_end).saturating_sub(ends_before);
     let what = match (language, lines) {
-        (Language::English, 0) => format!("{} tokens elided", grouped(tokens.into())),
-        (Language::English, 1) => format!("1 line, {} tokens elided", grouped(tokens.into())),
-        (Language::English, _) => format!("{} lines, {} tokens elided", grouped(lines as u64), grouped(tokens.into())),
-        (Language::Chinese, 0) => format!("省略 {} token", grouped(tokens.into())),
-        (Language::Chinese, _) => format!("省略 {} 行、{} token", grouped(lines as u64), grouped(tokens.into())),
+        (Language::English, 0) => format!("{} tokens elided", group_digits(tokens.into())),
+        (Language::English, 1) => format!("1 line, {} tokens elided", group_digits(tokens.into())),
+        (Language::English, _) => {
+            format!("{} lines, {} tokens elided", group_digits(lines as u64), group_digits(tokens.into()))
+        }
+        (Language::Chinese, 0) => format!("省略 {} token", group_digits(tokens.into())),
+        (Language::Chinese, _) => {
+            format!("省略 {} 行、{} token", group_digits(lines as u64), group_digits(tokens.into()))
+        }
     };
     let recall = recall(language, handle);
     let before = if gap.starts_with('\n') && start > 0 { "\n" } else { "" };
@@ -82,8 +86,8 @@ pub(crate) fn missing_result(language: Language) -> &'static str {
 }
 
 /// What stands for the cut part of a string in a call's arguments.
-pub(crate) fn trimmed(language: Language, chars: usize, handle: Option<&str>) -> String {
-    let (chars, recall) = (grouped(chars as u64), recall(language, handle));
+pub(crate) fn trim_mark(language: Language, chars: usize, handle: Option<&str>) -> String {
+    let (chars, recall) = (group_digits(chars as u64), recall(language, handle));
     match language {
         Language::English => format!("[… {chars} characters elided{recall}]"),
         Language::Chinese => format!("[… 省略 {chars} 字{recall}]"),

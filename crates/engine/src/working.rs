@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Position, Reason, Session, Synthetic, Unit,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Position, Reason, Session, SyntheticMessage, Unit,
     UnitKind, units,
 };
 use epitome_strategy::{BlockRef, EntryTokens, Protection, Tokens, View};
@@ -12,7 +12,7 @@ use epitome_strategy::{BlockRef, EntryTokens, Protection, Tokens, View};
 use crate::context::Context;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::protect::{is_pinned, protections};
-use crate::report::Recent;
+use crate::report::RecentMessages;
 use crate::request::Pins;
 use crate::slots::{Slot, Slots};
 
@@ -20,13 +20,13 @@ use crate::slots::{Slot, Slots};
 ///
 /// Within one pass positions stand still: what leaves is marked, what comes in is held back, until [`Self::settle`].
 #[derive(Clone)]
-pub(crate) struct Working {
+pub(crate) struct WorkingView {
     /// The entries of the view before the compaction: what the first change is measured against.
     before: Arc<[EntryKey]>,
     slots: Slots,
     pub total: Tokens,
     pub edits: Vec<AppliedEdit>,
-    pub synthetics: Vec<Synthetic>,
+    pub synthetics: Vec<SyntheticMessage>,
     /// How many messages of the log each of them stands for.
     covers: Vec<usize>,
     /// Where the newest messages begin that stay whole.
@@ -57,7 +57,7 @@ impl Layout {
     }
 }
 
-impl Working {
+impl WorkingView {
     /// The whole view of `session`; `tokens` are those of its entries.
     pub(crate) fn new(session: &Session, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
         Self::of(session, 0, tokens, pins)
@@ -146,11 +146,11 @@ impl Working {
     }
 
     /// How many of the newest messages of the view `start` were to stay whole and do; `None` where none were to.
-    pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<Recent> {
+    pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<RecentMessages> {
         let asked = Some(pins.keep_recent).filter(|asked| *asked > 0)?;
         let from = self.recent_from;
         let kept = start.entries().iter().rev().take_while(|entry| from.is_some_and(|from| entry.position >= from));
-        Some(Recent { asked, kept: kept.count() as u32 })
+        Some(RecentMessages { asked, kept: kept.count() as u32 })
     }
 
     pub(crate) fn view<'a>(&'a self, layout: &'a Layout, context: &Context<'a>) -> View<'a> {
@@ -173,7 +173,7 @@ impl Working {
         let mut seen = HashSet::new();
         for index in wanted {
             let unit = layout.units.get(*index as usize).ok_or(Refusal::NotThere)?;
-            guarded(guards, layout.protections[*index as usize], true)?;
+            check_protection(guards, layout.protections[*index as usize], true)?;
             if guards.on(Guard::Conservation) {
                 let gone = unit.entries.clone().any(|position| self.slots.gone[position]);
                 guard::conservation(gone || !seen.insert(*index))?;
@@ -186,7 +186,7 @@ impl Working {
 
     /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
     /// earlier edits left of it.
-    pub(crate) fn recorded(&self, positions: &[usize]) -> Vec<Arc<Message>> {
+    pub(crate) fn recorded_messages(&self, positions: &[usize]) -> Vec<Arc<Message>> {
         positions.iter().map(|position| Arc::clone(&self.entries()[*position].original)).collect()
     }
 
@@ -230,7 +230,7 @@ impl Working {
     /// Holds a message of the engine's back, which comes in when the pass ends; it stands for `covers` messages of the log.
     pub(crate) fn add(&mut self, slot: Slot, covers: usize) {
         let Entry { position, message, .. } = &slot.entry;
-        self.synthetics.push(Synthetic { position: *position, message: Arc::clone(message) });
+        self.synthetics.push(SyntheticMessage { position: *position, message: Arc::clone(message) });
         self.covers.push(covers);
         self.total += slot.tokens.total;
         self.incoming.push(slot);
@@ -270,7 +270,7 @@ impl Working {
         let entry = self.entries().get(position).ok_or(Refusal::NotThere)?;
         let block = entry.message.blocks.get(at.block as usize).ok_or(Refusal::NotThere)?;
         let unit = layout.units.partition_point(|unit| unit.entries.end <= position);
-        guarded(guards, layout.protections[unit], false)?;
+        check_protection(guards, layout.protections[unit], false)?;
         if guards.on(Guard::Conservation) {
             guard::conservation(self.slots.gone[position] || self.touched.contains(&at))?;
         }
@@ -302,7 +302,7 @@ impl Working {
 }
 
 /// Refuses to touch a unit that is open or protected, unless those guards are off.
-fn guarded(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
+fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
     if guards.on(Guard::OpenCalls) {
         guard::open_calls(protection)?;
     }

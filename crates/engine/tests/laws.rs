@@ -8,9 +8,9 @@ use std::sync::Arc;
 use epitome_engine::guard::{Guard, Guards};
 use epitome_engine::{MemoryArchive, MinQuality, Mode, Request, Status};
 use epitome_session::{Change, Message, Origin, Role, Session, UndoError};
-use epitome_strategy::{Archive, ArchiveError, Archived};
+use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 use epitome_testkit::laws::compact_and_check;
-use epitome_testkit::play::{Game, Played, engine, play, quietly};
+use epitome_testkit::play::{Game, PlayedSession, engine, play, quietly};
 
 #[test]
 fn the_guarantees_hold_over_hostile_sessions_and_plans() {
@@ -27,7 +27,7 @@ fn the_guarantees_hold_over_hostile_sessions_and_plans() {
 }
 
 /// What a played session came through, by name.
-fn features(played: &Played) -> Vec<&'static str> {
+fn features(played: &PlayedSession) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut note = |name, holds: bool| found.extend(holds.then_some(name));
     let epochs = played.session.journal();
@@ -141,11 +141,11 @@ fn each_guard_is_missed_when_it_is_gone() {
 struct FullArchive;
 
 impl Archive for FullArchive {
-    fn put(&mut self, _: Archived) -> Result<Arc<str>, ArchiveError> {
+    fn put(&mut self, _: ArchivedContent) -> Result<Arc<str>, ArchiveError> {
         Err(ArchiveError("the disk is full".to_owned()))
     }
 
-    fn get(&self, _: &str) -> Result<Option<Archived>, ArchiveError> {
+    fn get(&self, _: &str) -> Result<Option<ArchivedContent>, ArchiveError> {
         Ok(None)
     }
 }

@@ -17,21 +17,21 @@ const MOST_QUOTED: usize = 80;
 /// A word is a run of letters, digits and `_ - . / : @ # ~ +`; it counts when it holds a digit, one of `_ . / : @ #`
 /// between other characters (or a leading `/`), or a capital behind a small letter. Plain words, flags and punctuation do not count.
 pub fn atoms(text: &str) -> Vec<String> {
-    let mut found = Found::default();
+    let mut found = AtomCollector::default();
     for line in text.lines() {
-        quoted(line, &mut found);
+        collect_quoted(line, &mut found);
         words(line, &mut found);
     }
     found.atoms
 }
 
 #[derive(Default)]
-struct Found {
+struct AtomCollector {
     atoms: Vec<String>,
     seen: HashSet<String>,
 }
 
-impl Found {
+impl AtomCollector {
     fn add(&mut self, atom: &str) {
         if atom.chars().count() >= LEAST_CHARACTERS && !self.seen.contains(atom) {
             self.seen.insert(atom.to_owned());
@@ -49,7 +49,7 @@ pub(crate) fn is_word_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
 
-fn quoted(line: &str, found: &mut Found) {
+fn collect_quoted(line: &str, found: &mut AtomCollector) {
     let mut rest = line;
     let mut before: Option<char> = None;
     while let Some((at, open)) = rest.char_indices().find(|(_, char)| QUOTES.iter().any(|(open, _)| open == char)) {
@@ -95,7 +95,7 @@ fn url_end(text: &str) -> Option<usize> {
     (end > scheme.len()).then_some(end)
 }
 
-fn words(line: &str, found: &mut Found) {
+fn words(line: &str, found: &mut AtomCollector) {
     let mut at = 0;
     while let Some(char) = line[at..].chars().next() {
         if let Some(length) = url_end(&line[at..]) {

@@ -47,14 +47,14 @@ impl Baseline {
 
     /// What it makes of a case. Linear in the prefix.
     pub(crate) fn compact(self, case: &Case, budget: u32) -> Vec<Entry> {
-        let mut shrunk = Shrunk::new(case);
+        let mut shrunk = ShrunkPrefix::new(case);
         match self {
             Self::Newest => return shrunk.newest(budget, true),
             Self::Tail => {}
             Self::Cleared => shrunk.shrink_results(budget, |_, _| CLEARED.to_owned()),
             Self::Identifiers => {
                 for most in MOST_IDENTIFIERS {
-                    shrunk = Shrunk::new(case);
+                    shrunk = ShrunkPrefix::new(case);
                     shrunk.shrink_results(budget, |text, seen| identifiers(text, seen, most));
                     if shrunk.total() <= u64::from(budget) {
                         break;
@@ -74,13 +74,13 @@ const CLEARED: &str = "[Old tool result content cleared]";
 const OPENING: &str = "[Earlier conversation left out]";
 
 /// A prefix in units, with what each entry costs now.
-struct Shrunk {
+struct ShrunkPrefix {
     entries: Vec<Entry>,
     tokens: Vec<u32>,
     units: Vec<Unit>,
 }
 
-impl Shrunk {
+impl ShrunkPrefix {
     fn new(case: &Case) -> Self {
         let entries = case.prefix.view().to_vec();
         let units = units(&entries);
@@ -110,7 +110,7 @@ impl Shrunk {
                 seen.extend(atoms(&text));
                 continue;
             }
-            let new = replaced(&self.entries[index].message, |text| replacement(text, &mut seen));
+            let new = replace_outputs(&self.entries[index].message, |text| replacement(text, &mut seen));
             let tokens = tokens_of(&new);
             if tokens < self.tokens[index] {
                 total -= u64::from(self.tokens[index] - tokens);
@@ -178,7 +178,7 @@ fn is_opening(entry: &Entry) -> bool {
 }
 
 /// The message with each of its outputs replaced, attachments gone.
-fn replaced(message: &Message, mut replacement: impl FnMut(&str) -> String) -> Message {
+fn replace_outputs(message: &Message, mut replacement: impl FnMut(&str) -> String) -> Message {
     let mut new = message.clone();
     for block in &mut new.blocks {
         match &block.content {

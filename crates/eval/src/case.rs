@@ -7,13 +7,13 @@ use epitome::session::{Entry, Message, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::EvalError;
-use crate::cut::{admitted, floor, position, tokens_of};
+use crate::cut::{admitted_message, floor, position, tokens_of};
 use crate::edits::{quoted_lines, short_name, unique, written_files};
 use crate::instructions::demands;
 use crate::meaning::Meaning;
-use crate::needed::{Needed, NeededAtom, calls};
+use crate::needed::{NeededAtom, NeededAtoms, calls};
 use crate::patterns::Patterns;
-use crate::text::{conversation, shown, system};
+use crate::text::{conversation, shown_messages, system};
 
 /// Which case: names a session among all that are read, and the cut.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub struct Case {
 /// What the future shows to be worth keeping.
 #[derive(Debug)]
 pub(crate) struct Truth {
-    pub(crate) needed: Needed,
+    pub(crate) needed: NeededAtoms,
     pub(crate) quotes: Patterns,
     pub(crate) files: Patterns,
     pub(crate) instructions: Patterns,
@@ -88,7 +88,7 @@ impl Case {
     pub fn new(id: CaseId, format: &str, session: &Session, options: &CaseOptions) -> Result<Option<Self>, EvalError> {
         let mut all = Session::new();
         all.tools.clone_from(&session.tools);
-        for message in session.full_view().iter().filter_map(|entry| admitted(entry, options.with_reasoning)) {
+        for message in session.full_view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)) {
             all.push(Message { records: Vec::new(), ..Arc::unwrap_or_clone(message) });
         }
         let entries = all.view();
@@ -108,7 +108,7 @@ impl Case {
     pub fn of(id: CaseId, format: &str, prefix: Session, future: &[&Message]) -> Result<Self, EvalError> {
         let before = prefix.view();
         let tokens: Vec<u32> = before.iter().map(|entry| tokens_of(&entry.message)).collect();
-        let system = system(shown(before));
+        let system = system(shown_messages(before));
         let truth = Truth::find(before, &system, future)?;
         let of_system = before.iter().zip(&tokens).filter(|(entry, _)| is_system(entry)).map(|(_, tokens)| tokens);
         let prefix_tokens = tokens.iter().sum();
@@ -146,12 +146,12 @@ pub(crate) fn is_system(entry: &Entry) -> bool {
 
 impl Truth {
     fn find(before: &[Entry], system: &str, future: &[&Message]) -> Result<Self, EvalError> {
-        let prefix = conversation(shown(before));
+        let prefix = conversation(shown_messages(before));
         let mut lines = Vec::new();
         future.iter().for_each(|message| quoted_lines(message, &mut lines));
         let lines = present_in(unique(lines), &prefix)?;
         let (mut files, mut instructions) = (Vec::new(), Vec::new());
-        for message in shown(before) {
+        for message in shown_messages(before) {
             written_files(message, &mut files);
             if message.is_typed() {
                 instructions.extend(demands(&message.plain_text()));
@@ -160,7 +160,7 @@ impl Truth {
         let files = unique(files.iter().map(|file| short_name(file)).collect());
         let instructions = unique(instructions);
         Ok(Self {
-            needed: Needed::find(&prefix, system, future)?,
+            needed: NeededAtoms::find(&prefix, system, future)?,
             quotes: Patterns::new(&lines, false)?,
             files: Patterns::new(&files, true)?,
             instructions: Patterns::new(&instructions, false)?,

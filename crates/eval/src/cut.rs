@@ -5,10 +5,10 @@ use std::sync::Arc;
 use epitome::engine::count_message;
 use epitome::session::{Content, Entry, Message, Origin, UnitKind, units};
 use epitome::strategy::TokenCounter;
-use epitome::tokens::Exact;
+use epitome::tokens::ExactCounter;
 
 /// The counter of every figure: exact, whatever the compaction counts with.
-pub(crate) const COUNTER: Exact = Exact::O200kBase;
+pub(crate) const COUNTER: ExactCounter = ExactCounter::O200kBase;
 
 /// The tokens of a message by the exact counter.
 pub(crate) fn tokens_of(message: &Message) -> u32 {
@@ -17,7 +17,7 @@ pub(crate) fn tokens_of(message: &Message) -> u32 {
 
 /// A message of the full view as the evaluation takes it: summaries and notices of recorded compactions are left out,
 /// and reasoning unless `with_reasoning` is set; `None` where nothing is left.
-pub(crate) fn admitted(entry: &Entry, with_reasoning: bool) -> Option<Arc<Message>> {
+pub(crate) fn admitted_message(entry: &Entry, with_reasoning: bool) -> Option<Arc<Message>> {
     let message = &entry.original;
     if matches!(message.origin, Origin::Summary | Origin::Notice | Origin::Answer) {
         return None;

@@ -73,19 +73,21 @@ fn add_lines<'a>(found: impl Iterator<Item = &'a str>, lines: &mut Vec<String>) 
 /// The context and the removed lines of every patch and every search-and-replace block in `text`.
 fn patch_lines(text: &str) -> impl Iterator<Item = &str> {
     #[derive(Clone, Copy, PartialEq)]
-    enum In {
+    enum DiffState {
         Nothing,
         Patch,
         Search,
     }
-    let mut state = In::Nothing;
+    let mut state = DiffState::Nothing;
     text.lines().filter_map(move |line| {
         let next = match (state, line) {
-            (_, line) if line.starts_with("*** Update File:") || line.starts_with("@@") => Some(In::Patch),
-            (_, line) if line.starts_with("*** ") || line.starts_with("diff --git") => Some(In::Nothing),
-            (_, line) if line.starts_with("<<<<<<< SEARCH") || line.starts_with("------- SEARCH") => Some(In::Search),
-            (In::Search, line) if line.starts_with("=======") => Some(In::Nothing),
-            (In::Patch, line) if line.starts_with("--- ") || line.starts_with("+++ ") => Some(In::Patch),
+            (_, line) if line.starts_with("*** Update File:") || line.starts_with("@@") => Some(DiffState::Patch),
+            (_, line) if line.starts_with("*** ") || line.starts_with("diff --git") => Some(DiffState::Nothing),
+            (_, line) if line.starts_with("<<<<<<< SEARCH") || line.starts_with("------- SEARCH") => {
+                Some(DiffState::Search)
+            }
+            (DiffState::Search, line) if line.starts_with("=======") => Some(DiffState::Nothing),
+            (DiffState::Patch, line) if line.starts_with("--- ") || line.starts_with("+++ ") => Some(DiffState::Patch),
             _ => None,
         };
         if let Some(next) = next {
@@ -93,9 +95,9 @@ fn patch_lines(text: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         match state {
-            In::Search => Some(line),
-            In::Patch => line.strip_prefix(' ').or_else(|| line.strip_prefix('-')),
-            In::Nothing => None,
+            DiffState::Search => Some(line),
+            DiffState::Patch => line.strip_prefix(' ').or_else(|| line.strip_prefix('-')),
+            DiffState::Nothing => None,
         }
     })
 }

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use epitome::Session;
-use epitome::formats::{Format, Loaded};
+use epitome::formats::{Format, LoadedFile};
 use epitome::session::{Entry, Message};
 use serde_json::Value;
 
 use crate::case::Case;
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::score::Scores;
-use crate::text::{conversation, shown};
+use crate::text::{conversation, shown_messages};
 
 /// A question about a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct Chat {
 }
 
 /// The chats of a file with the questions about each; none for formats that record no evidence. Linear in the file.
-pub(crate) fn chats(loaded: &Loaded) -> Vec<(String, Chat)> {
+pub(crate) fn chats(loaded: &LoadedFile) -> Vec<(String, Chat)> {
     let Ok(document) = serde_json::from_slice::<Value>(&loaded.bytes) else { return Vec::new() };
     match loaded.format {
         Format::Locomo => {
@@ -113,19 +113,23 @@ impl Case {
     /// The scores of a chat's result, with the evidence turns and the answers of `questions` that it holds verbatim.
     /// Linear in the result for each of them.
     pub(crate) fn score_evidence(&self, result: &[Entry], budget: u32, questions: &[&Question]) -> Scores {
-        let text = conversation(shown(result));
+        let text = conversation(shown_messages(result));
         let turns: HashMap<&str, String> =
-            shown(self.prefix.view()).map(|message| (message.id.as_str(), message.plain_text())).collect();
+            shown_messages(self.prefix.view()).map(|message| (message.id.as_str(), message.plain_text())).collect();
         let mut evidence: Vec<bool> = Vec::new();
         for question in questions {
             let held = question.turns.iter().filter_map(|turn| turns.get(turn.as_str()));
             evidence.extend(held.map(|turn| text.contains(turn.trim())));
         }
-        let whole = conversation(shown(self.prefix.view()));
+        let whole = conversation(shown_messages(self.prefix.view()));
         let answers = questions.iter().filter_map(|question| question.answer.as_deref());
         // An answer that the chat does not hold word for word cannot survive.
         let answers: Vec<bool> =
             answers.filter(|answer| whole.contains(*answer)).map(|answer| text.contains(answer)).collect();
-        Scores { evidence: Kept::count(&evidence), answers: Kept::count(&answers), ..self.score(result, budget) }
+        Scores {
+            evidence: KeptCount::count(&evidence),
+            answers: KeptCount::count(&answers),
+            ..self.score(result, budget)
+        }
     }
 }

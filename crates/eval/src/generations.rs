@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::budget::BudgetSpec;
 use crate::metric::Metric;
-use crate::sheet::{Sheet, SheetCell, figure, measured};
+use crate::sheet::{Sheet, SheetCell, figure, measured_metrics};
 use crate::summary::Summary;
 
 /// What a row's method is called behind its own name where it was compacted several times.
@@ -78,7 +78,7 @@ impl fmt::Display for Generations {
 }
 
 /// A view written as OpenAI chat and read back. The error says what is wrong with the text.
-pub(crate) fn piped(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
+pub(crate) fn session_from_chat(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
     let rendered = render(view, Profile::OpenaiChat, tools, None);
     let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
     let loaded = read(rendered.json.into_bytes(), options).map_err(|error| format!("cannot be read back: {error}"))?;
@@ -107,12 +107,12 @@ pub struct Generation {
     /// The macro average after one compaction.
     pub once: f64,
     /// The macro averages after several ones, and these over `once`, where that is above 0.
-    pub after: Vec<After>,
+    pub after: Vec<GenerationFigure>,
 }
 
 /// A figure after that many compactions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct After {
+pub struct GenerationFigure {
     /// How many, as it stands in the method's name: `×3`, `×3 piped`.
     pub generations: String,
     /// The macro average.
@@ -140,7 +140,7 @@ pub fn generations(summaries: &[Summary]) -> Vec<Generation> {
             let after = several.iter().filter_map(|(name, summary)| {
                 let mean = of(summary)?;
                 let ratio = (first > 0.0).then(|| mean / first);
-                Some(After { generations: (*name).to_owned(), mean, ratio })
+                Some(GenerationFigure { generations: (*name).to_owned(), mean, ratio })
             });
             found.push(Generation {
                 budget: once.budget.clone(),
@@ -150,7 +150,7 @@ pub fn generations(summaries: &[Summary]) -> Vec<Generation> {
                 after: after.collect(),
             });
         };
-        for metric in measured(std::slice::from_ref(once)) {
+        for metric in measured_metrics(std::slice::from_ref(once)) {
             add(Metric::as_str(metric), &|summary| summary.average(metric).macro_average);
         }
         add("out of place", &|summary| summary.misplaced.share());

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// How many of how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptCount {
     /// Those that are still there.
     pub kept: u32,
     /// All of them.
     pub of: u32,
 }
 
-impl Kept {
+impl KeptCount {
     /// The share from 0 to 1; `None` where there is nothing to keep.
     pub fn share(self) -> Option<f64> {
         (self.of > 0).then(|| f64::from(self.kept) / f64::from(self.of))

@@ -11,8 +11,8 @@ use crate::cut::tokens_of;
 use crate::evidence::{Chat, Question};
 use crate::job::Job;
 use crate::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
-use crate::method::{Method, Outcome};
-use crate::probes::{Found, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
+use crate::method::{Method, MethodOutcome};
+use crate::probes::{ProbeHits, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::random::hash;
 use crate::resume::Basis;
 use crate::row::Row;
@@ -44,7 +44,7 @@ pub(crate) struct Measure<'a> {
 }
 
 /// From what a case shrinks to what.
-struct Way<'a> {
+struct BudgetStep<'a> {
     /// Tokens before.
     prefix: u32,
     /// The least budget that is fair.
@@ -54,7 +54,7 @@ struct Way<'a> {
 }
 
 /// Which row of a case.
-struct Which<'a> {
+struct RowIdentity<'a> {
     /// Which of several rows of the same method and budget.
     part: Option<&'a str>,
     budget: &'a str,
@@ -73,10 +73,10 @@ impl Measure<'_> {
     /// The agent's own view, and every method at its size.
     pub(crate) fn beside(&self, own: &[Entry]) -> Vec<Row> {
         let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
-        let recorded = || Outcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
+        let recorded = || MethodOutcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
         let part = self.case.id.part.as_deref();
-        let which = Which { part, budget: OWN_SIZE, tokens, method: RECORDED, method_digest: RECORDED };
+        let which = RowIdentity { part, budget: OWN_SIZE, tokens, method: RECORDED, method_digest: RECORDED };
         let mut rows = vec![self.row(&which, &recorded, &score)];
         rows.extend(self.at(OWN_SIZE, tokens));
         rows
@@ -100,8 +100,8 @@ impl Measure<'_> {
                 let mut handoff = Session::new();
                 handoff.push(message_of(text));
                 let entries = handoff.view().to_vec();
-                let which = Which { part: None, budget: &name, tokens, method: HANDOFF, method_digest: HANDOFF };
-                let outcome = || Outcome { entries: Some(entries.clone()), problem: None, micros: 0 };
+                let which = RowIdentity { part: None, budget: &name, tokens, method: HANDOFF, method_digest: HANDOFF };
+                let outcome = || MethodOutcome { entries: Some(entries.clone()), problem: None, micros: 0 };
                 // It stands alone: it is no session that could be valid or keep a system prompt.
                 let score = |entries: &[Entry]| Scores {
                     probes: answered(entries),
@@ -120,11 +120,16 @@ impl Measure<'_> {
                     }
                     scores
                 };
-                let way = Way { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
+                let way = BudgetStep { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
                 rows.extend(self.of_method(method, &way, &score));
             }
             if let Some(passages) = plan.search {
-                rows.extend(self.searched(probed, &Found::of(&case.prefix, probes, passages), passages, *budget));
+                rows.extend(self.search_rows(
+                    probed,
+                    &ProbeHits::of(&case.prefix, probes, passages),
+                    passages,
+                    *budget,
+                ));
             }
         }
         rows.extend(self.own_summary());
@@ -133,14 +138,14 @@ impl Measure<'_> {
 
     /// What a search shows for each question of a probed session, alone and beside the context of every method. A result
     /// that is over its budget or invalid shows nothing, and a search beside it counts for nothing either.
-    fn searched(&self, probed: &ProbedCase, found: &Found, passages: usize, budget: BudgetSpec) -> Vec<Row> {
+    fn search_rows(&self, probed: &ProbedCase, found: &ProbeHits, passages: usize, budget: BudgetSpec) -> Vec<Row> {
         let (case, probes) = (self.case, &probed.folder.set.probes);
         let (name, tokens) = (budget.to_string(), probed.budget(budget));
         let digest = format!("{passages} passages");
-        let alone = Which { part: None, budget: &name, tokens, method: SEARCH, method_digest: &digest };
-        let nothing = || Outcome { entries: Some(Vec::new()), problem: None, micros: 0 };
+        let alone = RowIdentity { part: None, budget: &name, tokens, method: SEARCH, method_digest: &digest };
+        let nothing = || MethodOutcome { entries: Some(Vec::new()), problem: None, micros: 0 };
         let score = |_: &[Entry]| Scores {
-            probes: found.answered(probes, ""),
+            probes: found.score_probes(probes, ""),
             tokens: found.tokens(),
             system_intact: true, // it stands alone: there is none that it could have lost
             ..Scores::default()
@@ -148,15 +153,19 @@ impl Measure<'_> {
         let mut rows = vec![self.row(&alone, &nothing, &score)];
         for method in &self.job.plan.methods {
             let (named, digest) = (with_search(method.name()), format!("{} {digest}", method.digest()));
-            let which = Which { part: None, budget: &name, tokens, method: &named, method_digest: &digest };
+            let which = RowIdentity { part: None, budget: &name, tokens, method: &named, method_digest: &digest };
             let score = |entries: &[Entry]| {
                 let scores = case.score(entries, tokens);
                 let messages = messages_of(entries, case.prefix.tools.as_deref());
                 match messages {
                     Ok(messages) if !scores.over_budget && scores.violation.is_none() => {
-                        Scores { probes: found.answered(probes, &context_text(&messages)), ..scores }
+                        Scores { probes: found.score_probes(probes, &context_text(&messages)), ..scores }
                     }
-                    _ => Scores { probes: found.answered(probes, "").lost(), meaning: scores.meaning.lost(), ..scores },
+                    _ => Scores {
+                        probes: found.score_probes(probes, "").lost(),
+                        meaning: scores.meaning.lost(),
+                        ..scores
+                    },
                 }
             };
             rows.push(self.row(&which, &|| method.compact(case, tokens), &score));
@@ -175,19 +184,20 @@ impl Measure<'_> {
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let way = Way { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
+        let way = BudgetStep { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
         self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
     }
 
     /// A method at a budget: once, and as often as the plan says. Baselines would only take time again.
-    fn of_method(&self, method: &Method, way: &Way<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
+    fn of_method(&self, method: &Method, way: &BudgetStep<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
         let once = self.which(way.budget, way.tokens, method);
         let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
         for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
             let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
             let name = generations.name(method.name());
             let digest = format!("{} {budgets:?}{}", method.digest(), if generations.piped { " piped" } else { "" });
-            let which = Which { method: &name, method_digest: &digest, ..self.which(way.budget, way.tokens, method) };
+            let which =
+                RowIdentity { method: &name, method_digest: &digest, ..self.which(way.budget, way.tokens, method) };
             let compact = || method.compact_through(self.case, &budgets, generations.piped);
             rows.push(self.row(&which, &compact, score));
         }
@@ -216,7 +226,7 @@ impl Measure<'_> {
                     let compact = || method.compact_for(case, tokens, Some(&question.text));
                     let score = |entries: &[Entry]| case.score_evidence(entries, tokens, &[question]);
                     let part = Some(question.text.as_str());
-                    let which = Which { part, method: &asked, ..self.which(&name, tokens, method) };
+                    let which = RowIdentity { part, method: &asked, ..self.which(&name, tokens, method) };
                     self.row(&which, &compact, &score)
                 };
                 rows.par_extend(drawn.par_iter().map(of_question));
@@ -225,13 +235,18 @@ impl Measure<'_> {
         rows
     }
 
-    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> Which<'b> {
+    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> RowIdentity<'b> {
         let part = self.case.id.part.as_deref();
-        Which { part, budget, tokens, method: method.name(), method_digest: method.digest() }
+        RowIdentity { part, budget, tokens, method: method.name(), method_digest: method.digest() }
     }
 
     /// A row: taken from the earlier run, or measured.
-    fn row(&self, which: &Which<'_>, compact: &dyn Fn() -> Outcome, score: &dyn Fn(&[Entry]) -> Scores) -> Row {
+    fn row(
+        &self,
+        which: &RowIdentity<'_>,
+        compact: &dyn Fn() -> MethodOutcome,
+        score: &dyn Fn(&[Entry]) -> Scores,
+    ) -> Row {
         let case = self.case;
         let empty = Row {
             case: CaseId { part: which.part.map(str::to_owned), ..case.id.clone() },

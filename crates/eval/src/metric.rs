@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::probes::ProbeKind;
 use crate::row::Row;
 
@@ -130,7 +130,7 @@ impl Metric {
     }
 
     /// The figure of a row.
-    pub fn of(self, row: &Row) -> Kept {
+    pub fn of(self, row: &Row) -> KeptCount {
         match self {
             Self::BoundFrr => row.scores.bound_frr,
             Self::Frr => row.scores.frr,

@@ -86,7 +86,7 @@ pub struct NeededAtom {
 
 /// The needed strings of a case, and everything to score a text by them.
 #[derive(Debug)]
-pub(crate) struct Needed {
+pub(crate) struct NeededAtoms {
     pub(crate) atoms: Vec<NeededAtom>,
     patterns: Patterns,
     /// Numbers of the words that bind a string somewhere.
@@ -153,7 +153,7 @@ pub(crate) fn calls(message: &Message) -> usize {
     message.calls().count() + message.text_calls.len()
 }
 
-impl Needed {
+impl NeededAtoms {
     /// The strings of `prefix`, the conversation before the cut as one text, that the calls in `future` needed: they
     /// stand in `prefix` on token boundaries, not in `system`, and no message of the user's side and no result shows
     /// them between the cut and their first use. Linear in the texts.
@@ -208,14 +208,14 @@ impl Needed {
         self.patterns.each(text, |number, start, end| {
             present[number] = true;
             if !bound[number] {
-                bound[number] = self.bindings[number].hold(|| self.near(text, &words, start, end));
+                bound[number] = self.bindings[number].hold(|| self.binding_words_near(text, &words, start, end));
             }
         });
         (present, bound)
     }
 
     /// The binding words that stand within reach of a range of `text`, whole, and not in the range itself.
-    fn near(&self, text: &str, words: &[Word], start: usize, end: usize) -> HashSet<u32> {
+    fn binding_words_near(&self, text: &str, words: &[Word], start: usize, end: usize) -> HashSet<u32> {
         let from = text[..start].char_indices().rev().take(NEAR_CHARACTERS).last().map_or(start, |(at, _)| at);
         let to = text[end..].char_indices().nth(NEAR_CHARACTERS).map_or(text.len(), |(at, _)| end + at);
         let first = words.partition_point(|word| word.start < from);

@@ -41,8 +41,8 @@ fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, Strin
     let stdin = child.stdin.take();
     // A command that closes its input early is judged by what it writes.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-    let stdout = collected(child.stdout.take());
-    let stderr = collected(child.stderr.take());
+    let stdout = collect_output(child.stdout.take());
+    let stderr = collect_output(child.stderr.take());
     let late = || format!("it took more than {} s", timeout.as_secs_f64());
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
     let Ok(output) = stdout.recv_timeout(left(deadline)) else {
@@ -81,7 +81,7 @@ fn stop(child: &mut Child) {
 }
 
 /// Reads a pipe to its end on a thread of its own: a full pipe must not stop the command.
-fn collected(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+fn collect_output(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use epitome::session::{Entry, EpochOrigin, Message, Origin};
 
 use crate::EvalError;
 use crate::case::{Case, CaseId, CaseOptions};
-use crate::cut::admitted;
+use crate::cut::admitted_message;
 
 /// A case cut where the agent compacted, and the view that the agent went on with.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ pub(crate) fn cases(
         let mut prefix = Session::new();
         prefix.id.clone_from(&session.id);
         prefix.tools.clone_from(&session.tools);
-        for message in before.iter().filter_map(|entry| admitted(entry, options.with_reasoning)) {
+        for message in before.iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)) {
             prefix.push(Message { records: Vec::new(), ..std::sync::Arc::unwrap_or_clone(message) });
         }
-        let future: Vec<_> = after.iter().filter_map(|entry| admitted(entry, options.with_reasoning)).collect();
+        let future: Vec<_> = after.iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)).collect();
         let future: Vec<&Message> = future.iter().map(|message| &**message).collect();
         if future.is_empty() || prefix.view().is_empty() {
             continue;
@@ -66,6 +66,6 @@ fn without_reasoning(entry: &Entry, with_reasoning: bool) -> Option<Entry> {
     if matches!(shown.message.origin, Origin::Summary | Origin::Notice | Origin::Answer) {
         return Some(shown);
     }
-    let message = admitted(&shown, with_reasoning)?;
+    let message = admitted_message(&shown, with_reasoning)?;
     Some(Entry::new(entry.key, entry.position, message))
 }

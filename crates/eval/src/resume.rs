@@ -41,7 +41,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 
 /// How many rows were taken from the earlier run, and how many were not, by the first reason that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Resumed {
+pub struct RowReuse {
     /// Taken as they are.
     pub reused: u32,
     /// Not among the earlier rows.
@@ -58,7 +58,7 @@ pub struct Resumed {
     pub method: u32,
 }
 
-impl Resumed {
+impl RowReuse {
     /// Rows that the earlier run held and that were measured again all the same.
     pub fn changed(&self) -> u32 {
         self.untold + self.version + self.file + self.case + self.method
@@ -78,7 +78,7 @@ impl Resumed {
     }
 }
 
-impl fmt::Display for Resumed {
+impl fmt::Display for RowReuse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = |count: u32| if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
         write!(formatter, "{} reused, {} measured", rows(self.reused), rows(self.missing + self.changed()))?;
@@ -104,12 +104,12 @@ type Key<'a> = (&'a CaseId, &'a str, &'a str);
 
 /// The rows of an earlier run, and what became of them.
 #[derive(Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct EarlierRows<'a> {
     rows: HashMap<Key<'a>, &'a Row>,
-    resumed: Mutex<Resumed>,
+    resumed: Mutex<RowReuse>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> EarlierRows<'a> {
     /// Of several rows of the same case, method and budget the last one counts: it was written last.
     pub(crate) fn new(rows: &'a [Row]) -> Self {
         let rows = rows.iter().map(|row| ((&row.case, row.budget.as_str(), row.method.as_str()), row));
@@ -127,7 +127,7 @@ impl<'a> Known<'a> {
     }
 
     /// What became of them.
-    pub(crate) fn resumed(self) -> Resumed {
+    pub(crate) fn resumed(self) -> RowReuse {
         self.resumed.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

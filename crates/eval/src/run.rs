@@ -12,9 +12,9 @@ use crate::job::Job;
 use crate::plan::{Plan, Progress, Subject};
 use crate::probes::folders;
 use crate::random::hash;
-use crate::resume::{Known, Resumed};
+use crate::resume::{EarlierRows, RowReuse};
 use crate::row::Row;
-use crate::walk::OfFile;
+use crate::walk::FileRows;
 
 /// What a run found.
 #[derive(Debug, Default)]
@@ -28,17 +28,17 @@ pub struct Run {
     /// Files that are no session, or could not be read, and why.
     pub skipped: Vec<(String, String)>,
     /// What became of the rows of the earlier run.
-    pub resumed: Resumed,
+    pub resumed: RowReuse,
 }
 
 impl Plan {
     /// Runs the plan. Files are worked on in parallel; the rows come in the same order whatever the number of threads.
     pub fn run(&self, progress: Progress<'_>) -> Result<Run, EvalError> {
         let files = if self.subject == Subject::Probes { folders(&self.paths)? } else { files(&self.paths)? };
-        let chosen = self.chosen(&files)?;
-        let job = Job::new(self, Known::new(&self.known), files.len(), progress);
+        let chosen = self.sample_sessions(&files)?;
+        let job = Job::new(self, EarlierRows::new(&self.known), files.len(), progress);
         let wanted = |id: &CaseId| chosen.as_ref().is_none_or(|chosen| chosen.contains(&session_key(id)));
-        let of_files: Vec<Result<OfFile, EvalError>> = files
+        let of_files: Vec<Result<FileRows, EvalError>> = files
             .par_iter()
             .map(|file| {
                 let result = job.of_file(file, &wanted, true);
@@ -60,10 +60,10 @@ impl Plan {
 
     /// The sessions of the sample: those with the smallest hashes under the seed, so that a larger sample holds the
     /// smaller ones. `None` without a sample.
-    fn chosen(&self, files: &[File]) -> Result<Option<HashSet<String>>, EvalError> {
+    fn sample_sessions(&self, files: &[File]) -> Result<Option<HashSet<String>>, EvalError> {
         let Some(size) = self.sample else { return Ok(None) };
-        let job = Job::new(self, Known::default(), 0, &|_, _, _| {});
-        let listed: Vec<Result<OfFile, EvalError>> =
+        let job = Job::new(self, EarlierRows::default(), 0, &|_, _, _| {});
+        let listed: Vec<Result<FileRows, EvalError>> =
             files.par_iter().map(|file| job.of_file(file, &|_| true, false)).collect();
         let mut keys = Vec::new();
         for found in listed {

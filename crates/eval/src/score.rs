@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::cut::tokens_of;
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::meaning::MeaningScores;
 use crate::probes::ProbeScores;
-use crate::text::{append, conversation, shown, system};
+use crate::text::{append, conversation, shown_messages, system};
 
 /// The figures of one result. `docs/evaluation.md` defines each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Scores {
     /// Future-reference recall.
-    pub frr: Kept,
+    pub frr: KeptCount,
     /// Future-reference recall with the binding.
-    pub bound_frr: Kept,
+    pub bound_frr: KeptCount,
     /// Lines that later edits must match.
-    pub quotes: Kept,
+    pub quotes: KeptCount,
     /// Files written in the prefix that are still named.
-    pub files: Kept,
+    pub files: KeptCount,
     /// Demands of the user, verbatim.
-    pub rules: Kept,
+    pub rules: KeptCount,
     /// Turns that hold the answer to a question, verbatim.
-    #[serde(default, skip_serializing_if = "Kept::is_none")]
-    pub evidence: Kept,
+    #[serde(default, skip_serializing_if = "KeptCount::is_none")]
+    pub evidence: KeptCount,
     /// Answers of questions, verbatim.
-    #[serde(default, skip_serializing_if = "Kept::is_none")]
-    pub answers: Kept,
+    #[serde(default, skip_serializing_if = "KeptCount::is_none")]
+    pub answers: KeptCount,
     /// Points that graders gave the answers of readers who saw only the result, in thousandths.
-    #[serde(default, skip_serializing_if = "Kept::is_none")]
-    pub blind: Kept,
+    #[serde(default, skip_serializing_if = "KeptCount::is_none")]
+    pub blind: KeptCount,
     /// Questions whose facts the result shows.
     #[serde(default, skip_serializing_if = "ProbeScores::is_none")]
     pub probes: ProbeScores,
@@ -40,8 +40,8 @@ pub struct Scores {
     #[serde(default, skip_serializing_if = "MeaningScores::is_none")]
     pub meaning: MeaningScores,
     /// Tokens of the result of those of its budget, where there was more than the budget.
-    #[serde(default, skip_serializing_if = "Kept::is_none")]
-    pub fill: Kept,
+    #[serde(default, skip_serializing_if = "KeptCount::is_none")]
+    pub fill: KeptCount,
     /// Tokens of the result by the exact counter.
     pub tokens: u32,
     /// Whether these are more than the budget.
@@ -64,7 +64,7 @@ impl Scores {
 
     /// The same with nothing kept of what there is: the scores of a method that failed.
     pub(crate) fn lost(self) -> Self {
-        let none = |kept: Kept| Kept { kept: 0, ..kept };
+        let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self {
             frr: none(self.frr),
             bound_frr: none(self.bound_frr),
@@ -85,28 +85,32 @@ impl Scores {
 impl Case {
     /// Measures a result, a view in order. Linear in it.
     pub fn score(&self, result: &[Entry], budget: u32) -> Scores {
-        let text = conversation(shown(result));
+        let text = conversation(shown_messages(result));
         let (present, bound) = self.truth.needed.survive(&text);
         let tokens = result.iter().map(|entry| tokens_of(&entry.message)).sum();
         let before = self.prefix.view();
         let unchanged = before.iter().zip(result).take_while(|(old, new)| reads_the_same(old, new)).count();
         let unchanged_tokens = self.tokens[..unchanged].iter().sum();
         Scores {
-            frr: Kept::count(&present),
-            bound_frr: Kept::count(&bound),
-            quotes: Kept::count(&self.truth.quotes.present(&text)),
-            files: Kept::count(&self.truth.files.present(&text)),
-            rules: Kept::count(&self.truth.instructions.present(&text)),
-            evidence: Kept::default(),
-            answers: Kept::default(),
-            blind: Kept::default(),
+            frr: KeptCount::count(&present),
+            bound_frr: KeptCount::count(&bound),
+            quotes: KeptCount::count(&self.truth.quotes.present(&text)),
+            files: KeptCount::count(&self.truth.files.present(&text)),
+            rules: KeptCount::count(&self.truth.instructions.present(&text)),
+            evidence: KeptCount::default(),
+            answers: KeptCount::default(),
+            blind: KeptCount::default(),
             probes: ProbeScores::default(),
             meaning: self.truth.meaning.measure(result),
-            fill: if self.prefix_tokens > budget { Kept { kept: tokens, of: budget } } else { Kept::default() },
+            fill: if self.prefix_tokens > budget {
+                KeptCount { kept: tokens, of: budget }
+            } else {
+                KeptCount::default()
+            },
             tokens,
             over_budget: tokens > budget,
             violation: violation(result, self.prefix.tools.as_deref()),
-            system_intact: system(shown(result)) == self.system,
+            system_intact: system(shown_messages(result)) == self.system,
             unchanged_tokens,
             cache_loss_tokens: self.prefix_tokens - unchanged_tokens,
         }

@@ -6,7 +6,7 @@ use crate::generations::generations_sheet;
 use crate::groups::Group;
 use crate::metric::{Family, Metric};
 use crate::paired::Difference;
-use crate::summary::{Misplaced, Summary};
+use crate::summary::{MisplacedLines, Summary};
 
 /// Sessions from which on an interval says something: fewer have too few resamples that differ.
 pub(crate) const ENOUGH: u32 = 5;
@@ -69,7 +69,7 @@ pub fn figure(share: Option<f64>) -> String {
 /// The heading of the lines that stand in front of a question though they came after it.
 pub const ORDER: &str = "out of place";
 
-impl fmt::Display for Misplaced {
+impl fmt::Display for MisplacedLines {
     /// `0`, or `12 in 3 of 40`: lines, cases with any, cases that tell; `–` where no case does.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.of, self.lines) {
@@ -89,7 +89,7 @@ pub fn signed(difference: f64) -> String {
 }
 
 /// The metrics that there is something of.
-pub fn measured(summaries: &[Summary]) -> Vec<Metric> {
+pub fn measured_metrics(summaries: &[Summary]) -> Vec<Metric> {
     let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
     Metric::ALL.into_iter().filter(has).collect()
 }
@@ -109,7 +109,7 @@ impl Group {
     /// beside one. What every table of results must tell beside them, tokens kept,
     /// usable results and so on, stands in the first one.
     pub fn figures(&self) -> Vec<Sheet> {
-        let families = by_family(&measured(&self.summaries));
+        let families = by_family(&measured_metrics(&self.summaries));
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }

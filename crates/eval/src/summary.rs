@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::metric::Metric;
 use crate::paired::bootstrap_sums;
 use crate::row::Row;
@@ -28,7 +28,7 @@ pub struct Average {
 
 /// Lines said only after the newest typed message that stand in front of it: there should be none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Misplaced {
+pub struct MisplacedLines {
     /// Such lines of all cases.
     pub lines: u32,
     /// Cases with any.
@@ -37,7 +37,7 @@ pub struct Misplaced {
     pub of: u32,
 }
 
-impl Misplaced {
+impl MisplacedLines {
     /// The lines of a case in the mean; `None` where no case tells.
     pub fn share(self) -> Option<f64> {
         (self.of > 0).then(|| f64::from(self.lines) / f64::from(self.of))
@@ -58,7 +58,7 @@ pub struct Summary {
     /// The averages in the order of [`Metric::ALL`].
     pub averages: [Average; Metric::ALL.len()],
     /// Lines that stand in front of the newest typed message though they came after it.
-    pub misplaced: Misplaced,
+    pub misplaced: MisplacedLines,
     /// The mean share of the prefix's tokens that the result has; of cases with a result.
     pub kept_share: f64,
     /// The mean of a result's tokens; of cases with a result.
@@ -139,9 +139,9 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
     }
 }
 
-fn misplaced(rows: &[&Row]) -> Misplaced {
+fn misplaced(rows: &[&Row]) -> MisplacedLines {
     let lines: Vec<u32> = rows.iter().filter_map(|row| row.scores.meaning.misplaced).collect();
-    Misplaced {
+    MisplacedLines {
         lines: lines.iter().sum(),
         cases: lines.iter().filter(|lines| **lines > 0).count() as u32,
         of: lines.len() as u32,
@@ -149,7 +149,7 @@ fn misplaced(rows: &[&Row]) -> Misplaced {
 }
 
 fn average(rows: &[&Row], metric: Metric, seed: u64) -> Average {
-    let kept: Vec<Kept> = rows.iter().map(|row| metric.of(row)).filter(|kept| kept.of > 0).collect();
+    let kept: Vec<KeptCount> = rows.iter().map(|row| metric.of(row)).filter(|kept| kept.of > 0).collect();
     let mut sessions: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
     for row in rows {
         if let Some(share) = metric.of(row).share() {
@@ -160,7 +160,7 @@ fn average(rows: &[&Row], metric: Metric, seed: u64) -> Average {
     }
     let sessions: Vec<(f64, u32)> = sessions.into_values().collect();
     let Some((mean, low, high)) = bootstrap_sums(&sessions, seed) else { return Average::default() };
-    let total = |of: fn(&Kept) -> u32| kept.iter().map(|kept| f64::from(of(kept))).sum::<f64>();
+    let total = |of: fn(&KeptCount) -> u32| kept.iter().map(|kept| f64::from(of(kept))).sum::<f64>();
     Average {
         macro_average: Some(mean),
         low: Some(low),

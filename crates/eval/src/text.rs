@@ -22,7 +22,7 @@ pub(crate) fn system<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Str
 }
 
 /// The messages of a view as they are shown.
-pub(crate) fn shown(entries: &[Entry]) -> impl Iterator<Item = &Message> {
+pub(crate) fn shown_messages(entries: &[Entry]) -> impl Iterator<Item = &Message> {
     entries.iter().map(|entry| &*entry.message)
 }
 

@@ -20,7 +20,7 @@ use crate::row::Row;
 
 /// What a file gave.
 #[derive(Default)]
-pub(crate) struct OfFile {
+pub(crate) struct FileRows {
     pub(crate) rows: Vec<Row>,
     pub(crate) cases: usize,
     pub(crate) sessions: usize,
@@ -28,18 +28,18 @@ pub(crate) struct OfFile {
 }
 
 /// Which sessions are worked on.
-type Wanted<'a> = &'a (dyn Fn(&CaseId) -> bool + Sync);
+type CaseSelector<'a> = &'a (dyn Fn(&CaseId) -> bool + Sync);
 
 /// The file that a session stands in.
 #[derive(Clone, Copy)]
-struct Source<'a> {
+struct SourceFile<'a> {
     format: &'a str,
     digest: &'a str,
 }
 
 impl Job<'_> {
     /// The cases of one file; without `measure` one empty row for each.
-    pub(crate) fn of_file(&self, file: &File, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
+    pub(crate) fn of_file(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<FileRows, EvalError> {
         if self.plan.subject == Subject::Probes {
             return self.of_probes(file, wanted, measure);
         }
@@ -48,13 +48,13 @@ impl Job<'_> {
         let digest = digest(&bytes);
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
-            Err(error) => return Ok(OfFile { problem: Some(error.to_string()), ..OfFile::default() }),
+            Err(error) => return Ok(FileRows { problem: Some(error.to_string()), ..FileRows::default() }),
         };
-        let mut found = OfFile { sessions: loaded.sessions.len(), ..OfFile::default() };
+        let mut found = FileRows { sessions: loaded.sessions.len(), ..FileRows::default() };
         if !self.plan.filter.admits_format(loaded.format.as_str()) {
             return Ok(found);
         }
-        let source = Source { format: loaded.format.as_str(), digest: &digest };
+        let source = SourceFile { format: loaded.format.as_str(), digest: &digest };
         if let Subject::Evidence { questions } = self.plan.subject {
             for (session, chat) in chats(&loaded) {
                 let id = CaseId { file: file.name.clone(), session, cut_permille: 1000, part: None };
@@ -85,8 +85,8 @@ impl Job<'_> {
     }
 
     /// The probed session of a folder: one case, its prefix as it stands.
-    fn of_probes(&self, file: &File, wanted: Wanted<'_>, measure: bool) -> Result<OfFile, EvalError> {
-        let mut found = OfFile { sessions: 1, ..OfFile::default() };
+    fn of_probes(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<FileRows, EvalError> {
+        let mut found = FileRows { sessions: 1, ..FileRows::default() };
         let Some(probed) = ProbedCase::read(file, self.plan)?.filter(|probed| wanted(&probed.case.id)) else {
             return Ok(found);
         };
@@ -103,7 +103,7 @@ impl Job<'_> {
     fn of_session(
         &self,
         id: &CaseId,
-        source: Source<'_>,
+        source: SourceFile<'_>,
         session: &Session,
         measure: bool,
     ) -> Result<(usize, Vec<Row>), EvalError> {
@@ -148,7 +148,7 @@ impl Job<'_> {
     fn of_chat(
         &self,
         id: CaseId,
-        source: Source<'_>,
+        source: SourceFile<'_>,
         chat: &Chat,
         most: usize,
         measure: bool,

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use epitome_eval::probes::{BlindContext, BlindQuestion, ProbeKind, grade_rows, read_grades, read_key, sheets};
-use epitome_eval::{CaseId, Kept};
+use epitome_eval::{CaseId, KeptCount};
 
 fn context(number: u32, session: &str, method: &str, text: &str) -> BlindContext {
     let question = |id: &str, shown: bool| BlindQuestion {
@@ -56,9 +56,9 @@ fn grades_are_means() {
                  001\t?\tq2\t0\tBo\n003\t?\tq1\t0\tAnn\n003\t?\tq2\t\t\n";
     let grades = read_grades(sheet, "f", &contexts()).unwrap();
     let (rows, agreement) = grade_rows(&contexts(), &grades);
-    let found: Vec<(&str, &str, Kept)> =
+    let found: Vec<(&str, &str, KeptCount)> =
         rows.iter().map(|row| (row.case.session.as_str(), row.method.as_str(), row.scores.blind)).collect();
-    let kept = |kept, of| Kept { kept, of };
+    let kept = |kept, of| KeptCount { kept, of };
     // .75 and 0 of two; nothing to read is wrong twice; one of two questions was graded.
     assert_eq!(found, [("a", "ours", kept(750, 2000)), ("a", "theirs", kept(0, 2000)), ("b", "ours", kept(0, 1000))]);
     assert_eq!(rows[0].scores.probes.all, kept(1, 2));

@@ -4,19 +4,19 @@
 mod common;
 
 use common::{case, session};
-use epitome_eval::{Kept, MeaningScores};
+use epitome_eval::{KeptCount, MeaningScores};
 
 fn meaning(prefix: &[&str], result: &[&str]) -> MeaningScores {
     case(prefix, &["A ok"]).score(session(result).view(), 100_000).meaning
 }
 
-fn kept(kept: u32, of: u32) -> Kept {
-    Kept { kept, of }
+fn kept(kept: u32, of: u32) -> KeptCount {
+    KeptCount { kept, of }
 }
 
 #[test]
 fn typed_messages() {
-    fn check(why: &str, typed: &str, result: &str, expect: Kept) {
+    fn check(why: &str, typed: &str, result: &str, expect: KeptCount) {
         assert_eq!(meaning(&[&format!("U {typed}"), "A I see."], &[result]).typed, expect, "{why}");
     }
     let wish = "Please keep the old names of all columns, our partner joins on them.";
@@ -47,7 +47,7 @@ fn final_answers() {
         "U Thanks.",
         "A And this is said behind the newest typed message, so it is not asked for.",
     ];
-    fn check(why: &str, prefix: &[&str], result: &str, expect: Kept) {
+    fn check(why: &str, prefix: &[&str], result: &str, expect: KeptCount) {
         assert_eq!(meaning(prefix, &["U Fix the delay.", result]).finals, expect, "{why}");
     }
     check("both sentences", &prefix, &format!("A {first}"), kept(2, 2));
@@ -114,7 +114,7 @@ fn speakers_and_sources() {
         "A The failure comes from the empty input.",
         "U Go on.",
     ];
-    fn check(why: &str, prefix: &[&str], result: &[&str], speakers: Kept, sources: Kept) {
+    fn check(why: &str, prefix: &[&str], result: &[&str], speakers: KeptCount, sources: KeptCount) {
         let found = meaning(prefix, result);
         assert_eq!((found.speakers, found.sources), (speakers, sources), "{why}");
     }
@@ -167,7 +167,7 @@ fn speakers_and_sources() {
 fn recorded_summaries_and_fill() {
     let prefix =
         ["M We work on the parser.\\nPending: the signature stays as it is.\\nShort.", "U Go on with it.", "A ok"];
-    let check = |why: &str, result: &[&str], expect: Kept| {
+    let check = |why: &str, result: &[&str], expect: KeptCount| {
         assert_eq!(meaning(&prefix, result).summary, expect, "{why}");
     };
     check("whole", &prefix, kept(2, 2));
@@ -175,5 +175,5 @@ fn recorded_summaries_and_fill() {
     let case = case(&prefix, &[]);
     let fill = |budget: u32| case.score(session(&["U Go on with it."]).view(), budget).fill;
     assert_eq!(fill(20), kept(case.score(session(&["U Go on with it."]).view(), 20).tokens, 20));
-    assert_eq!(fill(case.prefix_tokens), Kept::default(), "nothing had to leave");
+    assert_eq!(fill(case.prefix_tokens), KeptCount::default(), "nothing had to leave");
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{case, id, session};
 use epitome::session::{Entry, Role};
-use epitome_eval::{Baseline, Case, CaseOptions, Kept, Method, MethodOptions};
+use epitome_eval::{Baseline, Case, CaseOptions, KeptCount, Method, MethodOptions};
 
 fn needed(prefix: &[&str], future: &[&str]) -> Vec<String> {
     case(prefix, future).needed().iter().map(|needed| needed.atom.clone()).collect()
@@ -101,7 +101,7 @@ fn quotes_files_and_rules() {
     let case = case(&prefix, &future);
     let score = |lines: &[&str]| case.score(session(lines).view(), 100_000);
     let whole = score(&prefix);
-    let kept = |kept, of| Kept { kept, of };
+    let kept = |kept, of| KeptCount { kept, of };
     // `}` is too short, the last line was never there.
     assert_eq!(whole.quotes, kept(2, 2));
     assert_eq!(whole.files, kept(2, 2));

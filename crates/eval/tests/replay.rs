@@ -4,10 +4,10 @@
 use epitome::Budget;
 use epitome::engine::Status;
 use epitome::session::{Arguments, Block, Content, Epoch, Message, Origin, Role, ToolCall, ToolResult, Trigger};
-use epitome::session::{EntryKey, Position, Session, Synthetic};
+use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
 use epitome_eval::Filter;
 use epitome_eval::replay::{
-    Model, NEVER, Price, RECORDED, ReplayPlan, Replayed, Spent, policies, replay_session, totals,
+    Model, NEVER, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
 };
 
 /// A price whose parts can be told apart in a sum.
@@ -50,7 +50,7 @@ fn result(id: &str, text: &str) -> Message {
 /// Twelve words of one token each; with the frame of a message 16.
 const TWELVE: &str = "one two three four five six seven eight nine ten eleven twelve";
 
-fn under(session: &Session, policy: &str, model: &Model) -> Replayed {
+fn under(session: &Session, policy: &str, model: &Model) -> ReplayedSession {
     let all = policies(&[policy.to_owned()], Some(model.budget.window), &epitome::registry()).unwrap();
     let rows = replay_session("a.json", "a", "openai-chat", session, &all, model).unwrap();
     rows.into_iter().find(|row| row.policy == policy).unwrap()
@@ -74,8 +74,9 @@ fn money_by_hand() {
             said(Role::Assistant, TWELVE, 10 + pause),
         ])
     };
-    let spent = |input, cached, uncached, cache_writes| Spent { input, cached, uncached, cache_writes, output: 16 };
-    let check = |session: &Session, price: Price, expect: [(Spent, f64); 2]| {
+    let spent =
+        |input, cached, uncached, cache_writes| TokenUsage { input, cached, uncached, cache_writes, output: 16 };
+    let check = |session: &Session, price: Price, expect: [(TokenUsage, f64); 2]| {
         let model = Model { price, ..model(1_000) };
         let row = under(session, NEVER, &model);
         assert_eq!(row.turns.len(), 2);
@@ -106,7 +107,8 @@ fn never_is_a_plain_sum_and_the_rest_adds_up() {
         let answer = format!("Answer {round}. {}", TWELVE.repeat(round % 3));
         for (role, text) in [(Role::User, &asked), (Role::Assistant, &answer)] {
             let message = said(role, text, i64::try_from(round).unwrap());
-            let tokens = u64::from(epitome::engine::count_message(&epitome::tokens::Exact::O200kBase, &message).total);
+            let tokens =
+                u64::from(epitome::engine::count_message(&epitome::tokens::ExactCounter::O200kBase, &message).total);
             if role == Role::Assistant {
                 plain = (plain.0 + history, plain.1 + tokens);
             }
@@ -149,15 +151,15 @@ fn a_recorded_compaction_is_replayed_as_recorded() {
     let mut session =
         session_of(vec![said(Role::User, TWELVE, 0), said(Role::Assistant, TWELVE, 1), said(Role::User, TWELVE, 2)]);
     let summary = Message::text("s", Role::User, Origin::Summary, TWELVE);
-    let synthetic = Synthetic { position: Position::before(Position::log(0), 0, 0), message: summary.into() };
+    let synthetic = SyntheticMessage { position: Position::before(Position::log(0), 0, 0), message: summary.into() };
     session.commit(Epoch::recorded(Trigger::Manual, (0..2).map(EntryKey::Log), vec![synthetic]));
     session.push(said(Role::Assistant, TWELVE, 3));
     let row = under(&session, RECORDED, &model(1_000));
     let [epoch] = row.epochs.as_slice() else { panic!("{:?}", row.epochs) };
     assert_eq!((epoch.turn, epoch.tokens_before, epoch.tokens_after, epoch.cache_loss_tokens), (1, 48, 32, 16));
     // A model read the 48 tokens, 16 of them from the cache, and wrote the summary of 16.
-    assert_eq!(epoch.summary, Spent { input: 48, cached: 16, uncached: 32, cache_writes: 32, output: 16 });
-    assert_eq!(row.turns[1].spent, Spent { input: 32, cached: 0, uncached: 32, cache_writes: 32, output: 16 });
+    assert_eq!(epoch.summary, TokenUsage { input: 48, cached: 16, uncached: 32, cache_writes: 32, output: 16 });
+    assert_eq!(row.turns[1].spent, TokenUsage { input: 32, cached: 0, uncached: 32, cache_writes: 32, output: 16 });
     let never = under(&session, NEVER, &model(1_000));
     assert!(never.epochs.is_empty());
     assert_eq!(never.turns[1].spent.input, 48);
@@ -200,7 +202,7 @@ fn needed_re_fetches_are_calls_that_refer_to_what_is_gone() {
     }
     messages.push(said(Role::Assistant, "Done.", 1));
     let session = session_of(messages);
-    let counts = |row: &Replayed| (row.refetches.needed, row.refetches.references);
+    let counts = |row: &ReplayedSession| (row.refetches.needed, row.refetches.references);
     assert_eq!(counts(&under(&session, "chain:sliding-window", &model(100_000))), (0, 2), "all of it is there");
     let row = under(&session, "chain:sliding-window", &model(1_000));
     assert!(!row.epochs.is_empty());

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use epitome_eval::{
-    CaseId, Group, Grouping, Kept, Metric, Row, Run, Scores, Sheet, Verdict, differences, groups, markdown, report,
-    summaries,
+    CaseId, Group, Grouping, KeptCount, Metric, Row, Run, Scores, Sheet, Verdict, differences, groups, markdown,
+    report, summaries,
 };
 
 fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
-    let frr = Kept { kept, of };
+    let frr = KeptCount { kept, of };
     let scores = Scores { frr, bound_frr: frr, tokens: 40, system_intact: true, ..Scores::default() };
     Row {
         case: CaseId { file: "<file>".into(), session: session.into(), cut_permille: 500, part: None },
@@ -89,7 +89,7 @@ fn pair() -> Vec<(String, String)> {
 fn of_kind(kind: &str, session: &str, method: &str, budget: &str, kept: u32) -> Row {
     let mut row = Row { task: kind.into(), budget: budget.into(), ..row(session, method, kept, 4) };
     if kind == "code" {
-        row.scores.quotes = Kept { kept: 1, of: 1 };
+        row.scores.quotes = KeptCount { kept: 1, of: 1 };
     }
     row
 }

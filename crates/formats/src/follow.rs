@@ -11,7 +11,7 @@ use crate::wire::{claude_code, codex, pi, span};
 /// What it gives after every step is the session that [`read`](crate::read) gives of the whole file.
 #[derive(Debug)]
 pub struct Follower {
-    reader: Reader,
+    reader: FollowReader,
     /// Bytes that were read.
     position: usize,
     /// Lines that were read.
@@ -19,19 +19,19 @@ pub struct Follower {
 }
 
 #[derive(Debug)]
-enum Reader {
-    ClaudeCode(Box<claude_code::Reader>),
-    Codex(Box<codex::Reader>),
-    Pi(Box<pi::Reader>),
+enum FollowReader {
+    ClaudeCode(Box<claude_code::ClaudeCodeReader>),
+    Codex(Box<codex::CodexReader>),
+    Pi(Box<pi::PiReader>),
 }
 
 impl Follower {
     /// A follower at the start of a file. `None` for formats whose files are not appended to line by line.
     pub fn new(format: Format) -> Option<Self> {
         let reader = match format {
-            Format::ClaudeCode => Reader::ClaudeCode(Box::default()),
-            Format::Codex => Reader::Codex(Box::default()),
-            Format::Pi => Reader::Pi(Box::default()),
+            Format::ClaudeCode => FollowReader::ClaudeCode(Box::default()),
+            Format::Codex => FollowReader::Codex(Box::default()),
+            Format::Pi => FollowReader::Pi(Box::default()),
             _ => return None,
         };
         Some(Self { reader, position: 0, lines: 0 })
@@ -69,13 +69,13 @@ impl Follower {
         self.position += end;
         let mut warnings = Vec::new(); // who reads the whole has told them
         match &mut self.reader {
-            Reader::ClaudeCode(reader) => {
+            FollowReader::ClaudeCode(reader) => {
                 let records = parsed.iter().map(|(line, record)| (line.number, span(line), record));
                 records.for_each(|(number, span, record)| reader.record(number, span, record));
                 true
             }
-            Reader::Codex(reader) => reader.read_on(&parsed),
-            Reader::Pi(reader) => {
+            FollowReader::Codex(reader) => reader.read_on(&parsed),
+            FollowReader::Pi(reader) => {
                 parsed.iter().for_each(|(line, entry)| reader.entry(line, entry, &mut warnings));
                 true
             }
@@ -85,9 +85,9 @@ impl Follower {
     /// The session as far as it was read. Linear in its messages, not in their texts.
     pub fn session(&self) -> Session {
         match &self.reader {
-            Reader::ClaudeCode(reader) => reader.session(),
-            Reader::Codex(reader) => reader.session(),
-            Reader::Pi(reader) => reader.session(),
+            FollowReader::ClaudeCode(reader) => reader.session(),
+            FollowReader::Codex(reader) => reader.session(),
+            FollowReader::Pi(reader) => reader.session(),
         }
     }
 }

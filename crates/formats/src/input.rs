@@ -37,7 +37,7 @@ impl Line<'_> {
     }
 
     /// The warning for a line that cannot be parsed.
-    pub(crate) fn damaged(&self, error: &serde_json::Error) -> Warning {
+    pub(crate) fn damage_warning(&self, error: &serde_json::Error) -> Warning {
         Warning { line: Some(self.number), message: format!("passed over: {}", self.problem(error)) }
     }
 
@@ -105,7 +105,7 @@ pub(crate) fn drop_damaged_lines(
             if refused.is_none() && strict {
                 refused = Some(ReadError::DamagedLine { line: line.number, problem: line.problem(&error) });
             }
-            warnings.push(line.damaged(&error));
+            warnings.push(line.damage_warning(&error));
             false
         }
     });

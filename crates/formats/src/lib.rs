@@ -18,9 +18,9 @@ mod wire;
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
-pub use loaded::{Loaded, LoadedSession};
+pub use loaded::{LoadedFile, LoadedSession};
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
 pub use wire::{
-    Profile, Rendered, Source, Violation, WriteError, carries_reasoning, carry_over, is_bypassed, render, validate,
-    write, write_again,
+    Profile, RenderedRequest, Source, Violation, WriteError, carries_reasoning, carry_over, is_bypassed, render,
+    validate, write, write_again,
 };

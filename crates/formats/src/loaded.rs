@@ -10,7 +10,7 @@ use crate::format::Format;
 
 /// What a file holds.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedFile {
     /// The format.
     pub format: Format,
     /// The sessions, at least one.

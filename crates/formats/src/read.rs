@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
-use crate::loaded::Loaded;
-use crate::reader::Reader;
+use crate::loaded::LoadedFile;
+use crate::reader::FormatReader;
 use crate::readers::{is_read_by_piece, readers, reports_damaged_lines};
 
 /// How to read.
@@ -31,7 +31,7 @@ pub struct ReadOptions {
 ///
 /// Errors where compressed input holds more than [`MAX_DECOMPRESSED`]; plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
-pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
     if bytes.starts_with(b"\xef\xbb\xbf") {
@@ -51,12 +51,12 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
             return Err(problem.take().unwrap_or(ReadError::Empty));
         }
     }
-    let asked_for = |reader: &&Reader| options.format.is_none_or(|format| format == reader.format);
+    let asked_for = |reader: &&FormatReader| options.format.is_none_or(|format| format == reader.format);
     let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
     // A format that is asked for is read by its most general reader where none says that it fits.
     let reader = fitting
         .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
-        .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised(&probe)))?;
+        .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised_error(&probe)))?;
     if let Some(problem) = problem.filter(|_| !is_read_by_piece(reader.format)) {
         return Err(problem);
     }
@@ -75,7 +75,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<Loaded, ReadError> {
             format!("no message was found in it: it reads as a session of {} that nobody has spoken in", reader.format);
         warnings.push(Warning { line: None, message });
     }
-    Ok(Loaded { format: reader.format, sessions, warnings, bytes, gzip, is_document })
+    Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document })
 }
 
 /// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest session
@@ -93,7 +93,7 @@ fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
 }
 
 /// The error for what no reader takes.
-fn unrecognised(probe: &Probe<'_>) -> ReadError {
+fn unrecognised_error(probe: &Probe<'_>) -> ReadError {
     let hollow = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
         other => {

@@ -6,7 +6,7 @@ use crate::input::Probe;
 use crate::loaded::LoadedSession;
 
 /// A reader of one format: an element of the tables of readers.
-pub(crate) struct Reader {
+pub(crate) struct FormatReader {
     /// The format.
     pub format: Format,
     /// Whether the input is of this format. Cheap: looks at the probe only.

@@ -1,11 +1,11 @@
 //! The readers of all formats.
 
 use crate::format::Format;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 use crate::{agents, dialogues, wire};
 
 /// The readers in the order in which they are tried: formats with marks of their own before the general ones.
-pub(crate) fn readers() -> impl DoubleEndedIterator<Item = &'static Reader> {
+pub(crate) fn readers() -> impl DoubleEndedIterator<Item = &'static FormatReader> {
     [wire::AGENT_READERS, agents::READERS, dialogues::READERS, wire::READERS].into_iter().flatten()
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome::recall::{Page, Part, Passage, Query};
-use epitome::session::heading::grouped;
+use epitome::session::heading::group_digits;
 use epitome::session::{Content, Message, Session};
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use crate::call::RECALLED_CHARACTERS;
 
@@ -115,7 +115,7 @@ pub(crate) struct Recall<'a> {
     /// The handle by which it was asked for.
     pub(crate) handle: &'a str,
     /// What is kept under it.
-    pub(crate) item: &'a Archived,
+    pub(crate) item: &'a ArchivedContent,
     /// The character to begin at.
     pub(crate) offset: usize,
     /// Characters at most.
@@ -139,7 +139,7 @@ impl Recall<'_> {
         let more = end < characters;
         let known = (numbers.iter().flatten().min(), numbers.iter().flatten().max());
         if offset > 0 || more {
-            let [from, to, all] = [offset, end, characters].map(|it| grouped(it as u64));
+            let [from, to, all] = [offset, end, characters].map(|it| group_digits(it as u64));
             let next = if more { format!("; go on with offset {end}") } else { String::new() };
             let alone = match known {
                 (Some(first), Some(last)) if first < last => {
@@ -155,8 +155,8 @@ impl Recall<'_> {
 
 /// The numbers in the log of an item's messages; `None` for those that were never said, as summaries are. Linear in both as
 /// a rule: a message mostly stands behind the one before.
-fn message_numbers(item: &Archived, log: &[Arc<Message>]) -> Vec<Option<u32>> {
-    let Archived::Messages(messages) = item else { return Vec::new() };
+fn message_numbers(item: &ArchivedContent, log: &[Arc<Message>]) -> Vec<Option<u32>> {
+    let ArchivedContent::Messages(messages) = item else { return Vec::new() };
     let is_same = |one: &Arc<Message>, other: &Arc<Message>| Arc::ptr_eq(one, other) || one == other;
     let mut next = 0;
     let number = |message: &Arc<Message>| {
@@ -169,10 +169,10 @@ fn message_numbers(item: &Archived, log: &[Arc<Message>]) -> Vec<Option<u32>> {
 }
 
 /// What was archived as text: whole messages under their numbers and roles.
-fn item_text(item: &Archived, numbers: &[Option<u32>]) -> String {
+fn item_text(item: &ArchivedContent, numbers: &[Option<u32>]) -> String {
     match item {
-        Archived::Text(text) => text.to_string(),
-        Archived::Messages(messages) => {
+        ArchivedContent::Text(text) => text.to_string(),
+        ArchivedContent::Messages(messages) => {
             let numbers = numbers.iter().copied().chain(std::iter::repeat(None));
             let texts: Vec<String> =
                 messages.iter().zip(numbers).map(|(message, number)| message_text(message, number)).collect();
@@ -220,16 +220,17 @@ mod tests {
 
     #[test]
     fn long_texts_come_in_parts() {
-        let recall = |item: &Archived, offset, limit| Recall { handle: "0a1b", item, offset, limit, log: &[] }.answer();
+        let recall =
+            |item: &ArchivedContent, offset, limit| Recall { handle: "0a1b", item, offset, limit, log: &[] }.answer();
         let check = |offset, limit, expect: &str| {
-            assert_eq!(recall(&Archived::Text("zwölf Boxkämpfer".into()), offset, limit).text, expect);
+            assert_eq!(recall(&ArchivedContent::Text("zwölf Boxkämpfer".into()), offset, limit).text, expect);
         };
         check(0, 100, "zwölf Boxkämpfer");
         check(0, 5, "zwölf\n[characters 0 to 5 of 16; go on with offset 5]");
         check(6, 100, "Boxkämpfer\n[characters 6 to 16 of 16]");
         check(6, usize::MAX, "Boxkämpfer\n[characters 6 to 16 of 16]");
         check(16, 5, "`0a1b` has 16 characters: `offset` is behind its end");
-        let answer = recall(&Archived::Messages(vec![typed("one"), typed("two")]), 0, 100);
+        let answer = recall(&ArchivedContent::Messages(vec![typed("one"), typed("two")]), 0, 100);
         assert_eq!(answer.text, "user:\none\n\nuser:\ntwo");
     }
 
@@ -237,7 +238,7 @@ mod tests {
     fn messages_are_named_by_their_numbers() {
         let log = ["zero", "one", "two", "one", "four"].map(typed);
         let summary = typed("a summary, which nobody said");
-        let item = Archived::Messages(vec![Arc::clone(&log[1]), summary, Arc::clone(&log[2]), typed("one")]);
+        let item = ArchivedContent::Messages(vec![Arc::clone(&log[1]), summary, Arc::clone(&log[2]), typed("one")]);
         let recall = |limit| Recall { handle: "0a1b", item: &item, offset: 0, limit, log: &log }.answer();
         let text = "#1 user:\none\n\nuser:\na summary, which nobody said\n\n#2 user:\ntwo\n\n#3 user:\none";
         assert_eq!(recall(1_000).text, text);
@@ -262,7 +263,7 @@ mod tests {
         };
         let text = search("port 8080", 300);
         let offset = text.split(" · recall #1 offset ").nth(1).unwrap().split('\n').next().unwrap();
-        let item = Archived::Messages(vec![Arc::clone(&session.log()[1])]);
+        let item = ArchivedContent::Messages(vec![Arc::clone(&session.log()[1])]);
         let offset = offset.parse().unwrap();
         let recalled = Recall { handle: "#1", item: &item, offset, limit: 400, log: session.log() }.answer().text;
         let passage = text.split_once("--- #1").unwrap().1.split_once('\n').unwrap().1;

@@ -18,7 +18,7 @@ const INSTRUCTIONS: &str = "What was said in this conversation is not lost when 
                             it by words, recall gives it back whole.";
 
 /// Answers calls of tools.
-pub trait Answers: Send + Sync + 'static {
+pub trait ToolBackend: Send + Sync + 'static {
     /// Whether there are many sessions, so that calls may name one.
     fn has_many_sessions(&self) -> bool;
 
@@ -43,7 +43,7 @@ impl<A> Clone for Handler<A> {
     }
 }
 
-impl<A: Answers> Handler<A> {
+impl<A: ToolBackend> Handler<A> {
     /// A server that has `answers` answer.
     pub fn new(answers: Arc<A>) -> Self {
         Self { answers }
@@ -66,7 +66,7 @@ fn describe(tool: Tool) -> rmcp::model::Tool {
     described.with_meta(MetaObject(at_hand()))
 }
 
-impl<A: Answers> ServerHandler for Handler<A> {
+impl<A: ToolBackend> ServerHandler for Handler<A> {
     fn get_info(&self) -> ServerConfig {
         let server = Implementation::new("epitome", env!("CARGO_PKG_VERSION"));
         let capabilities = ServerCapabilities::builder().enable_tools().build();

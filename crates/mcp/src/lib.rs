@@ -1,6 +1,6 @@
 //! What a model looks up in its own past, as tools: `search_history`, `recall`, `context_status`.
 //!
-//! [`tools`](tools::tools) describes them, [`Call`] reads what a model asks for, [`Past`] answers from one session. The
+//! [`tools`](tools::tools) describes them, [`Call`] reads what a model asks for, [`SessionPast`] answers from one session. The
 //! rest is the Model Context Protocol around that: [`Handler`] is its server, [`serve_stdio`] and [`serve_http`] run it,
 //! [`LocalSession`] answers for a session on this machine that somebody else is still writing, [`RemoteService`] for those
 //! of a running service. `docs/recall.md` has it from a model's side.
@@ -19,11 +19,11 @@ pub mod tools;
 
 pub use answer::Answer;
 pub use call::{Call, RECALLED_CHARACTERS, session_of};
-pub use handler::{Answers, Handler};
-pub use local::{LocalSession, Place, ReadProblem};
-pub use past::{LogIndex, Past};
+pub use handler::{Handler, ToolBackend};
+pub use local::{LocalSession, ReadProblem, SessionLocation};
+pub use past::{LogIndex, SessionPast};
 pub use remote::{RemoteProblem, RemoteService};
 pub use rmcp::model::Extensions;
 pub use run::run;
 pub use serve::{PATH, ServeProblem, http_service, serve_http, serve_stdio};
-pub use status::{ContextPart, ContextStatus, Left};
+pub use status::{ContextPart, ContextStatus, RemovedCounts};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use epitome::formats::{Format, Loaded, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, ReadOptions, read};
 use epitome::store::{SessionArchive, SessionFile, Store, Tenant};
 use epitome::strategy::Archive;
 use epitome::{Engine, Runtime, Session};
@@ -17,8 +17,8 @@ use tokio::sync::Mutex;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::growth::Growth;
-use crate::handler::Answers;
-use crate::past::{LogIndex, Past};
+use crate::handler::ToolBackend;
+use crate::past::{LogIndex, SessionPast};
 use crate::status::ContextStatus;
 
 /// How deep a folder is searched for the newest file: agents sort theirs by year, month and day.
@@ -35,7 +35,7 @@ const PASSED_OVER: &str = "subagents";
 
 /// Where a session is.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum SessionLocation {
     /// In a file, or in the newest `.jsonl` or `.json` file of a folder that reads as a session.
     File {
         /// The file or folder.
@@ -76,7 +76,7 @@ enum Stamp {
 
 /// A session as it was read last.
 #[derive(Debug)]
-struct Known {
+struct CachedSession {
     stamp: Stamp,
     session: Session,
     archive: Option<SessionArchive>,
@@ -87,7 +87,7 @@ struct Known {
 /// Answers for one session, as it is when it is asked: what was written since is read first.
 #[derive(Debug)]
 pub struct LocalSession {
-    place: Place,
+    place: SessionLocation,
     engine: Engine,
     runtime: Runtime,
     state: Mutex<State>,
@@ -95,7 +95,7 @@ pub struct LocalSession {
 
 #[derive(Debug, Default)]
 struct State {
-    known: Option<Known>,
+    known: Option<CachedSession>,
     index: LogIndex,
     /// Newer files of the folder that are no session, and why: they are not read again until they change.
     passed: Vec<(Stamp, ReadProblem)>,
@@ -103,7 +103,7 @@ struct State {
 
 impl LocalSession {
     /// The session at a place, whose context is counted and bounded as `runtime` says. Reads nothing yet.
-    pub fn new(place: Place, runtime: Runtime) -> Self {
+    pub fn new(place: SessionLocation, runtime: Runtime) -> Self {
         Self { place, engine: epitome::engine_of(&runtime), runtime, state: Mutex::default() }
     }
 
@@ -126,7 +126,7 @@ impl LocalSession {
             None => Ok(None),
         };
         let status = || ContextStatus::measure(&known.session, &self.engine, &self.runtime.budget);
-        let mut past = Past { session: &known.session, index, archive: &archive, status: &status };
+        let mut past = SessionPast { session: &known.session, index, archive: &archive, status: &status };
         let mut answer = past.answer(&call);
         if let Some(problem) = problem {
             answer.text.push_str(&format!("\n[This is the history as it was read last. Now: {problem}.]"));
@@ -135,7 +135,7 @@ impl LocalSession {
     }
 }
 
-impl Answers for LocalSession {
+impl ToolBackend for LocalSession {
     fn has_many_sessions(&self) -> bool {
         false
     }
@@ -149,9 +149,9 @@ impl Answers for LocalSession {
 }
 
 impl State {
-    async fn refresh(&mut self, place: &Place) -> Result<(), ReadProblem> {
+    async fn refresh(&mut self, place: &SessionLocation) -> Result<(), ReadProblem> {
         match place {
-            Place::File { path, format, session } => {
+            SessionLocation::File { path, format, session } => {
                 if path.is_dir() {
                     self.refresh_from_folder(path, *format, session.as_deref())?;
                 } else {
@@ -161,7 +161,7 @@ impl State {
                     }
                 }
             }
-            Place::Store { store, tenant, id } => {
+            SessionLocation::Store { store, tenant, id } => {
                 let failed = |error: epitome::store::StoreError| match error {
                     epitome::store::StoreError::NotFound { .. } => ReadProblem::Missing(format!("session `{id}`")),
                     other => ReadProblem::Unreadable(other.to_string()),
@@ -170,7 +170,7 @@ impl State {
                 if !self.is_at(&Stamp::Store(info.version)) {
                     let stored = store.session(tenant, id).await.map_err(failed)?;
                     let (stamp, archive) = (Stamp::Store(stored.version), Some(stored.archive));
-                    self.known = Some(Known { stamp, session: stored.session, archive, growth: None });
+                    self.known = Some(CachedSession { stamp, session: stored.session, archive, growth: None });
                 }
             }
         }
@@ -188,17 +188,17 @@ impl State {
         stamp: Stamp,
         format: Option<Format>,
         wanted: Option<&str>,
-    ) -> Result<Known, ReadProblem> {
+    ) -> Result<CachedSession, ReadProblem> {
         let known = self.known.as_mut().filter(|known| matches!(&known.stamp, Stamp::File(file, ..) if file == path));
         let is_known = known.is_some();
         // A session that is chosen by its name is looked up by it each time: the name may be another's by now.
         if let Some(growth) = known.and_then(|known| known.growth.take()).filter(|_| wanted.is_none())
             && let Some((growth, session)) = growth.read_on(path)
         {
-            return Ok(Known { stamp, session, archive: None, growth: Some(growth) });
+            return Ok(CachedSession { stamp, session, archive: None, growth: Some(growth) });
         }
         let (session, archive, growth) = read_whole(path, format, wanted, is_known)?;
-        Ok(Known { stamp, session, archive, growth })
+        Ok(CachedSession { stamp, session, archive, growth })
     }
 
     /// Takes the newest file of a folder that reads as a session.
@@ -280,7 +280,7 @@ fn read_whole(
     session.map(|session| (session, None, growth)).ok_or_else(|| unreadable("it holds no session".to_owned()))
 }
 
-fn session_number(loaded: &Loaded, wanted: Option<&str>) -> Result<usize, String> {
+fn session_number(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, String> {
     let names: Vec<&str> = loaded.sessions.iter().map(|session| session.name.as_str()).collect();
     let listed = || names.iter().take(8).copied().collect::<Vec<_>>().join(", ");
     match wanted {

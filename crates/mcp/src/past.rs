@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
 use epitome::session::{Message, Session};
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use crate::answer::{Answer, Recall, page_answer};
 use crate::call::Call;
@@ -60,24 +60,24 @@ impl LogIndex {
 }
 
 /// A session's past, for one call.
-pub struct Past<'a> {
+pub struct SessionPast<'a> {
     /// The session.
     pub session: &'a Session,
     /// Its index, which follows the session when it is asked.
     pub index: &'a mut LogIndex,
     /// What is archived under a handle; the error is a sentence.
-    pub archive: &'a dyn Fn(&str) -> Result<Option<Archived>, String>,
+    pub archive: &'a dyn Fn(&str) -> Result<Option<ArchivedContent>, String>,
     /// Tells what the context holds.
     pub status: &'a dyn Fn() -> ContextStatus,
 }
 
-impl std::fmt::Debug for Past<'_> {
+impl std::fmt::Debug for SessionPast<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Past").field("messages", &self.session.log().len()).finish_non_exhaustive()
+        formatter.debug_struct("SessionPast").field("messages", &self.session.log().len()).finish_non_exhaustive()
     }
 }
 
-impl Past<'_> {
+impl SessionPast<'_> {
     /// Answers a call.
     pub fn answer(&mut self, call: &Call) -> Answer {
         match call {
@@ -104,10 +104,10 @@ impl Past<'_> {
     }
 
     /// What a handle or a message's number stands for.
-    fn recall(&self, handle: &str) -> Result<Option<Archived>, String> {
+    fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, String> {
         if let Some(number) = message_number(handle) {
             let message = self.session.log().get(number as usize);
-            return Ok(message.map(|message| Archived::Messages(vec![Arc::clone(message)])));
+            return Ok(message.map(|message| ArchivedContent::Messages(vec![Arc::clone(message)])));
         }
         if handle.starts_with('#') {
             return Err(format!("`{handle}` is not a message's number"));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::answer::Answer;
-use crate::handler::Answers;
+use crate::handler::ToolBackend;
 use crate::tools::SESSION;
 
 /// How long the service may take to answer.
@@ -85,7 +85,7 @@ impl RemoteService {
     }
 }
 
-impl Answers for RemoteService {
+impl ToolBackend for RemoteService {
     fn has_many_sessions(&self) -> bool {
         self.session.is_none()
     }

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::handler::Answers;
+use crate::handler::ToolBackend;
 use crate::serve::{ServeProblem, serve_http, serve_stdio};
 
 /// Serves until the client leaves, or over HTTP until the process is told to stop. `prepare` makes what answers, on the
 /// server's threads; with `listen` it is served over HTTP there, and `ready` is told where; without on standard input and
 /// output.
-pub fn run<A: Answers, E: From<ServeProblem>>(
+pub fn run<A: ToolBackend, E: From<ServeProblem>>(
     prepare: impl Future<Output = Result<A, E>>,
     listen: Option<SocketAddr>,
     ready: impl FnOnce(SocketAddr),

@@ -14,7 +14,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use thiserror::Error;
 use tokio::net::TcpListener;
 
-use crate::handler::{Answers, Handler};
+use crate::handler::{Handler, ToolBackend};
 
 /// How long a client may take for the headers of a request.
 const HEADERS: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ pub enum ServeProblem {
 
 /// What speaks the protocol over HTTP: one answer for each request, nothing kept between them. With `any_host` it answers
 /// whoever reaches it; without, only requests to this machine, so that no page in a browser can have it answer.
-pub fn http_service<A: Answers>(
+pub fn http_service<A: ToolBackend>(
     answers: Arc<A>,
     any_host: bool,
 ) -> StreamableHttpService<Handler<A>, NeverSessionManager> {
@@ -55,7 +55,7 @@ pub fn http_service<A: Answers>(
 }
 
 /// Answers a client on standard input and output until it leaves.
-pub async fn serve_stdio<A: Answers>(answers: Arc<A>) -> Result<(), ServeProblem> {
+pub async fn serve_stdio<A: ToolBackend>(answers: Arc<A>) -> Result<(), ServeProblem> {
     let server = Handler::new(answers).serve(stdio()).await;
     match server {
         Ok(server) => server.waiting().await.map(|_| ()).map_err(|error| ServeProblem::Protocol(error.to_string())),
@@ -66,7 +66,7 @@ pub async fn serve_stdio<A: Answers>(answers: Arc<A>) -> Result<(), ServeProblem
 }
 
 /// Answers clients over HTTP at an address of this machine until `stop` is done. `ready` is told where.
-pub async fn serve_http<A: Answers>(
+pub async fn serve_http<A: ToolBackend>(
     answers: Arc<A>,
     address: SocketAddr,
     ready: impl FnOnce(SocketAddr),

@@ -1,7 +1,7 @@
 //! What a context holds: by part, what left it, and how full it is.
 
 use epitome::engine::{Budget, Engine, count_message};
-use epitome::session::heading::grouped;
+use epitome::session::heading::group_digits;
 use epitome::session::{Content, EntryKey, Origin, Role, Session};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct ContextStatus {
     /// What takes the room, the largest first.
     pub parts: Vec<ContextPart>,
     /// What is not in it any more.
-    pub left: Left,
+    pub left: RemovedCounts,
 }
 
 /// A kind of content.
@@ -37,7 +37,7 @@ pub struct ContextPart {
 
 /// What left a context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct RemovedCounts {
     /// Messages that are gone whole.
     pub messages: u32,
     /// Messages of which a part is gone.
@@ -61,7 +61,7 @@ impl ContextStatus {
             parts[part].messages += u32::from(is_new);
         };
         let mut is_here = vec![false; session.log().len()];
-        let mut left = Left { compactions: session.cycle(), ..Left::default() };
+        let mut left = RemovedCounts { compactions: session.cycle(), ..RemovedCounts::default() };
         for entry in session.view() {
             if let EntryKey::Log(number) = entry.key
                 && let Some(is_here) = is_here.get_mut(number as usize)
@@ -113,7 +113,7 @@ impl ContextStatus {
 
     /// It as text, for a model.
     pub fn text(&self) -> String {
-        let tokens = |tokens: u32| grouped(tokens.into());
+        let tokens = |tokens: u32| group_digits(tokens.into());
         let about = if self.estimated { "about " } else { "" };
         let mut text = format!(
             "The context holds {about}{} of {} tokens ({} %); a compaction is suggested at {}.",
@@ -126,7 +126,7 @@ impl ContextStatus {
             let messages = counted(part.messages, "message");
             text.push_str(&format!("\n  {:<13} {:>9}  {messages}", part.part, tokens(part.tokens)));
         }
-        let Left { messages, shortened, compactions, .. } = self.left;
+        let RemovedCounts { messages, shortened, compactions, .. } = self.left;
         text.push_str(&match (messages, shortened) {
             (0, 0) => "\nNothing has left it.".to_owned(),
             _ => format!(

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use epitome_mcp::{Handler, LocalSession, Place, serve_http};
+use epitome_mcp::{Handler, LocalSession, SessionLocation, serve_http};
 use rmcp::ServiceExt as _;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
@@ -19,7 +19,7 @@ fn local(path: &Path) -> Arc<LocalSession> {
     let registry = epitome::registry();
     let config =
         epitome::Config::parse("[budget]\nwindow = 9_000\nreserve_output = 1_000\n", "test.toml", &registry).unwrap();
-    let place = Place::File { path: path.to_owned(), format: None, session: None };
+    let place = SessionLocation::File { path: path.to_owned(), format: None, session: None };
     Arc::new(LocalSession::new(place, config.build(&registry).unwrap()))
 }
 

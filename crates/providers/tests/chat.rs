@@ -13,7 +13,7 @@ use epitome_providers::chat::{
     ChatUsage, KeySource, Stop,
 };
 use epitome_providers::http::RetryPolicy;
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use ChannelKind::{Anthropic, OpenAi};
@@ -53,7 +53,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(kind: ChannelKind, answers: Vec<Scripted>, change: impl FnOnce(&mut ChannelSettings)) -> Self {
+    fn new(kind: ChannelKind, answers: Vec<ScriptedAnswer>, change: impl FnOnce(&mut ChannelSettings)) -> Self {
         let server = ScriptedServer::start(answers);
         let mut settings = settings(kind, &server);
         change(&mut settings);
@@ -71,12 +71,12 @@ impl Asked {
     }
 
     fn bodies(&self) -> Vec<Value> {
-        self.server.requests().iter().map(epitome_testkit::SeenRequest::json).collect()
+        self.server.requests().iter().map(epitome_testkit::ReceivedRequest::json).collect()
     }
 }
 
 /// An answer with this text, as `kind` has it.
-fn says(kind: ChannelKind, text: &str) -> Scripted {
+fn says(kind: ChannelKind, text: &str) -> ScriptedAnswer {
     let body = match kind {
         OpenAi => json!({
             "choices": [{ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
@@ -89,13 +89,13 @@ fn says(kind: ChannelKind, text: &str) -> Scripted {
             "usage": { "input_tokens": 4, "cache_creation_input_tokens": 1, "cache_read_input_tokens": 2, "output_tokens": 3 },
         }),
     };
-    Scripted::json(200, body)
+    ScriptedAnswer::json(200, body)
 }
 
 /// An error, as `kind` has it.
-fn error(kind: ChannelKind, status: u16, code: &str, message: &str) -> Scripted {
+fn error(kind: ChannelKind, status: u16, code: &str, message: &str) -> ScriptedAnswer {
     let error = json!({ "type": code, "code": code, "message": message });
-    Scripted::json(
+    ScriptedAnswer::json(
         status,
         match kind {
             OpenAi => json!({ "error": error }),
@@ -176,7 +176,7 @@ fn keys_out_of_a_file() {
         let inner = format!(r#"{{"message":"{}"}}"#, key.replace('/', "\\/"));
         let raw = serde_json::to_string(&inner).unwrap();
         let body = format!(r#"{{"error":{{"message":"wrong: {key} or {escaped}","metadata":{{"raw":{raw}}}}}}}"#);
-        let refused = Scripted::json(401, body);
+        let refused = ScriptedAnswer::json(401, body);
         let asked = Asked::new(OpenAi, vec![refused], |settings| settings.key = KeySource::File(path.clone()));
         let message = asked.ask().unwrap_err().message;
         assert_eq!(asked.server.requests()[0].header("authorization"), Some(format!("Bearer {key}").as_str()));
@@ -209,7 +209,7 @@ fn further_parameters() {
 #[test]
 fn answers_of_the_openai_format() {
     let check = |choice: Value, text: &str, stop: Stop| {
-        let asked = Asked::new(OpenAi, vec![Scripted::json(200, json!({ "choices": [choice] }))], |_| {});
+        let asked = Asked::new(OpenAi, vec![ScriptedAnswer::json(200, json!({ "choices": [choice] }))], |_| {});
         let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 };
         assert_eq!(asked.ask(), Ok(expect), "{choice}");
     };
@@ -241,7 +241,7 @@ fn answers_of_the_openai_format() {
 fn answers_of_the_anthropic_format() {
     let check = |content: Value, reason: Value, text: &str, stop: Stop| {
         let body = json!({ "content": content, "stop_reason": reason });
-        let asked = Asked::new(Anthropic, vec![Scripted::json(200, &body)], |_| {});
+        let asked = Asked::new(Anthropic, vec![ScriptedAnswer::json(200, &body)], |_| {});
         let expect = ChatAnswer { text: text.to_owned(), stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 };
         assert_eq!(asked.ask(), Ok(expect), "{body}");
     };
@@ -259,7 +259,7 @@ fn answers_of_the_anthropic_format() {
 }
 
 /// How a case ends: the kind of error, the tries, and what its message says.
-fn fails(answers: Vec<Scripted>, kind: ChannelKind, expect: (ChatErrorKind, usize), says: &[&str]) {
+fn fails(answers: Vec<ScriptedAnswer>, kind: ChannelKind, expect: (ChatErrorKind, usize), says: &[&str]) {
     let asked = Asked::new(kind, answers.clone(), |_| {});
     let error = asked.ask().unwrap_err();
     assert_eq!((error.kind, asked.server.requests().len()), expect, "{error:?} of {answers:?}");
@@ -280,8 +280,8 @@ fn refusals() {
     for kind in BOTH {
         let check = |status: u16, code: &str, expect: (ChatErrorKind, usize), says: &[&str]| {
             fails(vec![error(kind, status, code, "the service's words")], kind, expect, says);
-            fails(vec![Scripted::text(status, "the service's words")], kind, expect, says);
-            fails(vec![Scripted::text(status, "")], kind, expect, &says[1..]);
+            fails(vec![ScriptedAnswer::text(status, "the service's words")], kind, expect, says);
+            fails(vec![ScriptedAnswer::text(status, "")], kind, expect, &says[1..]);
         };
         let words = "the service's words";
         check(400, "invalid_request_error", (Rejected, 1), &[words, "`m-1`"]);
@@ -298,10 +298,10 @@ fn refusals() {
         fails(vec![used_up], kind, (Rejected, 1), &["credit"]);
         // The key as a service repeats it, written as JSON may write it.
         let escaped = key().replace('/', "\\u002f");
-        let repeats = Scripted::json(401, format!(r#"{{"error":{{"message":"no such key: {escaped}"}}}}"#));
+        let repeats = ScriptedAnswer::json(401, format!(r#"{{"error":{{"message":"no such key: {escaped}"}}}}"#));
         fails(vec![repeats], kind, (Rejected, 1), &["no such key: [key]"]);
     }
-    let asked = Asked::new(OpenAi, vec![Scripted::text(401, "")], |settings| settings.key = KeySource::None);
+    let asked = Asked::new(OpenAi, vec![ScriptedAnswer::text(401, "")], |settings| settings.key = KeySource::None);
     assert!(asked.ask().unwrap_err().message.contains("no key was sent"));
 }
 
@@ -339,15 +339,15 @@ fn requests_that_are_too_long() {
     }
     let full =
         json!({ "choices": [{ "message": { "content": "" }, "finish_reason": "model_context_window_exceeded" }] });
-    fails(vec![Scripted::json(200, full)], OpenAi, (TooLong, 1), &["before the first word"]);
+    fails(vec![ScriptedAnswer::json(200, full)], OpenAi, (TooLong, 1), &["before the first word"]);
     let full = json!({ "content": [], "stop_reason": "model_context_window_exceeded" });
-    fails(vec![Scripted::json(200, full)], Anthropic, (TooLong, 1), &["before the first word"]);
+    fails(vec![ScriptedAnswer::json(200, full)], Anthropic, (TooLong, 1), &["before the first word"]);
 }
 
 #[test]
 fn errors_say_whether_other_requests_would_fail_too() {
     for kind in BOTH {
-        let check = |answer: Scripted, expect: bool| {
+        let check = |answer: ScriptedAnswer, expect: bool| {
             let asked = Asked::new(kind, vec![answer], |settings| settings.timeout = Duration::from_millis(300));
             let error = asked.ask().unwrap_err();
             assert_eq!(error.fails_all, expect, "{error}");
@@ -355,8 +355,8 @@ fn errors_say_whether_other_requests_would_fail_too() {
         for status in [301, 401, 402, 403, 404] {
             check(error(kind, status, "no", "no"), true);
         }
-        check(Scripted::hang_up(), true);
-        check(Scripted::hold(), true);
+        check(ScriptedAnswer::hang_up(), true);
+        check(ScriptedAnswer::hold(), true);
         for status in [400, 413, 429, 500, 503] {
             check(error(kind, status, "no", "no"), false);
         }
@@ -394,8 +394,9 @@ fn waits_that_services_ask_for() {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     for kind in BOTH {
         let check = |headers: &[(&str, &str)], tries: usize| {
-            let busy =
-                |answer: Scripted| headers.iter().fold(answer, |answer, (name, value)| answer.header(name, value));
+            let busy = |answer: ScriptedAnswer| {
+                headers.iter().fold(answer, |answer, (name, value)| answer.header(name, value))
+            };
             let asked =
                 Asked::new(kind, vec![busy(error(kind, 429, "rate_limit_error", "busy")), says(kind, "a")], |_| {});
             assert_eq!(asked.ask().is_ok(), tries == 2, "{headers:?}");
@@ -416,7 +417,7 @@ fn services_that_come_round() {
     for kind in BOTH {
         let answers = vec![
             error(kind, 529, "overloaded_error", "busy"),
-            Scripted::text(200, "{\"half").cut_after(3),
+            ScriptedAnswer::text(200, "{\"half").cut_after(3),
             says(kind, "at last"),
         ];
         let asked = Asked::new(kind, answers, |_| {});
@@ -432,7 +433,7 @@ fn services_that_come_round() {
 #[test]
 fn connections_that_break() {
     for kind in BOTH {
-        fails(vec![Scripted::hang_up()], kind, (Transient, 3), &["cannot be reached"]);
+        fails(vec![ScriptedAnswer::hang_up()], kind, (Transient, 3), &["cannot be reached"]);
         fails(vec![says(kind, "hello").cut_after(20)], kind, (Transient, 3), &["cannot be reached"]);
         fails(vec![says(kind, "hello").cut_after(0)], kind, (Transient, 3), &["cannot be reached"]);
     }
@@ -441,7 +442,7 @@ fn connections_that_break() {
 #[test]
 fn answers_that_are_too_late() {
     for kind in BOTH {
-        let asked = Asked::new(kind, vec![Scripted::hold()], |settings| {
+        let asked = Asked::new(kind, vec![ScriptedAnswer::hold()], |settings| {
             settings.timeout = Duration::from_millis(40);
             settings.retry.tries = 2;
         });
@@ -459,7 +460,8 @@ fn answers_that_are_too_late() {
 #[test]
 fn answers_that_are_none() {
     for kind in BOTH {
-        let check = |body: &str, says: &str| fails(vec![Scripted::json(200, body)], kind, (Unreadable, 1), &[says]);
+        let check =
+            |body: &str, says: &str| fails(vec![ScriptedAnswer::json(200, body)], kind, (Unreadable, 1), &[says]);
         check("<html>Sign in</html>", "it begins with `<html>Sign in</html>`");
         check("", "unreadable");
         check(r#"{"choices":[{"message""#, "EOF");
@@ -470,8 +472,8 @@ fn answers_that_are_none() {
         check(r#"{"choices":[{"message":{"content":7}}],"content":"text"}"#, "no answer of kind");
         check(r#"{"error":{"message":"odd"}}"#, "an error as if it were a success: odd");
         check("data: {\"choices\":[]}\n\ndata: [DONE]\n\n", "a stream of events although none was asked for");
-        let stream =
-            Scripted::text(200, "event: message_start\n").header("Content-Type", "text/event-stream; charset=utf-8");
+        let stream = ScriptedAnswer::text(200, "event: message_start\n")
+            .header("Content-Type", "text/event-stream; charset=utf-8");
         fails(vec![stream.clone()], kind, (Unreadable, 1), &["a stream of events although none was asked for"]);
         // Its end is not waited for.
         fails(vec![stream.cut_after(5)], kind, (Unreadable, 1), &["a stream of events although none was asked for"]);
@@ -481,10 +483,10 @@ fn answers_that_are_none() {
         // What a service says of itself.
         fails(vec![error(kind, 200, "overloaded_error", "busy")], kind, (Transient, 1), &["529", "busy"]);
         let body = json!({ "error": { "code": 502, "message": "no answer from upstream" } });
-        fails(vec![Scripted::json(200, body)], kind, (Transient, 1), &["502", "no answer from upstream"]);
+        fails(vec![ScriptedAnswer::json(200, body)], kind, (Transient, 1), &["502", "no answer from upstream"]);
     }
     let broken = json!({ "choices": [{ "message": { "content": "a" }, "finish_reason": "error" }] });
-    fails(vec![Scripted::json(200, broken)], OpenAi, (Transient, 1), &["it broke off"]);
+    fails(vec![ScriptedAnswer::json(200, broken)], OpenAi, (Transient, 1), &["it broke off"]);
 }
 
 #[test]
@@ -493,10 +495,10 @@ fn large_answers() {
         let text = "word ".repeat(400_000) + "end";
         let asked = Asked::new(kind, vec![says(kind, &text)], |_| {});
         assert_eq!(asked.ask().unwrap().text, text);
-        let huge = Scripted::json(200, json!({ "choices": "x".repeat(17 * 1024 * 1024) }));
+        let huge = ScriptedAnswer::json(200, json!({ "choices": "x".repeat(17 * 1024 * 1024) }));
         fails(vec![huge], kind, (Unreadable, 1), &["larger than 16 MB"]);
         // Of a refusal no more than its beginning is read, and less is shown.
-        let asked = Asked::new(kind, vec![Scripted::text(400, "no ".repeat(700_000))], |_| {});
+        let asked = Asked::new(kind, vec![ScriptedAnswer::text(400, "no ".repeat(700_000))], |_| {});
         let message = asked.ask().unwrap_err().message;
         assert!(message.len() < 600 && message.contains("no no no"), "{message}");
     }
@@ -553,7 +555,7 @@ fn services_that_want_other_parameters() {
 #[test]
 fn who_waits_no_longer_hangs_up() {
     for kind in BOTH {
-        let asked = Asked::new(kind, vec![Scripted::hold()], |settings| {
+        let asked = Asked::new(kind, vec![ScriptedAnswer::hold()], |settings| {
             // Longer than the server waits: a hang-up at the time-out is none.
             settings.timeout = Duration::from_secs(600);
         });

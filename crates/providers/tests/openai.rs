@@ -7,19 +7,19 @@ use std::time::Duration;
 use epitome_engine::block_on;
 use epitome_providers::{CacheSettings, EmbedderChoice, OpenAiEmbedder, OpenAiSettings};
 use epitome_strategy::{EmbedError, Embedder, Embeddings};
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 /// A vector for each text: its number of characters, and 1.
-fn lengths(request: &SeenRequest) -> Scripted {
+fn lengths(request: &ReceivedRequest) -> ScriptedAnswer {
     let request = request.json();
     let texts = request["input"].as_array().unwrap();
     let item = |(index, text): (usize, &Value)| json!({ "index": index, "embedding": [text.as_str().unwrap().chars().count(), 1] });
-    Scripted::json(200, json!({ "data": texts.iter().enumerate().map(item).collect::<Vec<_>>() }))
+    ScriptedAnswer::json(200, json!({ "data": texts.iter().enumerate().map(item).collect::<Vec<_>>() }))
 }
 
 /// Gives `answers` in their order, then vectors; the server and its address.
-fn serve(answers: Vec<Scripted>) -> (String, ScriptedServer) {
+fn serve(answers: Vec<ScriptedAnswer>) -> (String, ScriptedServer) {
     let server = ScriptedServer::start_with(move |position, request| {
         answers.get(position).cloned().unwrap_or_else(|| lengths(request))
     });
@@ -68,7 +68,7 @@ fn vectors_in_batches() {
 fn the_key_is_sent_and_never_shown() {
     let key = std::env::var("PATH").unwrap();
     let body = format!("the key {key} is wrong");
-    let (address, server) = serve(vec![Scripted::text(401, &body)]);
+    let (address, server) = serve(vec![ScriptedAnswer::text(401, &body)]);
     let settings = OpenAiSettings { key_variable: Some("PATH".to_owned()), ..settings(&address) };
     let embedder = OpenAiEmbedder::new(&settings).unwrap();
     let error = block_on(embedder.embed(&["text"])).unwrap_err();
@@ -80,8 +80,8 @@ fn the_key_is_sent_and_never_shown() {
 
 #[test]
 fn busy_services_are_asked_again() {
-    let busy = || Scripted::text(429, "slow down").header("Retry-After", "0");
-    let (address, server) = serve(vec![busy(), Scripted::text(503, "")]);
+    let busy = || ScriptedAnswer::text(429, "slow down").header("Retry-After", "0");
+    let (address, server) = serve(vec![busy(), ScriptedAnswer::text(503, "")]);
     assert_eq!(embed(&settings(&address), &["text"]).unwrap().len(), 1);
     assert_eq!(server.requests().len(), 3);
 
@@ -92,7 +92,7 @@ fn busy_services_are_asked_again() {
 
 #[test]
 fn refusals_are_final() {
-    let (address, server) = serve(vec![Scripted::text(400, "no such\n  model")]);
+    let (address, server) = serve(vec![ScriptedAnswer::text(400, "no such\n  model")]);
     let (message, retryable) = failure(&settings(&address));
     assert_eq!((message, retryable), (format!("`{address}/embeddings` answered 400: no such model"), false));
     assert_eq!(server.requests().len(), 1, "asked once");
@@ -107,14 +107,14 @@ fn nobody_there() {
     assert!(message.starts_with(&format!("`{address}/embeddings` cannot be reached: ")), "{message}");
     assert!(retryable);
 
-    let (address, _server) = serve(vec![Scripted::hang_up()]);
+    let (address, _server) = serve(vec![ScriptedAnswer::hang_up()]);
     let (message, retryable) = failure(&OpenAiSettings { tries: 1, ..settings(&address) });
     assert!(message.contains("cannot be reached") && retryable, "{message}");
 }
 
 #[test]
 fn too_slow() {
-    let (address, _server) = serve(vec![Scripted::hold()]);
+    let (address, _server) = serve(vec![ScriptedAnswer::hold()]);
     let settings = OpenAiSettings { tries: 1, timeout: Duration::from_millis(300), ..settings(&address) };
     assert_eq!(failure(&settings), (format!("`{address}/embeddings` did not answer within 0.3 s"), true));
 }
@@ -122,7 +122,7 @@ fn too_slow() {
 #[test]
 fn answers_that_are_none() {
     let check = |body: &str, expect: &str| {
-        let (address, _server) = serve(vec![Scripted::text(200, body)]);
+        let (address, _server) = serve(vec![ScriptedAnswer::text(200, body)]);
         let (message, retryable) = failure(&settings(&address));
         assert!(message.contains(expect) && message.contains("127.0.0.1") && !retryable, "{message}");
     };
@@ -137,7 +137,7 @@ fn answers_that_are_none() {
 
 #[test]
 fn all_vectors_are_of_one_length() {
-    let vectors = |numbers: Value| Scripted::json(200, json!({ "data": [{ "embedding": numbers }] }));
+    let vectors = |numbers: Value| ScriptedAnswer::json(200, json!({ "data": [{ "embedding": numbers }] }));
     let (address, _server) = serve(vec![vectors(json!([4, 1])), vectors(json!([1, 2, 3]))]);
     let embedder = OpenAiEmbedder::new(&settings(&address)).unwrap();
     assert_eq!(embedder.dimensions(), 0, "not known before the first answer");

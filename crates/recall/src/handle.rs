@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_session::{Change, Content, EntryKey, Message, Session};
-use epitome_strategy::Archived;
+use epitome_strategy::ArchivedContent;
 use epitome_strategy::archive::handles;
 
 /// The most digits of a message's number. Source: a handle has eight hexadecimal digits at least.
@@ -28,17 +28,17 @@ pub fn message_number(name: &str) -> Option<u32> {
 
 /// The handle by which [`find_by_handle`] finds a message. Linear in the message.
 pub(crate) fn message_handle(message: &Arc<Message>) -> Option<Arc<str>> {
-    handles(&Archived::Messages(vec![Arc::clone(message)])).next()
+    handles(&ArchivedContent::Messages(vec![Arc::clone(message)])).next()
 }
 
 /// What left a session under a handle, or the message whose handle it is, from the session alone: a handle is a hash of
 /// what it stands for. `None` for what the session does not hold. Linear in the session.
-pub fn find_by_handle(session: &Session, handle: &str) -> Option<Archived> {
+pub fn find_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent> {
     items(session).find(|item| has_handle(item, handle.trim()))
 }
 
 /// Whether an item may have this handle: one of at least the shortest length.
-fn has_handle(item: &Archived, handle: &str) -> bool {
+fn has_handle(item: &ArchivedContent, handle: &str) -> bool {
     let mut all = handles(item);
     all.next().is_some_and(|shortest| handle.starts_with(&*shortest)) && {
         handles(item).any(|known| *known == *handle)
@@ -46,23 +46,23 @@ fn has_handle(item: &Archived, handle: &str) -> bool {
 }
 
 /// What an archive of a session could hold: every text, every message, and what each edit of a compaction removed.
-fn items(session: &Session) -> impl Iterator<Item = Archived> {
+fn items(session: &Session) -> impl Iterator<Item = ArchivedContent> {
     let texts = session.log().iter().flat_map(|message| {
         message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(Archived::Text(text.clone())),
-            Content::Thinking(thinking) => Some(Archived::Text(thinking.text.clone())),
-            Content::ToolCall(call) => Some(Archived::Text(call.arguments.text().clone())),
-            Content::ToolResult(result) => Some(Archived::Text(result.text.clone())),
+            Content::Text { text } => Some(ArchivedContent::Text(text.clone())),
+            Content::Thinking(thinking) => Some(ArchivedContent::Text(thinking.text.clone())),
+            Content::ToolCall(call) => Some(ArchivedContent::Text(call.arguments.text().clone())),
+            Content::ToolResult(result) => Some(ArchivedContent::Text(result.text.clone())),
             Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
         })
     });
-    let messages = session.log().iter().map(|message| Archived::Messages(vec![message.clone()]));
+    let messages = session.log().iter().map(|message| ArchivedContent::Messages(vec![message.clone()]));
     let removed = session.journal().iter().flat_map(|epoch| &epoch.edits).map(|edit| {
         let removed = edit.changes.iter().filter_map(|change| match change {
             Change::Remove { entry } => message_of(session, *entry),
             Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
         });
-        Archived::Messages(removed.collect())
+        ArchivedContent::Messages(removed.collect())
     });
     texts.chain(messages).chain(removed)
 }

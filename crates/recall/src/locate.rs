@@ -92,10 +92,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use epitome_session::{
-        AppliedEdit, EditKind, Epoch, Excerpt, Kept, Message, Origin, Reason, Role, Session, Trigger,
+        AppliedEdit, EditKind, Epoch, Excerpt, KeptRanges, Message, Origin, Reason, Role, Session, Trigger,
     };
 
-    use epitome_strategy::Archived;
+    use epitome_strategy::ArchivedContent;
 
     use crate::handle::find_by_handle;
     use crate::index::Index;
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(located(&removed, "alpha"), left);
         assert_eq!(located(&session(texts, Vec::new()), "alpha"), there);
 
-        let kept = Kept::new(&long, &[0..800]).unwrap();
+        let kept = KeptRanges::new(&long, &[0..800]).unwrap();
         let excerpt = Excerpt { kept, marks: vec!["[…]".into()], attachments: None };
         let cut = session(texts, vec![Change::Excerpt { entry: EntryKey::Log(1), block: 0, excerpt }]);
         assert_eq!(located(&cut, "alpha"), there, "of a cut text the context holds this much");
@@ -152,7 +152,7 @@ mod tests {
         let recorded = session_with_handle(texts, vec![Change::Remove { entry: EntryKey::Log(1) }], None);
         let (in_context, handle) = located(&recorded, "alpha");
         let found = find_by_handle(&recorded, &handle.unwrap()).unwrap();
-        assert_eq!((in_context, found), (Some(false), Archived::Messages(vec![Arc::clone(&recorded.log()[1])])));
+        assert_eq!((in_context, found), (Some(false), ArchivedContent::Messages(vec![Arc::clone(&recorded.log()[1])])));
 
         let mut undone = removed;
         undone.undo(0).unwrap();

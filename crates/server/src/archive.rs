@@ -5,14 +5,14 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome::session::{Content, Epoch, Media, MediaSource, Message};
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use crate::weighed_lru::WeighedLru;
 
 /// What a hit tells.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) item: Archived,
+pub(crate) struct ArchiveHit {
+    pub(crate) item: ArchivedContent,
     /// How often it was asked for, this time included.
     pub(crate) retrievals: u32,
 }
@@ -25,11 +25,11 @@ pub(crate) struct Archives {
 }
 
 /// What one tenant has, by handle.
-type Items = WeighedLru<Arc<str>, Kept>;
+type Items = WeighedLru<Arc<str>, ArchivedItem>;
 
 #[derive(Debug)]
-struct Kept {
-    item: Archived,
+struct ArchivedItem {
+    item: ArchivedContent,
     retrievals: u32,
 }
 
@@ -39,25 +39,25 @@ impl Archives {
     }
 
     /// Keeps items of a tenant under their handles. An item larger than the whole archive is not kept.
-    pub(crate) fn keep(&self, tenant: &Arc<str>, items: impl IntoIterator<Item = (Arc<str>, Archived)>) {
+    pub(crate) fn keep(&self, tenant: &Arc<str>, items: impl IntoIterator<Item = (Arc<str>, ArchivedContent)>) {
         let mut tenants = self.lock();
         let archive = tenants.entry(Arc::clone(tenant)).or_default();
         for (handle, item) in items {
             let bytes = weight(&item);
             archive.remove(&handle);
             if bytes <= self.most_bytes {
-                archive.insert(handle, Kept { item, retrievals: 0 }, bytes);
+                archive.insert(handle, ArchivedItem { item, retrievals: 0 }, bytes);
             }
             while archive.bytes() > self.most_bytes && archive.pop().is_some() {}
         }
     }
 
     /// What a tenant has under a handle.
-    pub(crate) fn find(&self, tenant: &str, handle: &str) -> Option<Found> {
+    pub(crate) fn find(&self, tenant: &str, handle: &str) -> Option<ArchiveHit> {
         let mut tenants = self.lock();
         let kept = tenants.get_mut(tenant)?.get(handle)?;
         kept.retrievals += 1;
-        Some(Found { item: kept.item.clone(), retrievals: kept.retrievals })
+        Some(ArchiveHit { item: kept.item.clone(), retrievals: kept.retrievals })
     }
 
     /// Items and bytes of all tenants.
@@ -73,11 +73,11 @@ impl Archives {
 }
 
 /// Bytes that an item takes, near enough.
-fn weight(item: &Archived) -> usize {
+fn weight(item: &ArchivedContent) -> usize {
     match item {
-        Archived::Text(text) => text.len() + size_of::<Kept>(),
-        Archived::Messages(messages) => {
-            messages.iter().map(|message| message_bytes(message)).sum::<usize>() + size_of::<Kept>()
+        ArchivedContent::Text(text) => text.len() + size_of::<ArchivedItem>(),
+        ArchivedContent::Messages(messages) => {
+            messages.iter().map(|message| message_bytes(message)).sum::<usize>() + size_of::<ArchivedItem>()
         }
     }
 }
@@ -121,13 +121,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn text(length: usize) -> Archived {
-        Archived::Text(Arc::from("x".repeat(length)))
+    fn text(length: usize) -> ArchivedContent {
+        ArchivedContent::Text(Arc::from("x".repeat(length)))
     }
 
     #[test]
     fn the_least_recently_used_leaves_first() {
-        let archives = Archives::new(3 * (1_000 + size_of::<Kept>()));
+        let archives = Archives::new(3 * (1_000 + size_of::<ArchivedItem>()));
         let alice: Arc<str> = Arc::from("alice");
         for name in ["one", "two", "three"] {
             archives.keep(&alice, [(Arc::from(name), text(1_000))]);
@@ -157,6 +157,6 @@ mod tests {
         assert!(archives.find("alice", "huge").is_none());
         assert!(archives.find("alice", "small").is_some());
         archives.keep(&alice, [(Arc::from("small"), text(20))]);
-        assert_eq!(archives.size(), (1, 20 + size_of::<Kept>()), "the same handle takes its place once");
+        assert_eq!(archives.size(), (1, 20 + size_of::<ArchivedItem>()), "the same handle takes its place once");
     }
 }

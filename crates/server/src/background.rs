@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use epitome::engine::block_on;
-use epitome::live::{Background, Preparation};
+use epitome::live::{BackgroundExecutor, Preparation};
 use epitome::strategy::BoxFuture;
 use tokio::runtime::Handle;
 
@@ -25,7 +25,7 @@ impl BackgroundThreads {
     }
 }
 
-impl Background for BackgroundThreads {
+impl BackgroundExecutor for BackgroundThreads {
     fn run(&self, work: BoxFuture<'static, ()>) {
         self.0.spawn_blocking(move || block_on(work));
     }

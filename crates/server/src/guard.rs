@@ -89,7 +89,7 @@ impl Guard {
 
 /// Says of a request that its connection is one of those beyond the bound, on which only health is answered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Crowded;
+pub(crate) struct OverConnectionLimit;
 
 /// Lets a request in or refuses it, and tells of it.
 pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
@@ -104,7 +104,7 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request,
     let (is_open, is_proxied) = (routes.open.contains(&matched), route == routes.proxied);
     let span =
         tracing::info_span!("request", number, route, method = %request.method(), tenant = tracing::field::Empty);
-    let is_crowded = request.extensions().get::<Crowded>().is_some() && !routes.health.contains(&route);
+    let is_crowded = request.extensions().get::<OverConnectionLimit>().is_some() && !routes.health.contains(&route);
     let mut response = async {
         if is_crowded {
             return unread(request, busy("too many connections are open"));
@@ -112,7 +112,7 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request,
         match admit(&guard, &mut request, is_open) {
             Err(error) => unread(request, error),
             Ok(()) if is_open || routes.beside.contains(&route) => next.run(request).await,
-            Ok(()) => in_a_slot(&guard, request, next, is_proxied).await,
+            Ok(()) => run_in_slot(&guard, request, next, is_proxied).await,
         }
     }
     .instrument(span.clone())
@@ -144,7 +144,7 @@ fn close_behind(is_unread: bool, mut response: Response) -> Response {
 
 /// Answers a request when there is room for it. Its body arrives first: a request that is never sent whole takes no slot, and
 /// the bytes of all bodies are bounded until they are answered. What the proxy sends on as it comes is never here whole.
-async fn in_a_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool) -> Response {
+async fn run_in_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool) -> Response {
     let tenant = request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |it| Arc::clone(&it.tenant));
     if is_proxied && !(guard.routes.is_read)(request.method(), request.uri().path()) {
         return streamed(guard, &tenant, request, next).await;
@@ -153,7 +153,7 @@ async fn in_a_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool
     let is_empty = body.is_end_stream();
     let (body, _bytes) = match is_empty {
         true => (body, None),
-        false => match arrived(guard, &tenant, &parts, body).await {
+        false => match receive_body(guard, &tenant, &parts, body).await {
             Ok(arrived) => arrived,
             Err(error) => return close_behind(true, error.into_response()),
         },
@@ -163,7 +163,7 @@ async fn in_a_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool
     };
     let response = next.run(Request::from_parts(parts, body)).await;
     drop(slot);
-    answers::counted(&guard.answer_bytes, &tenant, response).await
+    answers::meter_answer(&guard.answer_bytes, &tenant, response).await
 }
 
 /// Answers a request whose body goes on to the provider as it comes, whatever its size; a client that sends nothing for too
@@ -204,7 +204,7 @@ fn within_time(body: Body, patience: Duration, is_late: Arc<AtomicBool>) -> Body
 }
 
 /// A body that is here whole, with its share of the bytes.
-async fn arrived(
+async fn receive_body(
     guard: &Guard,
     tenant: &Arc<str>,
     parts: &Parts,

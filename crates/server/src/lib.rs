@@ -42,4 +42,4 @@ pub use channels::hosts::{ChannelHost, ChannelHosts, NoHost};
 pub use logs::log_to_stderr;
 pub use proxy::{UpstreamError, Upstreams};
 pub use service::{ServeError, Service, serve};
-pub use settings::{Keeping, Limits, Memory, Settings};
+pub use settings::{Limits, Memory, Settings, StoreLocation};

@@ -22,8 +22,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 
-use crate::guard::Crowded;
-use connections::{Connections, Place, Use};
+use crate::guard::OverConnectionLimit;
+use connections::{ConnectionSlot, ConnectionUse, Connections};
 use stream::Stream;
 
 /// How long to wait after the system had no connection to give, such as when there are too many open files.
@@ -92,7 +92,7 @@ pub(crate) async fn serve(
 async fn connection(
     stream: TcpStream,
     router: Router,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
     is_crowded: bool,
     patience: Patience,
     mut told: watch::Receiver<()>,
@@ -132,7 +132,7 @@ async fn connection(
 /// Answers the requests of a connection; while one is under way, up to the end of its answer, the connection is not idle.
 struct Requests {
     router: TowerToHyperService<Router>,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
     is_crowded: bool,
 }
 
@@ -144,7 +144,7 @@ impl Service<Request<Incoming>> for Requests {
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let under_way = self.place.begin();
         if self.is_crowded {
-            request.extensions_mut().insert(Crowded);
+            request.extensions_mut().insert(OverConnectionLimit);
         }
         let answered = self.router.call(request);
         Box::pin(async move {
@@ -153,18 +153,18 @@ impl Service<Request<Incoming>> for Requests {
                 under_way.keep();
                 return Ok(answer);
             }
-            Ok(answer.map(|body| Body::new(Answering { body, _under_way: under_way })))
+            Ok(answer.map(|body| Body::new(TrackedBody { body, _under_way: under_way })))
         })
     }
 }
 
 /// An answer's body; the request is under way until it is dropped.
-struct Answering {
+struct TrackedBody {
     body: Body,
-    _under_way: Use,
+    _under_way: ConnectionUse,
 }
 
-impl HttpBody for Answering {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

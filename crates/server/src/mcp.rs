@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use epitome_mcp::{Answer, Answers, Call, Extensions, http_service, session_of};
+use epitome_mcp::{Answer, Call, Extensions, ToolBackend, http_service, session_of};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
@@ -31,21 +31,21 @@ async fn mcp(
     request: Request,
 ) -> Response {
     let session = headers.get(SESSION).and_then(|id| id.to_str().ok()).map(|id| id.trim().to_owned());
-    let answers = Arc::new(OfTenant { sessions, caller, session });
+    let answers = Arc::new(TenantSessions { sessions, caller, session });
     // Who may call was settled before: by a token, or by being on this machine.
     http_service(answers, true).handle(request).await.map(Body::new)
 }
 
 /// The sessions of one tenant, for one request.
 #[derive(Debug)]
-struct OfTenant {
+struct TenantSessions {
     sessions: Arc<Sessions>,
     caller: Caller,
     /// The session that the request is about, where its header says so.
     session: Option<String>,
 }
 
-impl Answers for OfTenant {
+impl ToolBackend for TenantSessions {
     fn has_many_sessions(&self) -> bool {
         self.session.is_none()
     }

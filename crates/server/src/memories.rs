@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, InQuery, check_name, page_size};
+use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, check_name, page_size};
 use crate::state::Core;
 
 /// The routes.
@@ -120,7 +120,7 @@ pub(crate) struct MemoryList {
 pub(crate) async fn list(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<MemoryQuery>,
+    QueryParameters(query): QueryParameters<MemoryQuery>,
 ) -> Result<Json<MemoryList>, ApiError> {
     let storage = core.storage()?;
     let (tenant, most) = (storage.tenant(&caller)?, page_size(query.limit)? as usize);
@@ -152,7 +152,7 @@ pub(crate) async fn list(
 pub(crate) async fn delete(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(id): InPath<String>,
+    PathParameters(id): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;
     let tenant = storage.tenant(&caller)?;

@@ -60,18 +60,18 @@ impl Histogram {
 
 /// A request under way, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct InFlight<'a>(&'a AtomicI64);
+pub(crate) struct RequestInFlight<'a>(&'a AtomicI64);
 
-impl Drop for InFlight<'_> {
+impl Drop for RequestInFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl ServiceMetrics {
-    pub(crate) fn begin(&self) -> InFlight<'_> {
+    pub(crate) fn begin(&self) -> RequestInFlight<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        InFlight(&self.in_flight)
+        RequestInFlight(&self.in_flight)
     }
 
     pub(crate) fn request(&self, route: &'static str, status: u16, took: Duration) {
@@ -92,7 +92,7 @@ impl ServiceMetrics {
     }
 
     /// A request that the proxy sent on.
-    pub(crate) fn proxied(&self, status: &'static str) {
+    pub(crate) fn count_proxied(&self, status: &'static str) {
         *lock(&self.proxied).entry(status).or_default() += 1;
     }
 
@@ -116,7 +116,7 @@ impl ServiceMetrics {
         let name = "epitome_session_lock_wait_seconds";
         head(&mut text, name, "histogram", "Time until it was a request's turn at a kept session.");
         lock(&self.lock_waits).write(&mut text, name, "");
-        labelled(
+        write_labelled(
             &mut text,
             ("epitome_compactions_total", "status"),
             "Compactions asked for, by how they ended.",
@@ -124,13 +124,13 @@ impl ServiceMetrics {
         );
         let saved = self.tokens_saved.load(Ordering::Relaxed) as f64;
         single(&mut text, "epitome_tokens_saved_total", "counter", "Tokens that compactions asked for saved.", saved);
-        labelled(
+        write_labelled(
             &mut text,
             ("epitome_proxied_total", "status"),
             "Requests sent on to a provider, by what the proxy did with them.",
             &lock(&self.proxied),
         );
-        labelled(
+        write_labelled(
             &mut text,
             ("epitome_lookups_total", "by"),
             "Calls with which models looked up what was said, by the way they came.",
@@ -211,7 +211,7 @@ fn single(text: &mut String, name: &str, kind: &str, help: &str, value: f64) {
     let _ = writeln!(text, "{name} {value}");
 }
 
-fn labelled(text: &mut String, (name, label): (&str, &str), help: &str, counts: &BTreeMap<&'static str, u64>) {
+fn write_labelled(text: &mut String, (name, label): (&str, &str), help: &str, counts: &BTreeMap<&'static str, u64>) {
     head(text, name, "counter", help);
     for (value, count) in counts {
         let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");

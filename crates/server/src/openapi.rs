@@ -104,7 +104,7 @@ static DOCUMENT: LazyLock<utoipa::openapi::OpenApi> = LazyLock::new(Document::op
         (name = "settings", description = "What agents do differently, and the channels to models that write summaries"),
         (name = "operation", description = "For whoever runs the service"),
     ),
-    modifiers(&Token, &Common, &Optional)
+    modifiers(&Token, &CommonResponses, &OptionalBodies)
 )]
 struct Document;
 
@@ -119,7 +119,7 @@ impl Modify for Token {
 }
 
 /// What the service answers on any route before the route is asked: see `guard`.
-struct Common;
+struct CommonResponses;
 
 /// For every request, where the service has tokens, limits or nobody at the gate.
 const OF_ALL: [(&str, &str); 4] = [
@@ -137,7 +137,7 @@ const OF_BODIES: [(&str, &str); 4] = [
     ("415", "The body is not said to be of a kind that is taken"),
 ];
 
-impl Modify for Common {
+impl Modify for CommonResponses {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         for path in document.paths.paths.values_mut() {
             let operations = [&mut path.get, &mut path.post, &mut path.put, &mut path.patch, &mut path.delete];
@@ -147,9 +147,9 @@ impl Modify for Common {
 }
 
 /// Bodies that may be left out where nothing is to be said.
-struct Optional;
+struct OptionalBodies;
 
-impl Modify for Optional {
+impl Modify for OptionalBodies {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         for name in ["maintain", "preview", "compact", "undo"] {
             let path = document.paths.paths.get_mut(&format!("/v1/sessions/{{id}}/{name}"));

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::listen::{self, Patience, files};
-use crate::settings::{Keeping, Settings};
+use crate::settings::{Settings, StoreLocation};
 use crate::threads;
 
 /// Why the service does not run.
@@ -66,7 +66,7 @@ impl Service {
         let listen = |error| ServeError::Listen { address, error };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let store = opened(&settings.store).await?;
+        let store = open_store(&settings.store).await?;
         let app = App::new(runtime, registry, settings, store).map_err(ServeError::Setup)?;
         Ok(Self { listener, address, app })
     }
@@ -95,23 +95,23 @@ impl Service {
         let served = async move {
             listen::serve(self.listener, router, connections, patience, told).await;
             // Work on sessions whose caller has left.
-            self.app.sessions.under_way.finished().await;
+            self.app.sessions.under_way.wait_until_idle().await;
         };
         tokio::select! {
             () = served => {}
-            () = waited(stopped, wait) => tracing::warn!("stopped with requests under way"),
+            () = grace_period(stopped, wait) => tracing::warn!("stopped with requests under way"),
         }
         Ok(())
     }
 }
 
 /// The store where sessions are kept, if there is to be one.
-async fn opened(keeping: &Keeping) -> Result<Option<Arc<dyn Store>>, ServeError> {
+async fn open_store(keeping: &StoreLocation) -> Result<Option<Arc<dyn Store>>, ServeError> {
     let (address, is_needed) = match keeping {
-        Keeping::Nowhere => return Ok(None),
-        Keeping::Store(store) => return Ok(Some(Arc::clone(store))),
-        Keeping::In(address) => (address, true),
-        Keeping::IfPossible(address) => (address, false),
+        StoreLocation::Nowhere => return Ok(None),
+        StoreLocation::Store(store) => return Ok(Some(Arc::clone(store))),
+        StoreLocation::In(address) => (address, true),
+        StoreLocation::IfPossible(address) => (address, false),
     };
     match SqlStore::open(address).await {
         Ok(store) => Ok(Some(Arc::new(store))),
@@ -128,7 +128,7 @@ async fn opened(keeping: &Keeping) -> Result<Option<Arc<dyn Store>>, ServeError>
 }
 
 /// Done some time after the service began to stop; never where it does not.
-async fn waited(stopped: oneshot::Receiver<()>, wait: Duration) {
+async fn grace_period(stopped: oneshot::Receiver<()>, wait: Duration) {
     match stopped.await {
         Ok(()) => tokio::time::sleep(wait).await,
         Err(_) => std::future::pending().await,
@@ -165,7 +165,7 @@ pub fn serve(
     let outcome = runtimes.block_on(async {
         let service = Service::bind(runtime, registry, settings).await?;
         ready(service.address());
-        service.run(signalled()).await
+        service.run(stop_signal()).await
     });
     // Compactions that nobody waits for any more are not waited for either.
     runtimes.shutdown_background();
@@ -173,7 +173,7 @@ pub fn serve(
 }
 
 /// Done when the process is told to stop.
-async fn signalled() {
+async fn stop_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -27,7 +27,7 @@ pub struct Settings {
     /// What it remembers.
     pub memory: Memory,
     /// Where sessions are kept.
-    pub store: Keeping,
+    pub store: StoreLocation,
     /// The configuration that the service's runtime was built from, for the settings of agents and sessions to stand over.
     pub config: Config,
     /// The hosts that channels given over HTTP may lead to; none, and there are no such channels.
@@ -46,7 +46,7 @@ impl Default for Settings {
             upstreams: Upstreams::default(),
             limits: Limits::default(),
             memory: Memory::default(),
-            store: Keeping::Nowhere,
+            store: StoreLocation::Nowhere,
             config: Config::default(),
             channel_hosts: ChannelHosts::default(),
             budget_by_model: false,
@@ -56,7 +56,7 @@ impl Default for Settings {
 
 /// Where sessions are kept, by the address of a store: `sqlite:PATH`, `sqlite::memory:`, `postgres://user@host/database`.
 #[derive(Clone)]
-pub enum Keeping {
+pub enum StoreLocation {
     /// Nowhere: there are no sessions, and the rest of the service works.
     Nowhere,
     /// There; where that cannot be opened, the service does not start.
@@ -67,7 +67,7 @@ pub enum Keeping {
     Store(Arc<dyn Store>),
 }
 
-impl fmt::Debug for Keeping {
+impl fmt::Debug for StoreLocation {
     /// Without the address, which may hold a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use epitome::engine::{Budget, Sent};
+use epitome::engine::{Budget, ReasoningFilter};
 use epitome::formats::{Format, carries_reasoning};
 use epitome::store::Store;
 use epitome::{Engine, Registry, Runtime};
@@ -59,7 +59,7 @@ impl Core {
     /// The engine for requests of a format: reasoning that the format has no place for costs nothing.
     pub(crate) fn engine(&self, format: Format) -> Engine {
         let mut engine = self.engine.clone();
-        engine.sent = Sent::those(move |block| carries_reasoning(Some(format), format, block));
+        engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
         engine
     }
 

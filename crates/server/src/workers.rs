@@ -29,17 +29,17 @@ pub(crate) struct Workers {
     most_of_one: usize,
     spare: usize,
     are_several: bool,
-    state: Mutex<State>,
+    state: Mutex<WorkerState>,
 }
 
 /// What a tenant has used of the processor, in seconds, as much as that counts at a time.
 #[derive(Debug)]
-struct Used {
+struct ProcessorUsage {
     seconds: f64,
     at: Instant,
 }
 
-impl Used {
+impl ProcessorUsage {
     fn seconds_at(&self, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
         self.seconds * (-passed / HALF_LIFE.as_secs_f64()).exp2()
@@ -47,9 +47,9 @@ impl Used {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WorkerState {
     /// Of each tenant that has ever worked: there are no more than tokens.
-    used: HashMap<Arc<str>, Used>,
+    used: HashMap<Arc<str>, ProcessorUsage>,
     busy: usize,
     busy_of: HashMap<Arc<str>, usize>,
     waiting: HashMap<Arc<str>, VecDeque<oneshot::Sender<Turn>>>,
@@ -75,14 +75,14 @@ impl Workers {
 
     /// Whether a tenant has used so much lately that others come first.
     fn steps_back(&self, tenant: &str) -> bool {
-        let used = |state: &State| state.used.get(tenant).map_or(0.0, |used| used.seconds_at(Instant::now()));
+        let used = |state: &WorkerState| state.used.get(tenant).map_or(0.0, |used| used.seconds_at(Instant::now()));
         self.are_several && used(&self.lock()) > MUCH
     }
 
     fn use_up(&self, tenant: &Arc<str>, time: Duration) {
         let (mut state, now) = (self.lock(), Instant::now());
-        let used = state.used.entry(Arc::clone(tenant)).or_insert(Used { seconds: 0.0, at: now });
-        *used = Used { seconds: used.seconds_at(now) + time.as_secs_f64(), at: now };
+        let used = state.used.entry(Arc::clone(tenant)).or_insert(ProcessorUsage { seconds: 0.0, at: now });
+        *used = ProcessorUsage { seconds: used.seconds_at(now) + time.as_secs_f64(), at: now };
     }
 
     /// Waits for a turn. Dropping the future is leaving the queue.
@@ -115,13 +115,13 @@ impl Workers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorkerState> {
         // The figures are whole between any two statements that can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl WorkerState {
     /// The next who gets a turn, counted as busy. Linear in the tenants that wait and may not have one.
     fn next(&mut self, bounds: &Workers) -> Option<(Arc<str>, oneshot::Sender<Turn>)> {
         let mut place = 0;

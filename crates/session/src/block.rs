@@ -63,7 +63,7 @@ pub enum Content {
     /// An image, a document, a sound.
     Media(Media),
     /// Anything this version does not know, kept byte for byte.
-    Opaque(Opaque),
+    Opaque(OpaqueBlock),
     /// A block that has left the view whole. It costs nothing and is not rendered; it keeps its place so that the
     /// positions of the blocks after it stay what they were.
     Gone,
@@ -153,7 +153,7 @@ pub enum MediaSource {
 
 /// Anything this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Opaque {
+pub struct OpaqueBlock {
     /// Its recorded type name.
     pub kind: Arc<str>,
     /// Its JSON, byte for byte.

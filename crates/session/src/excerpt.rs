@@ -9,9 +9,9 @@ use thiserror::Error;
 /// Byte ranges of a text that stay, sorted, disjoint, non-empty, on character boundaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept(Vec<Range<u32>>);
+pub struct KeptRanges(Vec<Range<u32>>);
 
-/// Why a list of ranges is not a valid [`Kept`].
+/// Why a list of ranges is not a valid [`KeptRanges`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExcerptError {
     /// A range ends before it starts, or beyond the text.
@@ -37,7 +37,7 @@ pub enum ExcerptError {
     InsideCharacter(u32),
 }
 
-impl Kept {
+impl KeptRanges {
     /// Checks `ranges` against `text`; empty ranges are left out and touching ones joined. Linear in the ranges.
     pub fn new(text: &str, ranges: &[Range<u32>]) -> Result<Self, ExcerptError> {
         let mut kept: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
@@ -109,7 +109,7 @@ impl Kept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// What is kept.
-    pub kept: Kept,
+    pub kept: KeptRanges,
     /// The text that stands for each gap, in order; as many as there are gaps.
     pub marks: Vec<Arc<str>>,
     /// The text that stands for the block's images and documents, where they leave with the rest.
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn excerpt(text: &str, ranges: &[Range<u32>]) -> Excerpt {
-        let kept = Kept::new(text, ranges).unwrap();
+        let kept = KeptRanges::new(text, ranges).unwrap();
         let marks = kept.gaps(text.len()).iter().map(|_| Arc::from("[…]")).collect();
         Excerpt { kept, marks, attachments: None }
     }
@@ -212,8 +212,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_range_of_the_text() {
-        let check =
-            |ranges: &[Range<u32>], expect: ExcerptError| assert_eq!(Kept::new("aé", ranges).unwrap_err(), expect);
+        let check = |ranges: &[Range<u32>], expect: ExcerptError| {
+            assert_eq!(KeptRanges::new("aé", ranges).unwrap_err(), expect)
+        };
         check(&[0..9], ExcerptError::OutOfBounds { start: 0, end: 9, length: 3 });
         check(&[1..3, 0..1], ExcerptError::NotSorted { start: 0, end: 1 });
         check(&[0..2], ExcerptError::InsideCharacter(2));
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn short_gaps_are_kept() {
-        let kept = Kept::new("abcdefgh", &[0..2, 3..4, 8..8]).unwrap();
+        let kept = KeptRanges::new("abcdefgh", &[0..2, 3..4, 8..8]).unwrap();
         assert_eq!(kept.fill_gaps(8, 2).ranges(), &[0..4]);
         assert_eq!(kept.fill_gaps(8, 5).ranges(), &[0..8]);
     }

@@ -177,7 +177,8 @@ impl Scan<'_> {
             b'<' => self.element(at),
             b'`' if rest.starts_with("```") => self.end_of("```", "\n```", at + 3),
             _ => {
-                let end = if let Some((_, mark)) = opened(TEMPLATES, rest).or_else(|| opened(SECTIONS, rest)) {
+                let end = if let Some((_, mark)) = opening_tag(TEMPLATES, rest).or_else(|| opening_tag(SECTIONS, rest))
+                {
                     self.end_of(mark, mark, at)
                 } else if LINES.iter().any(|line| rest.starts_with(line)) {
                     Some(at + rest.find('\n').unwrap_or(rest.len()))
@@ -253,7 +254,7 @@ impl Scan<'_> {
     }
 }
 
-fn opened(pairs: &'static [(&str, &str)], rest: &str) -> Option<&'static (&'static str, &'static str)> {
+fn opening_tag(pairs: &'static [(&str, &str)], rest: &str) -> Option<&'static (&'static str, &'static str)> {
     pairs.iter().find(|(opening, _)| rest.starts_with(opening))
 }
 

@@ -3,10 +3,12 @@
 //! Every field of a message and of an epoch is taken apart by name, so that one that is added does not compile until it is
 //! said here whether it counts. Texts and lists are hashed with their lengths: no two sessions write the same bytes.
 
-use crate::block::{Arguments, Block, Content, Media, MediaSource, Opaque, RawBlock, Thinking, ToolCall, ToolResult};
+use crate::block::{
+    Arguments, Block, Content, Media, MediaSource, OpaqueBlock, RawBlock, Thinking, ToolCall, ToolResult,
+};
 use crate::excerpt::Excerpt;
 use crate::fold::EntryKey;
-use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, Synthetic};
+use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, SyntheticMessage};
 use crate::message::{Message, TextCall, Usage};
 
 /// A hash of some part of a session.
@@ -14,7 +16,7 @@ pub(crate) type Hash = [u8; 32];
 
 /// The hash of a log whose last message is `message` and whose others have the hash `before`. Costs the message's length.
 pub(crate) fn log(before: &Hash, message: &Message) -> Hash {
-    let mut parts = Parts::default();
+    let mut parts = HashBuilder::default();
     parts.text(before);
     parts.message(message);
     parts.finish()
@@ -22,16 +24,16 @@ pub(crate) fn log(before: &Hash, message: &Message) -> Hash {
 
 /// The hash of an epoch as it was committed: whether it was undone since is not in it. Costs its length.
 pub(crate) fn epoch(epoch: &Epoch) -> Hash {
-    let mut parts = Parts::default();
+    let mut parts = HashBuilder::default();
     parts.epoch(epoch);
     parts.finish()
 }
 
 /// The hash of a session by those of its parts: the log, and each epoch with whether it was undone.
 pub(crate) fn state<'e>(log: &Hash, tools: Option<&str>, epochs: impl Iterator<Item = (&'e Hash, bool)>) -> Hash {
-    let mut parts = Parts::default();
+    let mut parts = HashBuilder::default();
     parts.text(log);
-    parts.maybe(tools);
+    parts.optional_text(tools);
     for (epoch, is_undone) in epochs {
         parts.text(epoch);
         parts.number(is_undone);
@@ -40,9 +42,9 @@ pub(crate) fn state<'e>(log: &Hash, tools: Option<&str>, epochs: impl Iterator<I
 }
 
 #[derive(Default)]
-struct Parts(blake3::Hasher);
+struct HashBuilder(blake3::Hasher);
 
-impl Parts {
+impl HashBuilder {
     fn finish(self) -> Hash {
         *self.0.finalize().as_bytes()
     }
@@ -63,7 +65,7 @@ impl Parts {
         self.0.update(bytes);
     }
 
-    fn maybe(&mut self, text: Option<&str>) {
+    fn optional_text(&mut self, text: Option<&str>) {
         self.number(text.is_some());
         self.text(text.unwrap_or_default());
     }
@@ -86,7 +88,7 @@ impl Parts {
         self.number(*role as u64);
         self.number(*origin as u64);
         self.list(blocks, Self::block);
-        self.maybe(name.as_deref());
+        self.optional_text(name.as_deref());
         self.maybe_number(timestamp.map(i64::cast_unsigned));
         self.number(*pinned);
         self.list(text_calls, |parts, TextCall { name, block, start, end }| {
@@ -104,7 +106,7 @@ impl Parts {
             Content::Text { text } => self.kind(0, text),
             Content::Thinking(Thinking { text, signature, redacted }) => {
                 self.kind(1, text);
-                self.maybe(signature.as_deref());
+                self.optional_text(signature.as_deref());
                 self.number(*redacted);
             }
             Content::ToolCall(ToolCall { id, name, arguments }) => {
@@ -117,7 +119,7 @@ impl Parts {
             }
             Content::ToolResult(ToolResult { call_id, name, text, attachments, is_error }) => {
                 self.kind(3, call_id);
-                self.maybe(name.as_deref());
+                self.optional_text(name.as_deref());
                 self.text(&**text);
                 self.list(attachments, Self::media);
                 self.number(*is_error);
@@ -126,7 +128,7 @@ impl Parts {
                 self.number(4_u64);
                 self.media(media);
             }
-            Content::Opaque(Opaque { kind, json, dialect }) => {
+            Content::Opaque(OpaqueBlock { kind, json, dialect }) => {
                 self.kind(5, kind);
                 self.text(&**json);
                 self.number(*dialect as u64);
@@ -177,7 +179,7 @@ impl Parts {
         self.maybe_number(tokens_before.map(u64::from));
         self.maybe_number(tokens_after.map(u64::from));
         self.list(edits, Self::edit);
-        self.list(synthetics, |parts, Synthetic { position, message }| {
+        self.list(synthetics, |parts, SyntheticMessage { position, message }| {
             parts.numbers(position.numbers());
             parts.message(message);
         });
@@ -199,7 +201,7 @@ impl Parts {
         self.text(&**code);
         self.text(detail);
         self.list(evidence, |parts, text| parts.text(text));
-        self.maybe(recall.as_deref());
+        self.optional_text(recall.as_deref());
         self.number(*tokens_saved);
         self.list(changes, Self::change);
         self.maybe_number(into.map(u64::from));
@@ -217,7 +219,7 @@ impl Parts {
                     parts.number(range.end);
                 });
                 self.list(marks, |parts, mark| parts.text(&**mark));
-                self.maybe(attachments.as_deref());
+                self.optional_text(attachments.as_deref());
             }
             Change::Trim { entry, block, arguments } => {
                 self.entry(2, entry);

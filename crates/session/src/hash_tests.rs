@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use serde_json::{Value, json};
 
-use crate::{EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger};
+use crate::{EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger};
 
 /// A session with something in every field.
 fn session() -> Session {
@@ -195,7 +195,7 @@ fn a_session_that_is_read_again_has_the_hash_of_the_one_that_grew() {
         let entry = session.view()[0].key;
         let position = Position::before(session.view()[0].position, session.next_epoch(), 0);
         let message = Message::text("same", Role::User, Origin::Summary, "so far").into();
-        session.commit(Epoch::recorded(Trigger::Manual, [entry], vec![Synthetic { position, message }]));
+        session.commit(Epoch::recorded(Trigger::Manual, [entry], vec![SyntheticMessage { position, message }]));
         check(&session);
         if round % 2 == 0 {
             session.undo(session.next_epoch() - 1).unwrap();

@@ -110,7 +110,7 @@ impl<'t> Heading<'t> {
             if handle.is_none() && !rest.is_empty() {
                 return None;
             }
-            Some(Self { kind: form.kind, language: form.language, messages: ungrouped(number)?, handle })
+            Some(Self { kind: form.kind, language: form.language, messages: parse_grouped(number)?, handle })
         })
     }
 
@@ -129,7 +129,7 @@ impl fmt::Display for Heading<'_> {
         let form = FORMS.iter().find(|form| (form.kind, form.language) == (self.kind, self.language));
         let behind = |form: &Form| if self.messages == 1 { form.behind_one } else { form.behind };
         let (before, behind) = form.map_or(("[", ""), |form| (form.before, behind(form)));
-        write!(formatter, "{before}{}{behind}", grouped(self.messages))?;
+        write!(formatter, "{before}{}{behind}", group_digits(self.messages))?;
         if let Some(handle) = self.handle {
             write!(formatter, "{}{}{handle}", lookup_hint(self.language), recall_word(self.language))?;
         }
@@ -169,7 +169,7 @@ fn is_handle(text: &str) -> bool {
 }
 
 /// A number with thousands separators: `1,204`.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -181,10 +181,10 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The number that [`grouped`] wrote; `None` for anything else.
-fn ungrouped(text: &str) -> Option<u64> {
+/// The number that [`group_digits`] wrote; `None` for anything else.
+fn parse_grouped(text: &str) -> Option<u64> {
     let number = text.replace(',', "").parse().ok()?;
-    (grouped(number) == text).then_some(number)
+    (group_digits(number) == text).then_some(number)
 }
 
 #[cfg(test)]
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn numbers_are_grouped() {
         for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expect);
+            assert_eq!(group_digits(number), expect);
         }
     }
 }

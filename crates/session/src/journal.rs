@@ -163,7 +163,7 @@ pub struct AppliedEdit {
 
 /// A message that no one said: a summary, a notice, the answer to a call whose result was never recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Synthetic {
+pub struct SyntheticMessage {
     /// Where it stands among the log's messages.
     pub position: Position,
     /// The message.
@@ -209,7 +209,7 @@ pub struct Epoch {
     /// What was done, in order.
     pub edits: Vec<AppliedEdit>,
     /// The messages that it added.
-    pub synthetics: Vec<Synthetic>,
+    pub synthetics: Vec<SyntheticMessage>,
     /// What kind of task was detected and chosen; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
@@ -223,14 +223,23 @@ pub struct Epoch {
 
 impl Epoch {
     /// An epoch of a recording that removes `removed` and adds `synthetics`.
-    pub fn recorded(trigger: Trigger, removed: impl IntoIterator<Item = EntryKey>, synthetics: Vec<Synthetic>) -> Self {
+    pub fn recorded(
+        trigger: Trigger,
+        removed: impl IntoIterator<Item = EntryKey>,
+        synthetics: Vec<SyntheticMessage>,
+    ) -> Self {
         let changes: Vec<Change> = removed.into_iter().map(|entry| Change::Remove { entry }).collect();
         let kind = if synthetics.is_empty() { EditKind::Drop } else { EditKind::Summarize };
         Self::recorded_edits(trigger, kind, changes, synthetics)
     }
 
     /// An epoch of a recording with the given changes.
-    pub fn recorded_edits(trigger: Trigger, kind: EditKind, changes: Vec<Change>, synthetics: Vec<Synthetic>) -> Self {
+    pub fn recorded_edits(
+        trigger: Trigger,
+        kind: EditKind,
+        changes: Vec<Change>,
+        synthetics: Vec<SyntheticMessage>,
+    ) -> Self {
         let edit = AppliedEdit {
             kind,
             strategy: Arc::from("recorded"),

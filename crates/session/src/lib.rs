@@ -17,12 +17,13 @@ mod summarizer;
 mod unit;
 
 pub use block::{
-    Arguments, Block, CallId, Content, Dialect, Media, MediaSource, Opaque, RawBlock, Thinking, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Media, MediaSource, OpaqueBlock, RawBlock, Thinking, ToolCall,
+    ToolResult,
 };
-pub use excerpt::{Excerpt, ExcerptError, Kept};
+pub use excerpt::{Excerpt, ExcerptError, KeptRanges};
 pub use fold::{Entry, EntryKey, Position};
 pub use heading::{Heading, HeadingKind};
-pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, Synthetic, Trigger};
+pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, SyntheticMessage, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};
 pub use summarizer::{SummarizerRecord, SummaryCheck};

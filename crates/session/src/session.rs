@@ -14,7 +14,7 @@ use crate::message::{Message, MessageId, Role};
 
 /// An append-only log of messages plus a journal of epochs, and the view folded from them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(from = "StoredSession", into = "StoredSession")]
 pub struct Session {
     /// The session's id, where the recording has one.
     pub id: Option<Arc<str>>,
@@ -35,12 +35,12 @@ pub struct Session {
     /// The hash of each epoch of the journal.
     epoch_hashes: Vec<Hash>,
     /// What the messages that epochs added stand for.
-    stands_for: HashMap<EntryKey, StandsFor>,
+    stands_for: HashMap<EntryKey, SummaryCoverage>,
 }
 
 /// What a summary stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct StandsFor {
+struct SummaryCoverage {
     /// Messages of the log.
     messages: u32,
     /// How many times over it is a summary.
@@ -217,7 +217,7 @@ impl Session {
 
     /// How many messages of the log an entry stands for: 1 for a message of the log, all that it replaced for a summary,
     /// those behind earlier summaries included. Constant time.
-    pub fn covered(&self, key: EntryKey) -> u32 {
+    pub fn covered_messages(&self, key: EntryKey) -> u32 {
         match key {
             EntryKey::Log(_) => 1,
             EntryKey::Synthetic { .. } => self.stands_for.get(&key).map_or(0, |it| it.messages),
@@ -260,12 +260,12 @@ impl Session {
         for edit in &epoch.edits {
             let Some(index) = edit.into else { continue };
             let key = EntryKey::Synthetic { epoch: epoch.id, index };
-            let mut replaced = StandsFor::default();
+            let mut replaced = SummaryCoverage::default();
             for change in edit.changes.iter().filter(|change| change.entry() != key) {
                 let entry = change.entry();
                 replaced.level = replaced.level.max(1 + self.summary_level(entry));
                 if matches!(change, Change::Remove { .. }) {
-                    replaced.messages = replaced.messages.saturating_add(self.covered(entry));
+                    replaced.messages = replaced.messages.saturating_add(self.covered_messages(entry));
                 }
             }
             let it = self.stands_for.entry(key).or_default();
@@ -384,7 +384,7 @@ impl Extend<Message> for Session {
 
 /// What is stored of a session: the rest is folded from it.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -394,14 +394,14 @@ struct Stored {
     journal: Vec<Epoch>,
 }
 
-impl From<Session> for Stored {
+impl From<Session> for StoredSession {
     fn from(session: Session) -> Self {
         Self { id: session.id, tools: session.tools, log: session.log, journal: session.journal }
     }
 }
 
-impl From<Stored> for Session {
-    fn from(stored: Stored) -> Self {
+impl From<StoredSession> for Session {
+    fn from(stored: StoredSession) -> Self {
         let mut session = Self { id: stored.id, tools: stored.tools, ..Self::default() };
         for message in stored.log {
             session.append(Arc::unwrap_or_clone(message)); // the view is folded below

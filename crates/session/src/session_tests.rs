@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::block::{Arguments, Block, Content, ToolCall, ToolResult};
-use crate::journal::{Synthetic, Trigger};
+use crate::journal::{SyntheticMessage, Trigger};
 use crate::message::Origin;
 
 fn user(text: &str) -> Message {
@@ -37,7 +37,11 @@ fn remove(session: &mut Session, entries: &[EntryKey], summary: &str) -> u32 {
     let first = session.view().iter().find(|entry| entries.contains(&entry.key)).unwrap().position;
     let position = Position::before(first, session.next_epoch(), 0);
     let message = Arc::new(Message::text("s", Role::User, Origin::Summary, summary));
-    session.commit(Epoch::recorded(Trigger::Manual, entries.iter().copied(), vec![Synthetic { position, message }]))
+    session.commit(Epoch::recorded(
+        Trigger::Manual,
+        entries.iter().copied(),
+        vec![SyntheticMessage { position, message }],
+    ))
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn a_result_that_comes_after_all_takes_the_place_of_its_answer() {
         ToolResult { call_id: "1".into(), name: None, text: "none".into(), attachments: vec![], is_error: true };
     let message = Arc::new(Message { origin: Origin::Answer, ..Message::result("answer", answered) });
     let position = Position::answer(session.view()[0].position, 0, 0);
-    session.commit(Epoch::recorded(Trigger::Manual, [], vec![Synthetic { position, message }]));
+    session.commit(Epoch::recorded(Trigger::Manual, [], vec![SyntheticMessage { position, message }]));
     assert_eq!(shown(&session), "a:1 t:none u:b");
     let mut left = session.clone();
     session.push(result("1", "late"));
@@ -111,7 +115,7 @@ fn a_summary_covers_what_the_summaries_in_it_covered() {
     let keys: Vec<EntryKey> = ["a", "b", "c", "d"].map(|text| session.push(user(text))).into();
     let first = remove(&mut session, &keys[..3], "S1");
     let second = remove(&mut session, &[EntryKey::Synthetic { epoch: first, index: 0 }, keys[3]], "S2");
-    assert_eq!(session.covered(EntryKey::Synthetic { epoch: second, index: 0 }), 4);
+    assert_eq!(session.covered_messages(EntryKey::Synthetic { epoch: second, index: 0 }), 4);
 }
 
 #[test]

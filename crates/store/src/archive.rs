@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::{Block, Content, EntryKey, Message, MessageId, Session};
 use epitome_strategy::archive::handles;
-use epitome_strategy::{Archive, ArchiveError, Archived};
+use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
 use crate::record::{StoredContent, StoredItem, StoredMessages};
 
@@ -16,7 +16,7 @@ use crate::record::{StoredContent, StoredItem, StoredMessages};
 /// of the item.
 #[derive(Debug, Default, Clone)]
 pub struct SessionArchive {
-    items: HashMap<Arc<str>, Archived>,
+    items: HashMap<Arc<str>, ArchivedContent>,
     /// Handles in the order in which their items were put.
     order: Vec<Arc<str>>,
     /// How many of them are in the file.
@@ -45,7 +45,7 @@ impl SessionArchive {
     }
 
     /// Everything that it holds, by handle, in the order in which it was put.
-    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+    pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &ArchivedContent)> {
         self.order.iter().filter_map(|handle| Some((handle, self.items.get(handle)?)))
     }
 
@@ -56,7 +56,7 @@ impl SessionArchive {
         }
     }
 
-    pub(crate) fn pending_items(&self) -> impl Iterator<Item = (&Arc<str>, &Archived)> {
+    pub(crate) fn pending_items(&self) -> impl Iterator<Item = (&Arc<str>, &ArchivedContent)> {
         self.order[self.stored..].iter().filter_map(|handle| Some((handle, self.items.get(handle)?)))
     }
 
@@ -65,7 +65,7 @@ impl SessionArchive {
     }
 
     /// Adds an item of the file under the handle that it has there.
-    pub(crate) fn restore(&mut self, handle: Arc<str>, item: Archived) {
+    pub(crate) fn restore(&mut self, handle: Arc<str>, item: ArchivedContent) {
         if self.items.insert(Arc::clone(&handle), item).is_none() {
             self.order.push(handle);
             self.stored = self.order.len();
@@ -74,7 +74,7 @@ impl SessionArchive {
 }
 
 impl Archive for SessionArchive {
-    fn put(&mut self, item: Archived) -> Result<Arc<str>, ArchiveError> {
+    fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError> {
         for handle in handles(&item) {
             match self.items.get(&handle) {
                 Some(known) if *known == item => return Ok(handle),
@@ -89,7 +89,7 @@ impl Archive for SessionArchive {
         Err(ArchiveError("two contents share all digits of their digest".to_owned()))
     }
 
-    fn get(&self, handle: &str) -> Result<Option<Archived>, ArchiveError> {
+    fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError> {
         Ok(self.items.get(handle).cloned())
     }
 }
@@ -122,13 +122,13 @@ impl<'a> Locator<'a> {
 
     /// The item as it is stored: references wherever its content stands in the session. Linear in the item where it is
     /// shared with the log, as it is when the engine archives.
-    pub(crate) fn stored(&mut self, handle: &Arc<str>, item: &Archived) -> StoredItem {
+    pub(crate) fn stored(&mut self, handle: &Arc<str>, item: &ArchivedContent) -> StoredItem {
         let content = match item {
-            Archived::Text(text) => match self.text(text) {
+            ArchivedContent::Text(text) => match self.text(text) {
                 Some((message, block)) => StoredContent::Block(message, block),
                 None => StoredContent::Text(Arc::clone(text)),
             },
-            Archived::Messages(messages) => StoredContent::Messages(self.runs(messages)),
+            ArchivedContent::Messages(messages) => StoredContent::Messages(self.runs(messages)),
         };
         StoredItem { handle: Arc::clone(handle), content }
     }
@@ -166,14 +166,14 @@ impl<'a> Locator<'a> {
 
 /// The content of a stored item; an error says what it refers to that is not there. Linear in the number of messages of
 /// the item.
-pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Archived, String> {
+pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<ArchivedContent, String> {
     let missing = |message: u32| format!("it refers to message {message}, of which there is no such part");
     let messages = match stored {
-        StoredContent::Text(text) => return Ok(Archived::Text(text)),
+        StoredContent::Text(text) => return Ok(ArchivedContent::Text(text)),
         StoredContent::Block(message, block) => {
             let found = session.log().get(message as usize).and_then(|it| it.blocks.get(block as usize));
             let text = found.and_then(block_text).ok_or_else(|| missing(message))?;
-            return Ok(Archived::Text(Arc::clone(text)));
+            return Ok(ArchivedContent::Text(Arc::clone(text)));
         }
         StoredContent::Messages(messages) => messages,
     };
@@ -191,7 +191,7 @@ pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Arc
             StoredMessages::Inline(message) => found.push(message),
         }
     }
-    Ok(Archived::Messages(found))
+    Ok(ArchivedContent::Messages(found))
 }
 
 fn message_at(session: &Session, key: EntryKey) -> Option<&Arc<Message>> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::error::StoreError;
-use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, normalised, share_a_subject, terms};
+use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, normalise, share_a_subject, terms};
 
 /// How many candidates are looked at for each memory that is wanted.
 const CANDIDATES: usize = 8;
@@ -126,11 +126,11 @@ pub async fn bearing_on(
     words.sort_unstable();
     let mut found = store.recent(scope, candidates).await?;
     found.extend(store.search(scope, &words.join(" "), candidates).await?);
-    Ok(ranked(found, session, &telling, most))
+    Ok(rank_memories(found, session, &telling, most))
 }
 
 /// The candidates that bear on words, the best first; `found` has the newest before the older ones.
-fn ranked(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, most: usize) -> Vec<Memory> {
+fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, most: usize) -> Vec<Memory> {
     let bears = |memory: &Memory| {
         let shared = terms(&memory.text).iter().filter(|term| telling.contains(*term)).count();
         let is_own = memory.session.as_deref() == session;
@@ -143,7 +143,7 @@ fn ranked(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, 
         // Of two sessions that say something of one subject the newer counts; both were stored for their sessions.
         let is_said =
             |(_, newer): &(usize, Memory)| newer.kind == memory.kind && share_a_subject(&newer.text, &memory.text);
-        if known.insert(normalised(&memory.text)) && !kept.iter().any(is_said) {
+        if known.insert(normalise(&memory.text)) && !kept.iter().any(is_said) {
             kept.push((shared, memory));
         }
     }
@@ -187,7 +187,7 @@ mod tests {
             memory("My sister lives in Oslo.", MemoryKind::Fact, "c"),
         ];
         let check = |talk: &str, session: &str, most: usize, expect: &[usize]| {
-            let found = ranked(stored.to_vec(), Some(session), &telling(talk), most);
+            let found = rank_memories(stored.to_vec(), Some(session), &telling(talk), most);
             let expect: Vec<&Memory> = expect.iter().map(|index| &stored[*index]).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expect, "{talk}");
         };

@@ -122,7 +122,7 @@ fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<File, StoreError> {
     let there = replace.then(|| fs::canonicalize(path).ok()).flatten();
     let path = there.as_deref().unwrap_or(path);
-    let temporary = Temporary(beside(path)?);
+    let temporary = TemporaryFile(sibling_path(path)?);
     let here = |doing| StoreError::io(doing, &temporary.0);
     let mut file = OpenOptions::new()
         .read(true)
@@ -180,16 +180,16 @@ fn name_new(temporary: &Path, path: &Path) -> Result<(), StoreError> {
 }
 
 /// A file that is removed when it is done with, whatever happened.
-struct Temporary(PathBuf);
+struct TemporaryFile(PathBuf);
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         fs::remove_file(&self.0).ok(); // it is gone already where it was renamed
     }
 }
 
 /// A name in the same folder that nobody else takes.
-fn beside(path: &Path) -> Result<PathBuf, StoreError> {
+fn sibling_path(path: &Path) -> Result<PathBuf, StoreError> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().ok_or_else(|| StoreError::Io {
         doing: "creating",

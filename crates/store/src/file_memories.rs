@@ -25,12 +25,12 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct FileMemories {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<MemoryFile>,
 }
 
 /// What was read so far.
 #[derive(Debug)]
-struct State {
+struct MemoryFile {
     file: File,
     /// Bytes of the whole lines that were read.
     length: u64,
@@ -69,9 +69,9 @@ impl FileMemories {
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(StoreError::io("opening", &path))?;
         let memories = Vec::new();
-        let state = State { file, length: 0, lines: 0, memories, by_id: HashMap::new() };
+        let state = MemoryFile { file, length: 0, lines: 0, memories, by_id: HashMap::new() };
         let store = Self { path, state: Mutex::new(state) };
-        store.locked(true, |_, _| Ok(()))?;
+        store.with_lock(true, |_, _| Ok(()))?;
         sync_folder(&store.path)?;
         Ok(store)
     }
@@ -82,10 +82,10 @@ impl FileMemories {
     }
 
     /// Does something while the file is locked and everything in it is known.
-    fn locked<T>(
+    fn with_lock<T>(
         &self,
         writes: bool,
-        act: impl FnOnce(&mut State, &Path) -> Result<T, StoreError>,
+        act: impl FnOnce(&mut MemoryFile, &Path) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let locked = if writes { state.file.lock() } else { state.file.lock_shared() };
@@ -96,7 +96,7 @@ impl FileMemories {
     }
 
     fn remember_now(&self, memories: &[Memory]) -> Result<usize, StoreError> {
-        self.locked(true, |state, path| {
+        self.with_lock(true, |state, path| {
             let (mut new, mut gone) = (Vec::<(String, &Memory)>::new(), Vec::<String>::new());
             for memory in memories {
                 let id = memory.id();
@@ -124,7 +124,7 @@ impl FileMemories {
 
     fn search_now(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError> {
         let wanted = terms(words);
-        self.locked(false, |state, _| {
+        self.with_lock(false, |state, _| {
             let matches = |memory: &Memory| {
                 let held = terms(&memory.text);
                 wanted.iter().filter(|word| held.contains(word)).count()
@@ -138,14 +138,14 @@ impl FileMemories {
     }
 
     fn recent_now(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError> {
-        self.locked(false, |state, _| {
+        self.with_lock(false, |state, _| {
             let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
             Ok(newest.take(most).cloned().collect())
         })
     }
 
     fn forget_now(&self, id: &str) -> Result<bool, StoreError> {
-        self.locked(true, |state, path| {
+        self.with_lock(true, |state, path| {
             if !state.by_id.contains_key(id) {
                 return Ok(false);
             }
@@ -156,7 +156,7 @@ impl FileMemories {
     }
 }
 
-impl State {
+impl MemoryFile {
     /// Reads what was added since. What an interrupted write left at the end is cut off where the file may be written.
     fn catch_up(&mut self, path: &Path, writes: bool) -> Result<(), StoreError> {
         let length = self.file.metadata().map_err(StoreError::io("looking at", path))?.len();

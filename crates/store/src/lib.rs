@@ -132,7 +132,7 @@ pub use extract::{LONGEST_MEMORY, extract};
 pub use file_memories::FileMemories;
 pub use lock::SessionLock;
 pub use memory::{Memory, MemoryKind, MemoryStore, Scope, supersedes};
-pub use session_file::{Opened, SessionFile};
+pub use session_file::{OpenedSession, SessionFile};
 pub use settings::{Agent, Channel, KeyReference};
 #[cfg(feature = "postgres")]
 pub use sql::PostgresSettings;
@@ -141,7 +141,7 @@ pub use sql::SqlStore;
 #[cfg(feature = "sqlite")]
 pub use sql::SqliteSettings;
 pub use store::{
-    About, EpochTimes, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store,
-    StoredMessage, StoredSession, Tenant, ViewKind,
+    EpochTimes, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice,
+    Store, StoredMessage, StoredSession, Tenant, ViewKind,
 };
 pub use tenant_memories::TenantMemories;

@@ -16,18 +16,18 @@ use epitome_strategy::BoxFuture;
 #[derive(Debug)]
 pub struct SessionLock {
     // Given back in this order: whoever waits in this process finds it free with the other instances too.
-    elsewhere: Option<Box<dyn Held>>,
+    elsewhere: Option<Box<dyn ExternalLock>>,
     _here: Turn,
 }
 
 /// A lock that others than this process see.
-pub(crate) trait Held: Send + Sync + Debug {
+pub(crate) trait ExternalLock: Send + Sync + Debug {
     /// Gives it back and waits until it is. Dropping it gives it back at some later time.
     fn release(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
 impl SessionLock {
-    pub(crate) fn new(here: Turn, elsewhere: Option<Box<dyn Held>>) -> Self {
+    pub(crate) fn new(here: Turn, elsewhere: Option<Box<dyn ExternalLock>>) -> Self {
         Self { elsewhere, _here: here }
     }
 
@@ -39,7 +39,7 @@ impl SessionLock {
     }
 }
 
-type Queues = Mutex<HashMap<Arc<str>, VecDeque<Arc<Waiting>>>>;
+type Queues = Mutex<HashMap<Arc<str>, VecDeque<Arc<Waiter>>>>;
 
 /// The locks of this process: a queue for each name that is locked.
 #[derive(Debug, Default, Clone)]
@@ -47,10 +47,10 @@ pub(crate) struct Turns(Arc<Queues>);
 
 /// Somebody who waits.
 #[derive(Debug, Default)]
-struct Waiting(Mutex<State>);
+struct Waiter(Mutex<WaiterState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct WaiterState {
     is_granted: bool,
     is_gone: bool,
     waker: Option<Waker>,
@@ -70,21 +70,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Turns {
     /// Waits for the turn of that name, behind those who wait already.
-    pub(crate) fn wait(&self, name: Arc<str>) -> Wait {
+    pub(crate) fn wait(&self, name: Arc<str>) -> TurnFuture {
         let mut queues = lock(&self.0);
         let waiting = match queues.entry(Arc::clone(&name)) {
             Entry::Vacant(vacant) => {
                 vacant.insert(VecDeque::new());
-                let granted = State { is_granted: true, ..State::default() };
-                Arc::new(Waiting(Mutex::new(granted)))
+                let granted = WaiterState { is_granted: true, ..WaiterState::default() };
+                Arc::new(Waiter(Mutex::new(granted)))
             }
             Entry::Occupied(mut queue) => {
-                let waiting = Arc::new(Waiting::default());
+                let waiting = Arc::new(Waiter::default());
                 queue.get_mut().push_back(Arc::clone(&waiting));
                 waiting
             }
         };
-        Wait { turns: self.clone(), name, waiting: Some(waiting) }
+        TurnFuture { turns: self.clone(), name, waiting: Some(waiting) }
     }
 
     /// Makes it the turn of the next one who still waits.
@@ -114,14 +114,14 @@ impl Drop for Turn {
 
 /// A future of a turn. Dropping it is leaving the queue.
 #[derive(Debug)]
-pub(crate) struct Wait {
+pub(crate) struct TurnFuture {
     turns: Turns,
     name: Arc<str>,
     /// `None` when the turn was taken.
-    waiting: Option<Arc<Waiting>>,
+    waiting: Option<Arc<Waiter>>,
 }
 
-impl Future for Wait {
+impl Future for TurnFuture {
     type Output = Turn;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Turn> {
@@ -137,7 +137,7 @@ impl Future for Wait {
     }
 }
 
-impl Drop for Wait {
+impl Drop for TurnFuture {
     fn drop(&mut self) {
         let Some(waiting) = self.waiting.take() else { return };
         let mut state = lock(&waiting.0);
@@ -155,7 +155,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
 
-    fn poll(wait: &mut Wait) -> Option<Turn> {
+    fn poll(wait: &mut TurnFuture) -> Option<Turn> {
         match Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
@@ -166,7 +166,7 @@ mod tests {
     fn turns_are_taken_in_order_and_by_those_who_still_wait() {
         let turns = Turns::default();
         let name: Arc<str> = "a".into();
-        let mut waits: Vec<Wait> = (0..5).map(|_| turns.wait(Arc::clone(&name))).collect();
+        let mut waits: Vec<TurnFuture> = (0..5).map(|_| turns.wait(Arc::clone(&name))).collect();
         let first = poll(&mut waits[0]).unwrap();
         assert!(waits[1..].iter_mut().all(|wait| poll(wait).is_none()));
         assert!(poll(&mut turns.wait("b".into())).is_some(), "another name is another lock");

@@ -70,7 +70,7 @@ impl Memory {
             Some(session) => {
                 let mut hasher = blake3::Hasher::new();
                 hasher.update(&(session.len() as u64).to_le_bytes()).update(session.as_bytes());
-                hasher.update(normalised(&self.text).as_bytes());
+                hasher.update(normalise(&self.text).as_bytes());
                 hasher.finalize().to_hex()[..16].to_owned()
             }
         }
@@ -78,7 +78,7 @@ impl Memory {
 
     /// The id that memories had before sessions counted, which stores may still hold.
     pub(crate) fn id_of_text(&self) -> String {
-        blake3::hash(normalised(&self.text).as_bytes()).to_hex()[..16].to_owned()
+        blake3::hash(normalise(&self.text).as_bytes()).to_hex()[..16].to_owned()
     }
 }
 
@@ -134,7 +134,7 @@ impl Subject {
 }
 
 /// A text as memories are compared: in lower case, with single spaces, without the mark at its end.
-pub(crate) fn normalised(text: &str) -> String {
+pub(crate) fn normalise(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let ends = |char: char| epitome_strategy::text::ends_sentence(char) || matches!(char, ',' | '，' | ':' | '：');
     words.join(" ").trim_end_matches(ends).to_owned()

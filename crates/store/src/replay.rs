@@ -11,7 +11,7 @@ use crate::record::{AnyHeader, Compaction, Header, Record, StoredItem, VERSION};
 
 /// A session as its file tells it.
 #[derive(Debug)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedSession {
     pub session: Session,
     pub archive: SessionArchive,
     /// Bytes of the records that were read.
@@ -26,11 +26,11 @@ pub(crate) struct Replayed {
 ///
 /// What a process that was killed, or a computer that lost power, may leave at the end is left out: a line without its
 /// end, a line that is no JSON, archived items without their compaction. The same anywhere else is an error.
-pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<Replayed, StoreError> {
+pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<ReplayedSession, StoreError> {
     let lines = lines(bytes);
     let mut session = Session::new();
     session.id = header(path, lines.first())?.id;
-    let mut replaying = Replaying::new(session);
+    let mut replaying = SessionReplay::new(session);
     let damaged = |damage: Damage| StoreError::damaged(path, damage.at, damage.problem);
     let mut torn = None;
     let records = &lines[1..];
@@ -55,7 +55,7 @@ pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<Replayed, StoreError> 
         format!("line {} and what follows, {} bytes, begins with {problem}", good + 2, bytes.len() - length)
     });
     let (session, archive) = replaying.finish().map_err(damaged)?;
-    Ok(Replayed { session, archive, length: length as u64, lines: good as u64 + 1, torn })
+    Ok(ReplayedSession { session, archive, length: length as u64, lines: good as u64 + 1, torn })
 }
 
 fn header(path: &Path, line: Option<&Line<'_>>) -> Result<Header, StoreError> {
@@ -95,7 +95,7 @@ pub(crate) struct Damage {
 
 /// A session while its records are done again.
 #[derive(Debug)]
-pub(crate) struct Replaying {
+pub(crate) struct SessionReplay {
     session: Session,
     /// Archived items, each with its line.
     items: Vec<(u64, StoredItem)>,
@@ -103,7 +103,7 @@ pub(crate) struct Replaying {
     open: usize,
 }
 
-impl Replaying {
+impl SessionReplay {
     pub(crate) fn new(session: Session) -> Self {
         Self { session, items: Vec::new(), open: 0 }
     }

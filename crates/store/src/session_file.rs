@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use epitome_session::{Epoch, Message, Session};
-use epitome_strategy::Archived;
+use epitome_strategy::ArchivedContent;
 use serde::Serialize;
 
 use crate::archive::{Locator, SessionArchive};
 use crate::disk::{LogFile, open_locked, write_whole};
 use crate::error::StoreError;
 use crate::record::{Header, RecordRef, VERSION};
-use crate::replay::{Replayed, replay};
-use crate::steps::{Step, steps};
+use crate::replay::{ReplayedSession, replay};
+use crate::steps::{SessionChange, steps};
 
 /// A session that is kept in a file, open for writing and locked.
 ///
@@ -32,7 +32,7 @@ pub struct SessionFile {
 
 /// A session as it was found in its file.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedSession {
     /// The session.
     pub session: Session,
     /// Its archive.
@@ -92,22 +92,22 @@ impl SessionFile {
     ///
     /// Errors where the file is not there, is in use, is no stored session or one of a later version, or is damaged
     /// anywhere but at its end; then nothing is changed.
-    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, Opened), StoreError> {
+    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, OpenedSession), StoreError> {
         let path = path.into();
         let mut file = open_locked(&path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(StoreError::io("reading", &path))?;
-        let Replayed { session, archive, length, lines, torn } = replay(&path, &bytes)?;
+        let ReplayedSession { session, archive, length, lines, torn } = replay(&path, &bytes)?;
         if torn.is_some() {
             cut(&mut file, length).map_err(StoreError::io("repairing", &path))?;
         }
         let repaired = torn.map(|torn| format!("cut off what an interrupted write left: {torn}"));
         let log = LogFile::new(path, Box::new(file), length, lines);
-        Ok((Self::over(log, &session), Opened { session, archive, repaired }))
+        Ok((Self::over(log, &session), OpenedSession { session, archive, repaired }))
     }
 
     /// Reads a stored session without locking or changing its file, whoever writes to it.
-    pub fn read(path: impl AsRef<Path>) -> Result<Opened, StoreError> {
+    pub fn read(path: impl AsRef<Path>) -> Result<OpenedSession, StoreError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(StoreError::io("reading", path))?;
         Self::parse(path, &bytes)
@@ -120,10 +120,10 @@ impl SessionFile {
     }
 
     /// Reads a stored session from the content of its file, which errors call `path`.
-    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Opened, StoreError> {
-        let Replayed { session, archive, torn, .. } = replay(path, bytes)?;
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<OpenedSession, StoreError> {
+        let ReplayedSession { session, archive, torn, .. } = replay(path, bytes)?;
         let repaired = torn.map(|torn| format!("left out what is not written to its end: {torn}"));
-        Ok(Opened { session, archive, repaired })
+        Ok(OpenedSession { session, archive, repaired })
     }
 
     /// What the file with this content, which errors call `path`, holds when an epoch is undone: its records, without what
@@ -131,7 +131,7 @@ impl SessionFile {
     ///
     /// Errors where the file is no stored session, is damaged, or its session cannot undo the epoch.
     pub fn undone(path: &Path, bytes: &[u8], epoch: u32) -> Result<Vec<u8>, StoreError> {
-        let Replayed { mut session, length, .. } = replay(path, bytes)?;
+        let ReplayedSession { mut session, length, .. } = replay(path, bytes)?;
         let out_of_step = |problem: String| StoreError::OutOfStep { path: path.to_owned(), problem };
         session.undo(epoch).map_err(|error| out_of_step(error.to_string()))?;
         let mut content = bytes.get(..length as usize).unwrap_or(bytes).to_vec();
@@ -244,7 +244,7 @@ fn write_line(lines: &mut Vec<u8>, record: &impl Serialize) -> Result<(), serde_
 fn write_epoch<'i>(
     lines: &mut Vec<u8>,
     locator: &mut Locator<'_>,
-    items: impl Iterator<Item = (&'i Arc<str>, &'i Archived)>,
+    items: impl Iterator<Item = (&'i Arc<str>, &'i ArchivedContent)>,
     epoch: &Epoch,
 ) -> Result<(), serde_json::Error> {
     let mut count = 0;
@@ -265,9 +265,11 @@ fn whole(session: &Session, archive: &SessionArchive) -> Result<Vec<u8>, serde_j
     let mut locator = Locator::new(session);
     for step in steps(session, archive) {
         match step {
-            Step::Message(message) => write_line(&mut lines, &RecordRef::Message(message))?,
-            Step::Compaction(epoch, items) => write_epoch(&mut lines, &mut locator, items.into_iter(), &epoch)?,
-            Step::Undo(epoch) => write_line(&mut lines, &RecordRef::Undo(epoch))?,
+            SessionChange::Message(message) => write_line(&mut lines, &RecordRef::Message(message))?,
+            SessionChange::Compaction(epoch, items) => {
+                write_epoch(&mut lines, &mut locator, items.into_iter(), &epoch)?
+            }
+            SessionChange::Undo(epoch) => write_line(&mut lines, &RecordRef::Undo(epoch))?,
         }
     }
     Ok(lines)

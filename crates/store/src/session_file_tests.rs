@@ -2,7 +2,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use epitome_session::{EntryKey, Origin, Position, Role, Synthetic, Trigger};
+use epitome_session::{EntryKey, Origin, Position, Role, SyntheticMessage, Trigger};
 use epitome_strategy::Archive;
 use tempfile::TempDir;
 
@@ -56,12 +56,12 @@ fn stored(folder: &TempDir) -> (PathBuf, Session, SessionArchive) {
 /// Archives the first two messages of a session and replaces them by a summary.
 fn compact(session: &mut Session, archive: &mut SessionArchive) {
     let gone: Vec<Arc<Message>> = session.log()[..2].to_vec();
-    archive.put(Archived::Messages(gone)).unwrap();
-    archive.put(Archived::Text("a text that the log does not hold".into())).unwrap();
+    archive.put(ArchivedContent::Messages(gone)).unwrap();
+    archive.put(ArchivedContent::Text("a text that the log does not hold".into())).unwrap();
     let position = Position::before(session.view()[0].position, session.next_epoch(), 0);
     let message = Arc::new(Message::text("s", Role::User, Origin::Summary, "a summary"));
     let left = [EntryKey::Log(0), EntryKey::Log(1)];
-    session.commit(Epoch::recorded(Trigger::Manual, left, vec![Synthetic { position, message }]));
+    session.commit(Epoch::recorded(Trigger::Manual, left, vec![SyntheticMessage { position, message }]));
 }
 
 /// Opens the file on a disk with `room` for more, or on one that takes everything and never syncs.

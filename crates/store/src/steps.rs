@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{Epoch, Message, Session};
-use epitome_strategy::Archived;
+use epitome_strategy::ArchivedContent;
 
 use crate::archive::SessionArchive;
 
 /// Items of an archive with their handles.
-pub(crate) type Items<'a> = Vec<(&'a Arc<str>, &'a Archived)>;
+pub(crate) type Items<'a> = Vec<(&'a Arc<str>, &'a ArchivedContent)>;
 
 /// One change of a session.
 #[derive(Debug)]
-pub(crate) enum Step<'a> {
+pub(crate) enum SessionChange<'a> {
     Message(&'a Arc<Message>),
     /// An epoch as it was when it was committed, with what was archived for it.
     Compaction(Cow<'a, Epoch>, Items<'a>),
@@ -23,27 +23,27 @@ pub(crate) enum Step<'a> {
 
 /// The steps that make the session and its archive, in their order. An epoch that was undone is undone directly behind its
 /// commit: a session does not tell when it was.
-pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Vec<Step<'a>> {
+pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Vec<SessionChange<'a>> {
     let mut steps = Vec::with_capacity(session.log().len() + session.journal().len());
     let mut by_epoch = items_by_epoch(session, archive);
     let mut log = session.log().iter();
     let mut told = 0;
     for epoch in session.journal() {
         for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(told)) {
-            steps.push(Step::Message(message));
+            steps.push(SessionChange::Message(message));
             told += 1;
         }
         let items = by_epoch.remove(&epoch.id).unwrap_or_default();
         if epoch.undone {
             let committed = Epoch { undone: false, ..epoch.clone() };
-            steps.push(Step::Compaction(Cow::Owned(committed), items));
+            steps.push(SessionChange::Compaction(Cow::Owned(committed), items));
             // Later epochs may stand on it, undone themselves: behind them it could not be undone any more.
-            steps.push(Step::Undo(epoch.id));
+            steps.push(SessionChange::Undo(epoch.id));
         } else {
-            steps.push(Step::Compaction(Cow::Borrowed(epoch), items));
+            steps.push(SessionChange::Compaction(Cow::Borrowed(epoch), items));
         }
     }
-    steps.extend(log.map(Step::Message));
+    steps.extend(log.map(SessionChange::Message));
     steps
 }
 

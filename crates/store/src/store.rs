@@ -68,7 +68,7 @@ pub(crate) fn check_name(of: &'static str, name: &str) -> Result<(), StoreError>
 
 /// What a host keeps about a session beside the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct About {
+pub struct SessionMetadata {
     /// The agent that it belongs to, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -87,7 +87,7 @@ pub struct SessionInfo {
     pub id: Arc<str>,
     /// What the host keeps about it.
     #[serde(flatten)]
-    pub about: About,
+    pub about: SessionMetadata,
     /// How many changes it has seen: what the next one expects.
     pub version: u64,
     /// How many messages were said.
@@ -145,7 +145,7 @@ pub struct StoredSession {
     /// How many changes it had seen: what the next one expects.
     pub version: u64,
     /// What the host keeps about it.
-    pub about: About,
+    pub about: SessionMetadata,
 }
 
 /// Which of the two views of a session.
@@ -267,7 +267,7 @@ pub trait Store: Send + Sync + Debug {
         &'a self,
         tenant: &'a Tenant,
         id: &'a str,
-        about: &'a About,
+        about: &'a SessionMetadata,
         session: &'a Session,
         archive: &'a mut SessionArchive,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
@@ -291,7 +291,7 @@ pub trait Store: Send + Sync + Debug {
         &'a self,
         tenant: &'a Tenant,
         id: &'a str,
-        about: &'a About,
+        about: &'a SessionMetadata,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Stores messages that were pushed to the session, in order, all or none. Costs the messages.
@@ -438,7 +438,7 @@ pub trait Store: Send + Sync + Debug {
     /// The tenant's channel of that name, where there is one. One row, whatever else there is.
     fn channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Channel>, StoreError>>;
 
-    /// The id of a session of the tenant whose own settings ([`About::settings`]) have a `channel` of that name; `None` where
+    /// The id of a session of the tenant whose own settings ([`SessionMetadata::settings`]) have a `channel` of that name; `None` where
     /// no session has. Linear in the tenant's sessions.
     fn session_with_channel<'a>(
         &'a self,

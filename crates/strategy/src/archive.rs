@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use epitome_session::{Content, Media, MediaSource, Message};
 
-use crate::services::Archived;
+use crate::services::ArchivedContent;
 
 /// The shortest handle, in hexadecimal digits: 32 bits, lengthened where two contents share them.
 const SHORTEST: usize = 8;
 
 /// The handles that an item may have, the shortest first: the first digits of the hash of its content. An archive gives
 /// it the first that no other content has. Linear in the item.
-pub fn handles(item: &Archived) -> impl Iterator<Item = Arc<str>> + use<> {
+pub fn handles(item: &ArchivedContent) -> impl Iterator<Item = Arc<str>> + use<> {
     let digest = digest(item);
     (SHORTEST..=digest.len()).map(move |length| Arc::from(&digest[..length]))
 }
 
 /// The digest of an item in hexadecimal digits. Linear in the item.
-fn digest(item: &Archived) -> String {
+fn digest(item: &ArchivedContent) -> String {
     let mut hasher = blake3::Hasher::new();
     match item {
-        Archived::Text(text) => {
+        ArchivedContent::Text(text) => {
             hasher.update(b"text\0");
             hasher.update(text.as_bytes());
         }
-        Archived::Messages(messages) => {
+        ArchivedContent::Messages(messages) => {
             hasher.update(b"messages\0");
             for message in messages {
                 hash_message(&mut hasher, message);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn handles_grow_by_a_digit() {
-        let item = Archived::Text(Arc::from("some text"));
+        let item = ArchivedContent::Text(Arc::from("some text"));
         let handles: Vec<Arc<str>> = handles(&item).collect();
         assert_eq!(handles.len(), 64 - SHORTEST + 1);
         assert_eq!(handles[0].len(), SHORTEST);

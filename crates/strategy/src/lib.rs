@@ -37,7 +37,7 @@ pub use serde_json::Value;
 
 pub use cancellation::Cancellation;
 pub use facts::{
-    Atom, AtomKind, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, Place, References, ToolOutput, files_of,
+    Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput, files_of,
 };
 pub use goal::Goal;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
@@ -45,15 +45,15 @@ pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use refusals::Refusals;
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
-    Archive, ArchiveError, Archived, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer, Summary,
-    SummaryTask, TokenCounter, Tokens,
+    Archive, ArchiveError, ArchivedContent, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer,
+    Summary, SummaryTask, TokenCounter, Tokens,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]
 pub use settings::{read as read_setting, unknown as unknown_setting};
-pub use strategy::{Lossiness, Meta, Needs, Strategy};
+pub use strategy::{Lossiness, Meta, RequiredServices, Strategy};
 pub use summaries::{
-    LeastFirst, SUMMARY_OVERHEAD, Summaries, neighbours, summarize, summarize_runs, summary_room, tail_start,
+    RemovalOrder, SUMMARY_OVERHEAD, Summaries, neighbours, summarize, summarize_runs, summary_room, tail_start,
     window_start,
 };
 pub use task::{TaskDetector, TaskKind, Verdict};

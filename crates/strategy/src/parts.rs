@@ -38,7 +38,7 @@ pub struct Cut {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Tokens that each summary gets at least. A run of units is only summarised when it holds more than twice this and
-    /// [`SUMMARY_OVERHEAD`](crate::SUMMARY_OVERHEAD).
+    /// [`SUMMARY_OVERHEAD`].
     pub least: Tokens,
     /// Tokens that each summary gets at most.
     pub most: Tokens,
@@ -105,7 +105,7 @@ pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
 /// Linear in the parts' units and the texts that are cut.
 pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes: Codes) -> Vec<Edit> {
     let excess = u64::from(goal.excess());
-    let mut gives: Vec<Gives> = parts.iter().map(|part| Gives::new(view, part, limits.least)).collect();
+    let mut gives: Vec<PartYield> = parts.iter().map(|part| PartYield::new(view, part, limits.least)).collect();
     let mut gain: u64 = gives.iter().map(|part| part.by_cuts).sum();
     let mut last = None;
     for (index, part) in gives.iter_mut().enumerate() {
@@ -155,7 +155,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
 }
 
 /// What a part has to give.
-struct Gives {
+struct PartYield {
     runs: Vec<Run>,
     /// Tokens that its cuts save, in order, each with the unit of its text.
     cuts: Vec<(u32, u64)>,
@@ -163,7 +163,7 @@ struct Gives {
     is_summarised: bool,
 }
 
-impl Gives {
+impl PartYield {
     fn new(view: &View<'_>, part: &Part, least: Tokens) -> Self {
         let mut runs = runs(view, part.units.iter().copied());
         runs.retain(|run| run.is_worth_a_summary(view, least));

@@ -193,7 +193,7 @@ macro_rules! strategy {
                 summary: $summary,
                 docs: $crate::strategy!(@docs $($docs)?),
                 lossiness: $crate::Lossiness::$lossiness,
-                needs: $crate::Needs { $($($need: true,)*)? ..$crate::Needs::NONE },
+                needs: $crate::RequiredServices { $($($need: true,)*)? ..$crate::RequiredServices::NONE },
                 since: $since,
             };
         }

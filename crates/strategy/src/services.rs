@@ -168,7 +168,7 @@ pub trait Embedder: Send + Sync + Debug {
 
 /// Something that left the context.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Archived {
+pub enum ArchivedContent {
     /// The original text of a block, or the arguments of a call.
     Text(Arc<str>),
     /// Whole messages.
@@ -183,7 +183,7 @@ pub struct ArchiveError(pub String);
 /// Keeps what leaves the context, so that it can be brought back.
 pub trait Archive: Send + Debug {
     /// Stores `item` and returns its handle: short, printable, the same for the same content.
-    fn put(&mut self, item: Archived) -> Result<Arc<str>, ArchiveError>;
+    fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError>;
     /// What was stored under `handle`, or `None`.
-    fn get(&self, handle: &str) -> Result<Option<Archived>, ArchiveError>;
+    fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError>;
 }

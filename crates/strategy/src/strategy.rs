@@ -44,7 +44,7 @@ pub struct Meta {
     /// What its edits lose.
     pub lossiness: Lossiness,
     /// Services that it cannot work without.
-    pub needs: Needs,
+    pub needs: RequiredServices,
     /// The version that it first shipped with.
     pub since: &'static str,
 }
@@ -63,14 +63,14 @@ pub enum Lossiness {
 
 /// Services that a strategy cannot work without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Needs {
+pub struct RequiredServices {
     /// An embedder.
     pub embeddings: bool,
     /// A model that writes text; without one the rule summary serves.
     pub model: bool,
 }
 
-impl Needs {
+impl RequiredServices {
     /// None of them.
     pub const NONE: Self = Self { embeddings: false, model: false };
 }

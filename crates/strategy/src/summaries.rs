@@ -178,7 +178,7 @@ impl Summaries {
 
 /// How units leave of which some are worth little: see [`Summaries::choose`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LeastFirst {
+pub struct RemovalOrder {
     /// Newest units of little worth that stay, or leave last. Earlier summaries do not count.
     pub keep_newest: u32,
     /// Whether exactly the units of little worth leave; without it as many as the goal needs, others too.
@@ -194,7 +194,7 @@ impl Summaries {
         &self,
         view: &View<'_>,
         goal: &Goal,
-        how: LeastFirst,
+        how: RemovalOrder,
         is_low: impl Fn(u32) -> bool,
         order: impl Fn(u32, u32) -> Ordering,
     ) -> Vec<u32> {

@@ -366,7 +366,7 @@ impl<'a> View<'a> {
         self.lexicon
     }
 
-    /// The vectors of the units and of the current question, for strategies whose [`Needs`](crate::Needs) say that they
+    /// The vectors of the units and of the current question, for strategies whose [`RequiredServices`](crate::RequiredServices) say that they
     /// work with them; otherwise, and where the embedder failed, why there are none.
     pub fn vectors(&self) -> Result<&Vectors, &str> {
         match &self.vectors {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Media, MediaSource, Message, Opaque, Origin, Reason, Role, Session, TextCall,
-    Thinking, ToolCall, ToolResult,
+    Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, Reason, Role, Session,
+    TextCall, Thinking, ToolCall, ToolResult,
 };
 use epitome_strategy::{
-    Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy, SummaryRequest, SummaryText, View,
+    Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, SummaryRequest, SummaryText, View,
 };
 
 /// A die that always falls the same way for the same seed (splitmix64; Steele, Lea and Flood 2014).
@@ -131,7 +131,7 @@ fn arguments(dice: &mut Dice) -> Arguments {
 
 fn opaque(dice: &mut Dice) -> Content {
     let json = serde_json::json!({"type": "novelty", "data": text(dice, 20)}).to_string();
-    Content::Opaque(Opaque { kind: "novelty".into(), json: json.into(), dialect: Dialect::Anthropic })
+    Content::Opaque(OpaqueBlock { kind: "novelty".into(), json: json.into(), dialect: Dialect::Anthropic })
 }
 
 fn media() -> Media {
@@ -304,7 +304,7 @@ impl Strategy for Chaos {
             summary: "plans at random",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: false, model: false },
+            needs: RequiredServices { embeddings: false, model: false },
             since: "0.1.0",
         };
         &META

@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the server does with one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scripted {
+pub struct ScriptedAnswer {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -53,7 +53,7 @@ enum End {
     HangUp,
 }
 
-impl Scripted {
+impl ScriptedAnswer {
     /// Answers `body` as `application/json`; it need not be JSON.
     pub fn json(status: u16, body: impl ToString) -> Self {
         Self::text(status, body).header("Content-Type", "application/json")
@@ -116,7 +116,7 @@ impl Scripted {
 
 /// A request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenRequest {
+pub struct ReceivedRequest {
     /// `POST`, `GET`, …
     pub method: String,
     /// The path, with what follows a question mark.
@@ -127,7 +127,7 @@ pub struct SeenRequest {
     pub body: Vec<u8>,
 }
 
-impl SeenRequest {
+impl ReceivedRequest {
     /// The first header called `name`, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let name = name.to_ascii_lowercase();
@@ -145,16 +145,16 @@ impl SeenRequest {
     }
 }
 
-type Script = dyn Fn(usize, &SeenRequest) -> Scripted + Send + Sync;
+type Script = dyn Fn(usize, &ReceivedRequest) -> ScriptedAnswer + Send + Sync;
 
 /// A server on this machine that answers from a script and remembers what it was asked. One request a connection; requests
 /// that come at once are served at once. Ends with the value.
 pub struct ScriptedServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
-struct Shared {
+struct ServerState {
     script: Box<Script>,
     state: Mutex<State>,
     changed: Condvar,
@@ -162,7 +162,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    requests: Vec<SeenRequest>,
+    requests: Vec<ReceivedRequest>,
     n_hang_ups: usize,
     n_releases: usize,
     has_ended: bool,
@@ -170,19 +170,19 @@ struct State {
 
 impl ScriptedServer {
     /// A server that gives `answers` in their order, the last one again and again; without any it hangs up.
-    pub fn start(answers: Vec<Scripted>) -> Self {
+    pub fn start(answers: Vec<ScriptedAnswer>) -> Self {
         Self::start_with(move |position, _| {
-            answers.get(position).or(answers.last()).cloned().unwrap_or_else(Scripted::hang_up)
+            answers.get(position).or(answers.last()).cloned().unwrap_or_else(ScriptedAnswer::hang_up)
         })
     }
 
     /// A server that asks `script` for each answer, with the number of requests that came before and the request.
     #[expect(clippy::panic, reason = "a test without its server cannot go on")]
-    pub fn start_with(script: impl Fn(usize, &SeenRequest) -> Scripted + Send + Sync + 'static) -> Self {
+    pub fn start_with(script: impl Fn(usize, &ReceivedRequest) -> ScriptedAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (address, listener) = listener.unwrap_or_else(|error| panic!("no server on this machine: {error}"));
         let shared =
-            Arc::new(Shared { script: Box::new(script), state: Mutex::default(), changed: Condvar::default() });
+            Arc::new(ServerState { script: Box::new(script), state: Mutex::default(), changed: Condvar::default() });
         let served = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -212,7 +212,7 @@ impl ScriptedServer {
     }
 
     /// The requests that came so far, in their order.
-    pub fn requests(&self) -> Vec<SeenRequest> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.state().requests.clone()
     }
 
@@ -226,7 +226,7 @@ impl ScriptedServer {
     /// # Panics
     ///
     /// They have not come in half a minute.
-    pub fn wait_for_requests(&self, n_requests: usize) -> Vec<SeenRequest> {
+    pub fn wait_for_requests(&self, n_requests: usize) -> Vec<ReceivedRequest> {
         let state = self.shared.wait_for("requests", n_requests, |state| state.requests.len());
         state.requests.clone()
     }
@@ -255,7 +255,7 @@ impl fmt::Debug for ScriptedServer {
     }
 }
 
-impl Shared {
+impl ServerState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -311,7 +311,7 @@ impl Shared {
 }
 
 /// The request that `stream` brings.
-fn read(stream: &TcpStream) -> io::Result<SeenRequest> {
+fn read(stream: &TcpStream) -> io::Result<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -324,7 +324,7 @@ fn read(stream: &TcpStream) -> io::Result<SeenRequest> {
         let Some((name, value)) = line.trim_end().split_once(':').filter(|_| n_read > 0) else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut request = SeenRequest { method, path, headers, body: Vec::new() };
+    let mut request = ReceivedRequest { method, path, headers, body: Vec::new() };
     let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     reader.take(length).read_to_end(&mut request.body)?;
     Ok(request)
@@ -352,9 +352,9 @@ mod tests {
     #[test]
     fn answers_in_order() {
         let server = ScriptedServer::start(vec![
-            Scripted::json(429, "{}").header("Retry-After", "1"),
-            Scripted::text(200, "0123456789").cut_after(4),
-            Scripted::hang_up(),
+            ScriptedAnswer::json(429, "{}").header("Retry-After", "1"),
+            ScriptedAnswer::text(200, "0123456789").cut_after(4),
+            ScriptedAnswer::hang_up(),
         ]);
         let expect = "HTTP/1.1 429 Scripted\r\nContent-Length: 2\r\nConnection: close\r\nContent-Type: application/json\r\n\
                       Retry-After: 1\r\n\r\n{}";
@@ -366,7 +366,8 @@ mod tests {
 
     #[test]
     fn requests_are_kept() {
-        let server = ScriptedServer::start_with(|position, request| Scripted::text(200, position + request.body.len()));
+        let server =
+            ScriptedServer::start_with(|position, request| ScriptedAnswer::text(200, position + request.body.len()));
         assert!(answer(send(&server, "[1]")).ends_with("\r\n\r\n3"));
         assert!(answer(send(&server, "é")).ends_with("\r\n\r\n3"));
         let requests = server.requests();
@@ -377,7 +378,7 @@ mod tests {
 
     #[test]
     fn held_answers_wait() {
-        let server = ScriptedServer::start(vec![Scripted::text(200, "late").held(), Scripted::hold()]);
+        let server = ScriptedServer::start(vec![ScriptedAnswer::text(200, "late").held(), ScriptedAnswer::hold()]);
         let first = send(&server, "");
         server.wait_for_requests(1);
         let second = send(&server, "");

@@ -10,5 +10,5 @@ pub mod play;
 
 pub use embedder::FakeEmbedder;
 pub use fixture::{FakeCounter, session};
-pub use http_server::{Scripted, ScriptedServer, SeenRequest};
+pub use http_server::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 pub use plan_check::PlanCase;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use epitome_engine::block_on;
-use epitome_session::{Content, Entry, Kept, Language, Session, Unit, UnitKind, units};
+use epitome_session::{Content, Entry, KeptRanges, Language, Session, Unit, UnitKind, units};
 use epitome_strategy::{
     BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, Plan, Protection, Registration, Strategy,
     SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
@@ -40,7 +40,7 @@ pub struct PlanCase {
 
 /// A plan and its text.
 #[derive(Debug)]
-pub struct Planned {
+pub struct CheckedPlan {
     /// The plan.
     pub plan: Plan,
     /// One line an edit, as [`PlanCase::expect`] compares it.
@@ -152,7 +152,7 @@ impl PlanCase {
 
     /// The plan. Panics when it breaks one of the rules above.
     #[expect(clippy::panic, reason = "a broken plan is a bug that a test is to show")]
-    pub fn run(&self) -> Planned {
+    pub fn run(&self) -> CheckedPlan {
         let entries = self.session.view();
         let units = units(entries);
         let tokens: Vec<EntryTokens> = entries.iter().map(count_entry).collect();
@@ -190,12 +190,12 @@ impl PlanCase {
         assert_eq!(serde_json::from_str::<Plan>(&json).ok().as_ref(), Some(&plan), "not the same plan from JSON");
         check_rules(&view, &plan);
         let after = plan.edits.iter().fold(before, |left, edit| left.saturating_sub(saving(&view, edit)));
-        Planned { text: render(&view, &plan), plan, before, after }
+        CheckedPlan { text: render(&view, &plan), plan, before, after }
     }
 
     /// Compares the plan's text with `expect`, white space around lines left out.
     #[track_caller]
-    pub fn expect(&self, expect: &str) -> Planned {
+    pub fn expect(&self, expect: &str) -> CheckedPlan {
         let planned = self.run();
         let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         assert_eq!(planned.text.lines().collect::<Vec<_>>(), expect, "\nthe plan:\n{}\n", planned.text);
@@ -297,7 +297,7 @@ fn check_rules(view: &View<'_>, plan: &Plan) {
                 match edit {
                     Edit::Excerpt { keep, .. } => {
                         let text = block.excerptable().unwrap_or_else(|| panic!("not to be cut: {edit:?}"));
-                        Kept::new(text, keep).unwrap_or_else(|error| panic!("{error}: {edit:?}"));
+                        KeptRanges::new(text, keep).unwrap_or_else(|error| panic!("{error}: {edit:?}"));
                     }
                     _ => assert!(block.as_call().is_some(), "no call: {edit:?}"),
                 }
@@ -324,7 +324,7 @@ fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
         Edit::Excerpt { message, block, keep, .. } => {
             let at = BlockRef { message: *message, block: *block };
             let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { return 0 };
-            let gaps = Kept::new(text, keep).map_or(0, |kept| kept.gaps(text.len()).len());
+            let gaps = KeptRanges::new(text, keep).map_or(0, |kept| kept.gaps(text.len()).len());
             let kept: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
             let marks = match gaps {
                 0 => 0,
@@ -365,7 +365,7 @@ pub fn render(view: &View<'_>, plan: &Plan) -> String {
                 let pieces: Vec<String> = keep
                     .iter()
                     .map(|range| source.get(range.start as usize..range.end as usize).unwrap_or("<no range>"))
-                    .map(abbreviated)
+                    .map(abbreviate)
                     .collect();
                 let kept = if pieces.is_empty() { "nothing".to_owned() } else { pieces.join(" + ") };
                 format!("excerpt m{message}.{block} keep {kept}")
@@ -396,7 +396,7 @@ fn unit_list(units: &[u32]) -> String {
 }
 
 /// A kept piece in quotes, line feeds shown as `⏎`; of a long one the two ends.
-fn abbreviated(piece: &str) -> String {
+fn abbreviate(piece: &str) -> String {
     const END: usize = 30;
     let shown = piece.replace('\r', "␍").replace('\n', "⏎");
     let count = shown.chars().count();

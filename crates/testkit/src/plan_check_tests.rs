@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 use super::*;
-use epitome_strategy::{Lossiness, Meta, Needs, PlanError, Reason, SummaryRequest};
+use epitome_strategy::{Lossiness, Meta, PlanError, Reason, RequiredServices, SummaryRequest};
 
 epitome_strategy::settings! {
     /// Which plan to return.
@@ -21,7 +21,7 @@ impl Configurable for Canned {
         summary: "",
         docs: "",
         lossiness: Lossiness::Whole,
-        needs: Needs { embeddings: false, model: false },
+        needs: RequiredServices { embeddings: false, model: false },
         since: "0.1.0",
     };
     fn with_settings(settings: Settings) -> Self {

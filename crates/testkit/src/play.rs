@@ -13,9 +13,9 @@ use epitome_session::{Message, Session, Trigger};
 
 use crate::fixture::FakeCounter;
 use crate::hostile::{self, Chaos, Dice};
-use crate::laws::{Broken, compact_and_check};
+use crate::laws::{LawViolation, compact_and_check};
 
-pub use fickle::{FickleEmbedder, FickleSummarizer, WithVectors};
+pub use fickle::{FickleEmbedder, FickleSummarizer, VectorChaos};
 
 /// How a hostile session is played.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ impl Default for Game {
 
 /// What a session came to.
 #[derive(Debug)]
-pub struct Played {
+pub struct PlayedSession {
     /// The session after the last compaction.
     pub session: Session,
     /// The report of each compaction, also of one that changed nothing.
@@ -47,7 +47,7 @@ pub struct Played {
     /// The compactions that were undone.
     pub undone: usize,
     /// Every law that a result broke.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<LawViolation>,
 }
 
 /// An engine whose settings and services go by a seed, and a chain of strategies that plan at random.
@@ -64,7 +64,7 @@ pub fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     // Chains that differ, for the tournament; the others are empty: the floor alone.
     engine.chains.code = Chain(vec![chaos(1 << 34)]);
     engine.chains.mixed = Chain(vec![chaos(1 << 35), chaos(1 << 36)]);
-    let with_vectors = WithVectors(Chaos { seed: seed.wrapping_add(1 << 37), panics: false });
+    let with_vectors = VectorChaos(Chaos { seed: seed.wrapping_add(1 << 37), panics: false });
     (engine, Chain(vec![chaos(0), Arc::new(with_vectors), chaos(1 << 32), chaos(1 << 33)]))
 }
 
@@ -108,10 +108,14 @@ pub fn quietly<T>(act: impl FnOnce() -> T) -> T {
 }
 
 /// Plays the session of a seed; the same seed and game come to the same.
-pub fn play(seed: u64, game: &Game) -> Played {
+pub fn play(seed: u64, game: &Game) -> PlayedSession {
     let (engine, chain) = engine(seed, game.guards);
-    let mut played =
-        Played { session: hostile::session(seed, game.turns), reports: Vec::new(), undone: 0, broken: Vec::new() };
+    let mut played = PlayedSession {
+        session: hostile::session(seed, game.turns),
+        reports: Vec::new(),
+        undone: 0,
+        broken: Vec::new(),
+    };
     let session = &mut played.session;
     let mut dice = Dice::new(!seed);
     let mut archive = MemoryArchive::new();

@@ -35,7 +35,7 @@ pub struct Sample {
 /// assert_eq!(counter.count("twenty characters ok"), 7); // 5 × 1.25
 /// ```
 #[derive(Clone, Debug)]
-pub struct Calibrated {
+pub struct CalibratedCounter {
     name: String,
     base: Arc<dyn TokenCounter>,
     /// The factor in units of 1 / [`ONE`], a fixed-point number so that rounding is exact.
@@ -46,11 +46,11 @@ const ONE: u64 = 1 << 16;
 const MIN_FACTOR: u64 = ONE / 2;
 const MAX_FACTOR: u64 = ONE * 2;
 
-impl Calibrated {
+impl CalibratedCounter {
     /// Learns the factor of `base` from usage records. Without a usable one (both figures above 0) it is 1.
     ///
     /// Cost: O(n log n) for n records, and one allocation of their size.
-    pub fn learn(base: Arc<dyn TokenCounter>, samples: impl IntoIterator<Item = Sample>) -> Calibrated {
+    pub fn learn(base: Arc<dyn TokenCounter>, samples: impl IntoIterator<Item = Sample>) -> CalibratedCounter {
         let ratios = samples
             .into_iter()
             .filter(|sample| sample.estimated > 0 && sample.reported > 0)
@@ -59,7 +59,7 @@ impl Calibrated {
             })
             .collect();
         let factor = weighted_median(ratios).unwrap_or(ONE).clamp(MIN_FACTOR, MAX_FACTOR);
-        Calibrated { name: format!("calibrated {}", base.name()), base, factor }
+        CalibratedCounter { name: format!("calibrated {}", base.name()), base, factor }
     }
 
     /// The factor applied to the base counter, 0.5 to 2.0.
@@ -68,7 +68,7 @@ impl Calibrated {
     }
 }
 
-impl TokenCounter for Calibrated {
+impl TokenCounter for CalibratedCounter {
     /// `calibrated` and the base counter's name.
     fn name(&self) -> &str {
         &self.name
@@ -101,11 +101,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Estimator, Exact};
+    use crate::{Estimator, ExactCounter};
 
-    fn learn(samples: &[(Tokens, Tokens)]) -> Calibrated {
+    fn learn(samples: &[(Tokens, Tokens)]) -> CalibratedCounter {
         let samples = samples.iter().map(|&(estimated, reported)| Sample { estimated, reported });
-        Calibrated::learn(Arc::new(Estimator::Quarters), samples)
+        CalibratedCounter::learn(Arc::new(Estimator::Quarters), samples)
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn names_its_base_and_claims_no_exactness() {
-        let counter = Calibrated::learn(Arc::new(Exact::O200kBase), []);
+        let counter = CalibratedCounter::learn(Arc::new(ExactCounter::O200kBase), []);
         assert_eq!(counter.name(), "calibrated o200k_base");
         assert!(!counter.is_exact());
         assert_eq!((counter.count(""), counter.count("Hello, world!")), (0, 4));

@@ -1,8 +1,8 @@
 //! Token counters, all behind the trait [`TokenCounter`](epitome_strategy::TokenCounter):
 //!
-//! - [`Exact`]: the true count of OpenAI's encodings, from vocabularies inside the program;
+//! - [`ExactCounter`]: the true count of OpenAI's encodings, from vocabularies inside the program;
 //! - [`Estimator`]: rules of thumb on characters, for models whose vocabulary is not known;
-//! - [`Calibrated`]: any of them times a factor learned from what a provider reported.
+//! - [`CalibratedCounter`]: any of them times a factor learned from what a provider reported.
 //!
 //! [`by_name`] gives the first two by the name that configuration spells. No counter downloads, loads or builds
 //! anything, and all may be shared between threads.
@@ -18,7 +18,7 @@ mod estimate;
 mod exact;
 mod registry;
 
-pub use calibrated::{Calibrated, Sample};
+pub use calibrated::{CalibratedCounter, Sample};
 pub use estimate::Estimator;
-pub use exact::Exact;
+pub use exact::ExactCounter;
 pub use registry::{NAMES, UnknownCounter, by_name};

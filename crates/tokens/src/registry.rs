@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_strategy::TokenCounter;
 
-use crate::{Estimator, Exact};
+use crate::{Estimator, ExactCounter};
 
 /// The names that [`by_name`] knows: the exact counters, then the estimators.
 pub const NAMES: [&str; 6] = ["o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters"];
@@ -24,8 +24,8 @@ pub struct UnknownCounter {
 /// When no counter has that name. The error's text lists the known ones.
 pub fn by_name(name: &str) -> Result<Arc<dyn TokenCounter>, UnknownCounter> {
     Ok(match name {
-        "o200k_base" => Arc::new(Exact::O200kBase),
-        "cl100k_base" => Arc::new(Exact::Cl100kBase),
+        "o200k_base" => Arc::new(ExactCounter::O200kBase),
+        "cl100k_base" => Arc::new(ExactCounter::Cl100kBase),
         "weighted" => Arc::new(Estimator::Weighted),
         "two-ratio" => Arc::new(Estimator::TwoRatio),
         "halves" => Arc::new(Estimator::Halves),

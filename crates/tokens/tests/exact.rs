@@ -9,12 +9,13 @@ use std::sync::LazyLock;
 use std::{env, fs, io};
 
 use epitome_strategy::{TokenCounter, Tokens};
-use epitome_tokens::Exact;
+use epitome_tokens::ExactCounter;
 use proptest::prelude::*;
 use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 
-static REFERENCES: LazyLock<[(Exact, CoreBPE); 2]> =
-    LazyLock::new(|| [(Exact::O200kBase, o200k_base().unwrap()), (Exact::Cl100kBase, cl100k_base().unwrap())]);
+static REFERENCES: LazyLock<[(ExactCounter, CoreBPE); 2]> = LazyLock::new(|| {
+    [(ExactCounter::O200kBase, o200k_base().unwrap()), (ExactCounter::Cl100kBase, cl100k_base().unwrap())]
+});
 
 #[track_caller]
 fn check(text: &str) {

@@ -136,7 +136,7 @@ fn an_id_is_taken_once() {
 }
 
 #[path = "../build.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, clippy::print_stdout)]
 mod build;
 
 #[test]

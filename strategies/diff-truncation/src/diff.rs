@@ -53,7 +53,7 @@ impl Diff {
         let mut reader = Reader { text, state: State::Outside, lines: Vec::new(), paths: Vec::new(), hunks: 0 };
         let ranges: Vec<Range<usize>> = lines(text).collect();
         for (index, range) in ranges.iter().enumerate() {
-            let next = ranges.get(index + 1).map_or("", |range| bare(&text[range.clone()]));
+            let next = ranges.get(index + 1).map_or("", |range| bare_path(&text[range.clone()]));
             reader.line(range.clone(), next);
         }
         let is_diff = !reader.paths.is_empty() || reader.hunks > 0;
@@ -98,7 +98,7 @@ struct Reader<'t> {
 }
 
 /// A line without its line feed and carriage return.
-fn bare(line: &str) -> &str {
+fn bare_path(line: &str) -> &str {
     line.trim_end_matches(['\n', '\r'])
 }
 
@@ -127,7 +127,7 @@ const HEADERS: &[&str] = &[
 impl Reader<'_> {
     fn line(&mut self, range: Range<usize>, next: &str) {
         let text = self.text;
-        let line = bare(&text[range.clone()]);
+        let line = bare_path(&text[range.clone()]);
         let kind = self.kind(line, next);
         self.lines.push(Line { range, kind, file: self.paths.len() as u32 });
     }

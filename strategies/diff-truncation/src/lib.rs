@@ -66,7 +66,7 @@ impl DiffTruncation {
     fn cut(&self, view: &View<'_>, at: BlockRef, tokens: Tokens, budget: Tokens, focus: &Focus) -> Option<Edit> {
         let text = view.block(at)?.excerptable()?;
         let diff = Diff::parse(text)?;
-        let keep = rank::kept(view, text, &diff, focus, &self.settings.minor_files, budget);
+        let keep = rank::kept_lines(view, text, &diff, focus, &self.settings.minor_files, budget);
         let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
         if is_whole || budget >= tokens {
             return None;

@@ -57,7 +57,7 @@ const MINOR: u8 = 20;
 /// words in focus), other changes, the other headers, context next to a change, other context; minor files last. Among
 /// equals the files take turns, so that each keeps something. Of a file whose name does not fit nothing stays: it would
 /// pass for a part of the file before it. Linear, but for a sort.
-pub(crate) fn kept(
+pub(crate) fn kept_lines(
     view: &View<'_>,
     text: &str,
     diff: &Diff,
@@ -69,14 +69,14 @@ pub(crate) fn kept(
     let pieces: Vec<Range<usize>> = diff.lines.iter().map(|line| line.range.clone()).collect();
     let headers = ranking.order(|_, rank| (rank <= HUNK).then_some(rank));
     let first = fit(view, text, &pieces, headers, room / 2);
-    let named = ranking.named(&first);
+    let named = ranking.lines_named(&first);
     let ranked = ranking.order(|index, rank| {
         let is_named = named[diff.lines[index].file as usize];
         let goes_first = is_named && (rank > HUNK || is_kept(&first, &pieces[index]));
         Some(if rank % MINOR <= CHANGE && !goes_first { rank + LATER } else { rank })
     });
     let keep = fit(view, text, &pieces, ranked.iter().copied(), room);
-    let named = ranking.named(&keep);
+    let named = ranking.lines_named(&keep);
     if named.iter().all(|is_named| *is_named) {
         return keep;
     }
@@ -155,7 +155,7 @@ impl<'d> Ranking<'d> {
     }
 
     /// Whether a file's name is kept, by the file's number; true where no line names it.
-    fn named(&self, keep: &[Range<u32>]) -> Vec<bool> {
+    fn lines_named(&self, keep: &[Range<u32>]) -> Vec<bool> {
         let lines = &self.diff.lines;
         self.names.iter().map(|name| name.is_none_or(|index| is_kept(keep, &lines[index].range))).collect()
     }

@@ -62,9 +62,10 @@ impl Strategy for Handoff {
         let arrived: Tokens = free.iter().filter(arrived).map(|unit| view.unit_tokens(*unit as usize)).sum();
         // What came since the newest one is less than another would replace: it is as good as up to date.
         if newest.is_some() && f64::from(arrived) < f64::from(most) * LEAST_RATIO {
-            return Ok(outdated(&earlier));
+            return Ok(decline_outdated(&earlier));
         }
-        let Some(replaced) = replaced(view, &free, (f64::from(most) * LEAST_RATIO) as Tokens + SUMMARY_OVERHEAD) else {
+        let Some(replaced) = replaced_units(view, &free, (f64::from(most) * LEAST_RATIO) as Tokens + SUMMARY_OVERHEAD)
+        else {
             return Ok(Plan::decline("nothing in front of the newest messages may leave"));
         };
         let tokens: Tokens = replaced.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
@@ -74,7 +75,7 @@ impl Strategy for Handoff {
             let reason = format!("what may leave is {tokens} tokens, too little for a hand-off to be shorter");
             return Ok(Plan::decline(reason));
         }
-        let about = about(view, newest, &replaced);
+        let about = units_covered(view, newest, &replaced);
         let told: usize = about.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
         let messages: usize = replaced.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
         let since = if newest.is_some() { ", the earlier hand-off brought up to date" } else { "" };
@@ -99,7 +100,7 @@ impl Handoff {
 }
 
 /// Hand-offs in front of the newest one leave: it tells what they told.
-fn outdated(earlier: &[u32]) -> Plan {
+fn decline_outdated(earlier: &[u32]) -> Plan {
     let older = &earlier[..earlier.len().saturating_sub(1)];
     let reason = || Reason::new("updated", "a newer hand-off tells what it told");
     let edits = older.iter().map(|unit| Edit::Drop { units: vec![*unit], reason: reason() }).collect();
@@ -127,7 +128,7 @@ fn tail_start(view: &View<'_>, mut share: Tokens) -> u32 {
 
 /// The units that the hand-off replaces: of the last run of neighbours in `free` that has `least` tokens, as many as take
 /// them, the last ones; where no run has so many, all of the largest. `None` where nothing but summaries may leave.
-fn replaced(view: &View<'_>, free: &[u32], least: Tokens) -> Option<Vec<u32>> {
+fn replaced_units(view: &View<'_>, free: &[u32], least: Tokens) -> Option<Vec<u32>> {
     let tokens = |units: &[u32]| -> Tokens { units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum() };
     let is_summary = |unit: &u32| view.units()[*unit as usize].kind == UnitKind::Summary;
     let runs: Vec<Vec<u32>> = neighbours(view, free).into_iter().filter(|run| !run.iter().all(is_summary)).collect();
@@ -144,7 +145,7 @@ fn replaced(view: &View<'_>, free: &[u32], least: Tokens) -> Option<Vec<u32>> {
 
 /// The units that the hand-off tells of: all from the newest earlier one on, which tells what was before it, up to those
 /// that it replaces; from the beginning where there is none.
-fn about(view: &View<'_>, newest: Option<u32>, replaced: &[u32]) -> Vec<u32> {
+fn units_covered(view: &View<'_>, newest: Option<u32>, replaced: &[u32]) -> Vec<u32> {
     let last = replaced.last().copied().unwrap_or_default();
     let first = newest.unwrap_or_default().min(replaced.first().copied().unwrap_or_default());
     (first..=last).filter(|unit| view.units()[*unit as usize].kind != UnitKind::System).collect()

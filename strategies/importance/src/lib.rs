@@ -3,10 +3,11 @@
 mod score;
 
 use epitome_strategy::{
-    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy, text,
+    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, Tokens, View, settings, strategy,
+    text,
 };
 
-use crate::score::{Scored, Scorer};
+use crate::score::{ScoredUnit, Scorer};
 
 settings! {
     /// Settings of `importance`.
@@ -108,19 +109,19 @@ impl Importance {
         }
     }
 
-    fn is_important(&self, unit: &Scored) -> bool {
+    fn is_important(&self, unit: &ScoredUnit) -> bool {
         unit.score >= self.settings.keep_score
     }
 
     /// The units that leave, sorted by position.
-    fn choose(&self, view: &View<'_>, goal: &Goal, scored: &[Scored]) -> Vec<u32> {
+    fn choose(&self, view: &View<'_>, goal: &Goal, scored: &[ScoredUnit]) -> Vec<u32> {
         let is_low = |unit: u32| !self.is_important(&scored[unit as usize]);
         let order = |left: u32, right: u32| scored[left as usize].score.total_cmp(&scored[right as usize].score);
         let Settings { keep_newest, strict, tail_share, .. } = self.settings;
-        self.summaries().choose(view, goal, LeastFirst { keep_newest, strict, tail_share }, is_low, order)
+        self.summaries().choose(view, goal, RemovalOrder { keep_newest, strict, tail_share }, is_low, order)
     }
 
-    fn reason(&self, view: &View<'_>, units: &[u32], scored: &[Scored]) -> Reason {
+    fn reason(&self, view: &View<'_>, units: &[u32], scored: &[ScoredUnit]) -> Reason {
         let of = |unit: &u32| &scored[*unit as usize];
         let tokens: Tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
         let lowest = units.iter().map(|unit| of(unit).score).fold(f64::INFINITY, f64::min);

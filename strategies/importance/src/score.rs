@@ -15,7 +15,7 @@ const OUTPUT_END: usize = 600;
 
 /// The score of a unit.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredUnit {
     /// The score.
     pub(crate) score: f64,
     /// Its message of the highest score, as a position in the view.
@@ -24,7 +24,7 @@ pub(crate) struct Scored {
     pub(crate) parts: String,
 }
 
-impl Scored {
+impl ScoredUnit {
     fn add(&mut self, score: f64, what: &str) {
         if score > 0.0 {
             let plus = if self.parts.is_empty() { "" } else { " + " };
@@ -70,15 +70,15 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
     }
 
     /// The scores of all units, in order.
-    pub(crate) fn score_all(&self) -> Vec<Scored> {
+    pub(crate) fn score_all(&self) -> Vec<ScoredUnit> {
         (0..self.view.units().len()).map(|unit| self.unit(unit)).collect()
     }
 
-    fn unit(&self, unit: usize) -> Scored {
+    fn unit(&self, unit: usize) -> ScoredUnit {
         let it = &self.view.units()[unit];
         if it.kind == UnitKind::Summary {
             // It speaks of everything, so every word would count: what it holds goes into the next summary.
-            let mut scored = Scored { message: it.entries.start, ..Scored::default() };
+            let mut scored = ScoredUnit { message: it.entries.start, ..ScoredUnit::default() };
             scored.add(self.settings.other_score, "summary");
             return scored;
         }
@@ -93,10 +93,10 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
         best
     }
 
-    fn message(&self, position: usize) -> Scored {
+    fn message(&self, position: usize) -> ScoredUnit {
         let settings = self.settings;
         let message = self.view.message(position);
-        let mut scored = Scored { message: position, ..Scored::default() };
+        let mut scored = ScoredUnit { message: position, ..ScoredUnit::default() };
         let (base, who) = match (message.role, message.origin) {
             (Role::User, Origin::Typed) => (settings.user_score, "typed"),
             (Role::Assistant, _) => (settings.assistant_score, "model"),

@@ -30,7 +30,7 @@ impl Chunk {
 
 /// An earlier summary that may leave.
 #[derive(Debug, Clone, Copy)]
-struct Earlier {
+struct EarlierSummary {
     unit: u32,
     tokens: Tokens,
     /// How many times over it is a summary; `None` for a notice, which holds nothing that could be summarised.
@@ -40,7 +40,7 @@ struct Earlier {
 /// The earlier summaries of a view, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Summaries {
-    all: Vec<Earlier>,
+    all: Vec<EarlierSummary>,
     /// How many of them are summaries and no notices.
     pub(crate) count: usize,
 }
@@ -51,7 +51,7 @@ impl Summaries {
         let is_summary = view.message(first).origin == Origin::Summary;
         let level = is_summary.then(|| view.summary_level(first));
         self.count += usize::from(is_summary);
-        self.all.push(Earlier { unit: unit as u32, tokens: view.unit_tokens(unit), level });
+        self.all.push(EarlierSummary { unit: unit as u32, tokens: view.unit_tokens(unit), level });
     }
 
     /// What may be folded into one: the summaries up to a level of which there are two or more. Each fold holds more than
@@ -172,7 +172,7 @@ impl Chunks {
 }
 
 /// Neighbouring chunks joined so that about `groups` of equal numbers are left. Linear.
-pub(crate) fn merged(chunks: &[Chunk], groups: usize) -> Vec<Chunk> {
+pub(crate) fn merge_chunks(chunks: &[Chunk], groups: usize) -> Vec<Chunk> {
     let size = chunks.len().div_ceil(groups.max(1)).max(1);
     let mut joined: Vec<(usize, Chunk)> = Vec::new();
     for chunk in chunks {

@@ -63,23 +63,23 @@ impl Strategy for IncrementalSummary {
         let chosen = self.choose(&chunks.full, goal, pile.as_ref());
 
         let mut groups = chosen.len().min(self.settings.max_summaries as usize);
-        let mut planned = self.sized(goal, pile.iter().cloned().chain(chunks::merged(&chosen, groups)));
+        let mut planned = self.size_chunks(goal, pile.iter().cloned().chain(chunks::merge_chunks(&chosen, groups)));
         // Fewer summaries of more each, where their least sizes and headings alone take too much.
-        while saved(&planned) < goal.excess() && groups > 1 {
+        while tokens_saved(&planned) < goal.excess() && groups > 1 {
             groups /= 2;
-            planned = self.sized(goal, pile.iter().cloned().chain(chunks::merged(&chosen, groups)));
+            planned = self.size_chunks(goal, pile.iter().cloned().chain(chunks::merge_chunks(&chosen, groups)));
         }
         // Full chunks are not enough: summaries are folded before their time, as few levels as will do.
         let chunks_alone: Vec<Chunk> = planned.iter().map(|it| &it.chunk).filter(|it| !it.is_fold).cloned().collect();
         for early in folds {
-            if saved(&planned) >= goal.excess() {
+            if tokens_saved(&planned) >= goal.excess() {
                 break;
             }
             if pile.as_ref().is_none_or(|pile| pile.count < early.count) {
-                planned = self.sized(goal, chunks_alone.iter().cloned().chain([early]));
+                planned = self.size_chunks(goal, chunks_alone.iter().cloned().chain([early]));
             }
         }
-        let short = goal.excess().saturating_sub(saved(&planned));
+        let short = goal.excess().saturating_sub(tokens_saved(&planned));
         let least = self.settings.min_summary_tokens;
         let edits = planned.into_iter().flat_map(|planned| planned.edits(view, goal, short, least)).collect();
         Ok(Plan::of(edits, self.refusal(&chunks)))
@@ -87,18 +87,18 @@ impl Strategy for IncrementalSummary {
 }
 
 /// One summary to be.
-struct Planned {
+struct PlannedSummary {
     chunk: Chunk,
     /// Tokens of its text.
     max_tokens: Tokens,
 }
 
 /// What all of them save.
-fn saved(planned: &[Planned]) -> Tokens {
+fn tokens_saved(planned: &[PlannedSummary]) -> Tokens {
     planned.iter().map(|planned| planned.chunk.tokens.saturating_sub(planned.max_tokens + SUMMARY_OVERHEAD)).sum()
 }
 
-impl Planned {
+impl PlannedSummary {
     /// One summary, or one for each run where something in the chunk stays.
     fn edits(self, view: &View<'_>, goal: &Goal, short: Tokens, least: Tokens) -> Vec<Edit> {
         let Chunk { tokens, count, is_fold, .. } = self.chunk;
@@ -146,11 +146,11 @@ impl IncrementalSummary {
     }
 
     /// The chunks with the tokens that each summary may take: what the goal leaves is shared, the largest give first.
-    fn sized(&self, goal: &Goal, chunks: impl Iterator<Item = Chunk>) -> Vec<Planned> {
-        let mut planned: Vec<Planned> =
-            chunks.map(|chunk| Planned { max_tokens: self.most(&chunk, goal), chunk }).collect();
+    fn size_chunks(&self, goal: &Goal, chunks: impl Iterator<Item = Chunk>) -> Vec<PlannedSummary> {
+        let mut planned: Vec<PlannedSummary> =
+            chunks.map(|chunk| PlannedSummary { max_tokens: self.most(&chunk, goal), chunk }).collect();
         let amounts: Vec<(Tokens, f64)> = planned.iter().map(|planned| (planned.max_tokens, 1.0)).collect();
-        let need = goal.excess().saturating_sub(saved(&planned));
+        let need = goal.excess().saturating_sub(tokens_saved(&planned));
         let level = cut::level(&amounts, self.settings.min_summary_tokens, need);
         for planned in planned.iter_mut().filter(|_| need > 0) {
             let allowed = cut::allowed(level, 1.0, self.settings.min_summary_tokens);

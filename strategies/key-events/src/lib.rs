@@ -5,7 +5,8 @@ mod event;
 use std::cmp::Reverse;
 
 use epitome_strategy::{
-    Goal, LeastFirst, Meta, Plan, PlanError, Reason, Role, Strategy, Summaries, Tokens, View, settings, strategy, text,
+    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, Tokens, View, settings, strategy,
+    text,
 };
 
 use crate::event::Event;
@@ -99,7 +100,7 @@ impl KeyEvents {
         self.summaries().choose(
             view,
             goal,
-            LeastFirst { keep_newest, strict, tail_share },
+            RemovalOrder { keep_newest, strict, tail_share },
             |unit| kind(unit).is_none(),
             order,
         )

@@ -42,7 +42,7 @@ impl Strategy for MessageTruncation {
         if goal.is_met() {
             return Ok(Plan::decline("the goal is met"));
         }
-        let least = self.least_kept(view);
+        let least = self.least_kept_tokens(view);
         let texts = self.texts(view, least);
         let mut edits = Vec::new();
         let mut saved = 0;
@@ -78,7 +78,7 @@ struct LongText {
 
 impl MessageTruncation {
     /// Tokens that a text keeps at least: those of the settings, and never less than its mark and a few words.
-    fn least_kept(&self, view: &View<'_>) -> Tokens {
+    fn least_kept_tokens(&self, view: &View<'_>) -> Tokens {
         self.settings.min_kept_tokens.max(view.mark_tokens() + FEW_WORDS)
     }
 

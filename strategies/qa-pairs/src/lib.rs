@@ -74,16 +74,16 @@ impl QaPairs {
             let round = units[start].round;
             let end = start + units[start..].partition_point(|unit| unit.round == round);
             if round == current {
-                ways.extend(self.unfinished(view, start..end));
+                ways.extend(self.unfinished_part(view, start..end));
             } else if round > 0 && round + self.settings.keep_rounds < current {
-                ways.extend(self.finished(view, round, start..end));
+                ways.extend(self.finished_part(view, round, start..end));
             }
             start = end;
         }
         ways
     }
 
-    fn finished(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<Part> {
+    fn finished_part(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<Part> {
         let answer = answer(view, units.clone());
         let leaving = units.clone().filter(|unit| Some(*unit) != answer && is_on_the_way(view, *unit));
         // What tools printed in the answer's own step is part of the way.
@@ -91,7 +91,7 @@ impl QaPairs {
     }
 
     /// The older steps of the round that is not finished.
-    fn unfinished(&self, view: &View<'_>, units: Range<usize>) -> Option<Part> {
+    fn unfinished_part(&self, view: &View<'_>, units: Range<usize>) -> Option<Part> {
         let is_step = |unit: &usize| view.units()[*unit].kind == UnitKind::Step;
         let newest = units.clone().rev().filter(is_step).nth(self.settings.keep_steps as usize - 1)?;
         let leaving = (units.start..newest).filter(|unit| is_on_the_way(view, *unit));

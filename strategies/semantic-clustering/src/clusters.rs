@@ -77,7 +77,7 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
         .collect();
     let count = count.clamp(1, rows.len());
     let mut random = Xoshiro256Plus::seed_from_u64(SEED);
-    let rows = projected(rows, &mut random);
+    let rows = project_rows(rows, &mut random);
     let dimensions = rows.first().map_or(0, Vec::len);
     let first = first_middles(&rows, count, &mut random);
     let count = first.len();
@@ -101,7 +101,7 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
 }
 
 /// Rows of at most [`PROJECTED`] dimensions: longer ones times a matrix of random signs (Achlioptas 2003).
-fn projected(rows: Vec<Vec<f32>>, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
+fn project_rows(rows: Vec<Vec<f32>>, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
     let dimensions = rows.first().map_or(0, Vec::len);
     if dimensions <= PROJECTED {
         return rows;

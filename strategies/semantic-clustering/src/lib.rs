@@ -80,11 +80,11 @@ impl Strategy for SemanticClustering {
         }
         let per_cluster = self.settings.per_cluster as usize;
         let members = representatives::rank(view, &points, &clusters, per_cluster, self.settings.usage_weight as f32);
-        let mut queue: Vec<Leaving> = Vec::with_capacity(view.units().len());
-        queue.extend(earlier.into_iter().map(|unit| Leaving::of(unit, Cause::Earlier)));
-        queue.extend(members.into_iter().map(Leaving::from));
+        let mut queue: Vec<RemovalCandidate> = Vec::with_capacity(view.units().len());
+        queue.extend(earlier.into_iter().map(|unit| RemovalCandidate::of(unit, Cause::Earlier)));
+        queue.extend(members.into_iter().map(RemovalCandidate::from));
         let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
-        queue.extend(newest.map(|unit| Leaving::of(unit, Cause::Window)));
+        queue.extend(newest.map(|unit| RemovalCandidate::of(unit, Cause::Window)));
         Ok(self.plan_of(view, goal, clusters.len(), queue))
     }
 }
@@ -104,20 +104,20 @@ enum Cause {
 
 /// A unit that may leave.
 #[derive(Debug, Clone, Copy)]
-struct Leaving {
+struct RemovalCandidate {
     unit: usize,
     cause: Cause,
     /// How alike it is to the representative that stays for it.
     likeness: f32,
 }
 
-impl Leaving {
+impl RemovalCandidate {
     fn of(unit: usize, cause: Cause) -> Self {
         Self { unit, cause, likeness: 0.0 }
     }
 }
 
-impl From<Member> for Leaving {
+impl From<Member> for RemovalCandidate {
     fn from(member: Member) -> Self {
         let cause = if member.represents { Cause::Representative } else { Cause::Represented };
         Self { unit: member.unit, cause, likeness: member.likeness }
@@ -141,7 +141,7 @@ impl SemanticClustering {
     }
 
     /// As many of the queue as the goal needs, and what takes their place.
-    fn plan_of(&self, view: &View<'_>, goal: &Goal, clusters: usize, mut queue: Vec<Leaving>) -> Plan {
+    fn plan_of(&self, view: &View<'_>, goal: &Goal, clusters: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
         let needed = goal.excess() + SUMMARY_OVERHEAD + share;
         let least = goal.excess() + SUMMARY_OVERHEAD + self.settings.min_summary_tokens;
@@ -151,7 +151,7 @@ impl SemanticClustering {
             _ if view.unit_tokens(leaving.unit) > goal.target => 1,
             _ => 2,
         });
-        let mut gone: Vec<Leaving> = Vec::new();
+        let mut gone: Vec<RemovalCandidate> = Vec::new();
         let mut tokens: Tokens = 0;
         for leaving in queue {
             // What stands for others, or is new, leaves for the goal alone, not for a longer summary.
@@ -171,7 +171,7 @@ impl SemanticClustering {
         let units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
         let reason = |units: &[u32]| {
             let of_run = gone.iter().filter(|leaving| units.binary_search(&(leaving.unit as u32)).is_ok());
-            reason(view, clusters, &of_run.copied().collect::<Vec<Leaving>>())
+            reason(view, clusters, &of_run.copied().collect::<Vec<RemovalCandidate>>())
         };
         let edits = summarize_runs(view, goal, &units, all.min(tokens - 1), self.settings.min_summary_tokens, reason);
         Plan::of(edits, "nothing but earlier summaries may leave")
@@ -179,10 +179,10 @@ impl SemanticClustering {
 }
 
 /// Why units leave.
-fn reason(view: &View<'_>, clusters: usize, leaving: &[Leaving]) -> Reason {
+fn reason(view: &View<'_>, clusters: usize, leaving: &[RemovalCandidate]) -> Reason {
     let messages: usize = leaving.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
     let tokens: Tokens = leaving.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
-    let represented: Vec<&Leaving> = leaving.iter().filter(|it| it.cause == Cause::Represented).collect();
+    let represented: Vec<&RemovalCandidate> = leaving.iter().filter(|it| it.cause == Cause::Represented).collect();
     let likeness = represented.iter().map(|it| it.likeness).sum::<f32>() / represented.len().max(1) as f32;
     let (code, why) = match leaving.iter().map(|leaving| leaving.cause).max() {
         Some(Cause::Window) => ("window-shrunk", "; some of the newest had to go for the goal"),

@@ -7,10 +7,10 @@ use std::ops::Range;
 use epitome_strategy::{Tokens, View};
 
 use crate::files::Files;
-use crate::gather::Gather;
+use crate::gather::SnippetCollector;
 use crate::settings::Settings;
 use crate::snippets::{Kind, Snippet};
-use crate::value::faded;
+use crate::value::fade_factor;
 use crate::{plan_state, section};
 
 /// What a demand of the user is worth beside its exact strings: more than anything else.
@@ -43,7 +43,7 @@ const FILES_SHARE: Tokens = 4;
 const MOST_MISSES: u32 = 200;
 
 /// What blocks of the same plan say already: no other says it again.
-pub(crate) struct Told<'p> {
+pub(crate) struct CoveredContent<'p> {
     /// What each of the view's atoms is still worth: 0 for those that stand in what stays, or in a block.
     pub values: Vec<f32>,
     files: Files,
@@ -51,7 +51,7 @@ pub(crate) struct Told<'p> {
     lines: HashSet<&'p str>,
 }
 
-impl Told<'_> {
+impl CoveredContent<'_> {
     /// Nothing is told yet.
     pub(crate) fn new(values: Vec<f32>) -> Self {
         Self { values, files: Files::default(), has_tasks: false, lines: HashSet::new() }
@@ -71,23 +71,23 @@ pub(crate) struct Choice<'a> {
 }
 
 /// A snippet with its worth per token when it was last looked at.
-struct Ranked {
+struct RankedSnippet {
     worth: f32,
     snippet: usize,
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedSnippet {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for Ranked {}
-impl PartialOrd for Ranked {
+impl Eq for RankedSnippet {}
+impl PartialOrd for RankedSnippet {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Ranked {
+impl Ord for RankedSnippet {
     fn cmp(&self, other: &Self) -> Ordering {
         self.worth.total_cmp(&other.worth).then(self.snippet.cmp(&other.snippet))
     }
@@ -99,10 +99,10 @@ impl<'a> Choice<'a> {
     pub(crate) fn make<'p>(
         view: &View<'a>,
         units: &Range<usize>,
-        gathered: &'p Gather<'_, 'a>,
+        gathered: &'p SnippetCollector<'_, 'a>,
         settings: &Settings,
         budget: Tokens,
-        told: &mut Told<'p>,
+        told: &mut CoveredContent<'p>,
     ) -> Self {
         let end = units.clone().next_back().map_or(0, |unit| view.units()[unit].entries.end);
         let messages = view.units().get(units.start).map_or(end, |unit| unit.entries.start)..end;
@@ -137,7 +137,7 @@ impl<'a> Choice<'a> {
 }
 
 /// What was picked: snippets by position, the most worth first.
-struct Picked {
+struct PickedSnippets {
     snippets: Vec<usize>,
     covered: usize,
 }
@@ -145,7 +145,7 @@ struct Picked {
 /// Picks the snippet of most worth per token, again and again; what it holds is worth nothing from then on.
 struct Picker<'t, 'p, 'a> {
     snippets: &'p [Snippet<'a>],
-    told: &'t mut Told<'p>,
+    told: &'t mut CoveredContent<'p>,
     /// What each snippet is worth beside its exact strings.
     bonus: Vec<f32>,
     /// The groups of lines that have their header.
@@ -155,23 +155,23 @@ struct Picker<'t, 'p, 'a> {
 }
 
 impl<'t, 'p, 'a> Picker<'t, 'p, 'a> {
-    fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], told: &'t mut Told<'p>) -> Self {
+    fn new(view: &View<'a>, snippets: &'p [Snippet<'a>], told: &'t mut CoveredContent<'p>) -> Self {
         let bonus = snippets.iter().map(|it| bonus(it) * fade(it, view.len())).collect();
         Self { snippets, told, bonus, groups: HashSet::new(), decisions_left: 0.0 }
     }
 
-    fn pick(mut self, mut left: f32, mut typed_left: f32) -> Picked {
-        let ranked = |snippet: usize| Ranked { worth: self.worth(snippet), snippet };
-        let mut heap: BinaryHeap<Ranked> =
+    fn pick(mut self, mut left: f32, mut typed_left: f32) -> PickedSnippets {
+        let ranked = |snippet: usize| RankedSnippet { worth: self.worth(snippet), snippet };
+        let mut heap: BinaryHeap<RankedSnippet> =
             (0..self.snippets.len()).map(ranked).filter(|ranked| ranked.worth > 0.0).collect();
-        let mut picked = Picked { snippets: Vec::new(), covered: 0 };
+        let mut picked = PickedSnippets { snippets: Vec::new(), covered: 0 };
         let mut misses = 0;
         while let Some(top) = heap.pop() {
             // Its strings may have been covered since: worth only sinks, but for a header that is there by now.
             let worth = self.worth(top.snippet);
             if worth < top.worth * 0.999 {
                 if worth > 0.0 {
-                    heap.push(Ranked { worth, ..top });
+                    heap.push(RankedSnippet { worth, ..top });
                 }
                 continue;
             }
@@ -240,5 +240,5 @@ fn bonus(snippet: &Snippet<'_>) -> f32 {
 
 /// A demand holds until it is done with, however old it is.
 fn fade(snippet: &Snippet<'_>, messages: usize) -> f32 {
-    if snippet.is_demand { 1.0 } else { faded(snippet.from.message, messages, LINE_HALF_LIFE) }
+    if snippet.is_demand { 1.0 } else { fade_factor(snippet.from.message, messages, LINE_HALF_LIFE) }
 }

@@ -7,8 +7,8 @@ use std::ops::Range;
 use epitome_strategy::parts::{Run, runs};
 use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
 
-use crate::choose::{Choice, Told};
-use crate::gather::Gather;
+use crate::choose::{Choice, CoveredContent};
+use crate::gather::SnippetCollector;
 use crate::newest::Cuts;
 use crate::settings::Settings;
 use crate::{block, value};
@@ -30,14 +30,14 @@ pub(crate) struct Source<'p, 'a> {
     /// Tokens for all of them, or what becomes of them, but the heading of one block.
     pub room: Tokens,
     /// The lines of the old units, and perhaps of some behind them.
-    pub gathered: &'p Gather<'p, 'a>,
+    pub gathered: &'p SnippetCollector<'p, 'a>,
     /// The worth of each exact string.
     pub values: &'p [f32],
     pub cuts: &'p Cuts,
 }
 
 /// Blocks that are written.
-pub(crate) struct Extract {
+pub(crate) struct WrittenBlocks {
     /// What puts them in the place of their units, oldest first; behind them, what leaves without a block.
     pub edits: Vec<Edit>,
     /// Tokens of their budget that they do not use.
@@ -47,7 +47,7 @@ pub(crate) struct Extract {
 impl Source<'_, '_> {
     /// The blocks of everything in front of a newest part of at most `tail` tokens, or why there is none. Runs that are too
     /// short for a block stay.
-    pub(crate) fn extract(&self, tail: Tokens) -> Result<Extract, String> {
+    pub(crate) fn extract(&self, tail: Tokens) -> Result<WrittenBlocks, String> {
         let (old, old_tokens) = split(self.view, self.free, tail);
         let mut runs = runs(self.view, old.iter().copied());
         runs.retain(|run| run.tokens >= self.settings.least_old_tokens);
@@ -91,11 +91,11 @@ impl Source<'_, '_> {
 
     /// The blocks of `runs`, of at most `budget` tokens together. What one run leaves of its share the older ones get, and
     /// what two of them hold is told by the newer one.
-    fn write(&self, runs: &[Run], budget: Tokens) -> Result<Extract, String> {
+    fn write(&self, runs: &[Run], budget: Tokens) -> Result<WrittenBlocks, String> {
         let old: HashSet<usize> = runs.iter().flat_map(|run| &run.units).map(|unit| *unit as usize).collect();
         let mut values = self.values.to_vec();
         value::without_what_stays(self.view, &mut values, self.cuts, |unit| !old.contains(&unit));
-        let mut told = Told::new(values);
+        let mut told = CoveredContent::new(values);
         let (mut blocks, mut empty) = (Vec::with_capacity(runs.len()), Vec::new());
         let mut left = Shares { budget, tokens: tokens(runs), runs: runs.len() as Tokens };
         for run in runs.iter().rev() {
@@ -123,7 +123,7 @@ impl Source<'_, '_> {
             return Err("no line is worth its tokens".to_owned());
         }
         let spare = self.room_beside(runs).saturating_sub(budget - left.budget);
-        Ok(Extract { edits: blocks.into_iter().rev().chain(empty.into_iter().rev()).collect(), spare })
+        Ok(WrittenBlocks { edits: blocks.into_iter().rev().chain(empty.into_iter().rev()).collect(), spare })
     }
 
     fn is_only_blocks(&self, run: &Run) -> bool {

@@ -9,7 +9,7 @@ use epitome_strategy::{BlockRef, Content, Origin, View, text};
 
 use crate::files::Files;
 use crate::section::Section;
-use crate::snippets::{From, Kind, Snippet, leaves, lines, sentences, surroundings};
+use crate::snippets::{Kind, Snippet, SnippetOrigin, leaves, lines, sentences, surroundings};
 
 /// Arguments of at most this many bytes stay whole, as the agent wrote them.
 const SHORT_ARGUMENTS: usize = 300;
@@ -18,26 +18,26 @@ const SHORT_ARGUMENTS: usize = 300;
 const LONGEST_TYPED: usize = 800;
 
 /// What is gathered, in the order of the view.
-pub(crate) struct Gather<'v, 'a> {
+pub(crate) struct SnippetCollector<'v, 'a> {
     view: &'v View<'a>,
     longest_line: usize,
     /// The calls by where they stand, as positions in the facts' calls.
     calls: HashMap<BlockRef, u32>,
     pub snippets: Vec<Snippet<'a>>,
     /// What earlier blocks list, each with its message.
-    earlier: Vec<(usize, Listed)>,
+    earlier: Vec<(usize, EarlierLists)>,
 }
 
 /// What an earlier block says beside its lines.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
+pub(crate) struct EarlierLists {
     /// Its files.
     pub files: Files,
     /// Its task list.
     pub tasks: Vec<String>,
 }
 
-impl<'v, 'a> Gather<'v, 'a> {
+impl<'v, 'a> SnippetCollector<'v, 'a> {
     /// Nothing yet. Linear in the view's calls.
     pub(crate) fn new(view: &'v View<'a>, longest_line: u32) -> Self {
         let calls = view.facts().calls().iter().zip(0..).map(|(call, index)| (call.at, index)).collect();
@@ -61,8 +61,8 @@ impl<'v, 'a> Gather<'v, 'a> {
     }
 
     /// What the earlier blocks among these messages list: all their files, and the tasks of the newest that has any.
-    pub(crate) fn listed_in(&self, messages: &Range<usize>) -> Listed {
-        let mut all = Listed::default();
+    pub(crate) fn listed_in(&self, messages: &Range<usize>) -> EarlierLists {
+        let mut all = EarlierLists::default();
         let at = |message: usize| self.earlier.partition_point(|(earlier, _)| *earlier < message);
         for (_, listed) in &self.earlier[at(messages.start)..at(messages.end)] {
             all.files.append(&listed.files);
@@ -76,7 +76,7 @@ impl<'v, 'a> Gather<'v, 'a> {
     fn block(&mut self, at: BlockRef) {
         let message = at.message as usize;
         let said = &self.view.entries()[message].message;
-        let from = |kind, call: Option<u32>| From { kind, message, call };
+        let from = |kind, call: Option<u32>| SnippetOrigin { kind, message, call };
         let outputs = self.view.facts().outputs();
         let answered = || outputs.binary_search_by_key(&at, |it| it.at).ok().and_then(|output| outputs[output].call);
         match &said.blocks[at.block as usize].content {
@@ -103,14 +103,14 @@ impl<'v, 'a> Gather<'v, 'a> {
     /// Sections are read in their order only: a line of a tool's output that looks like a heading is no demand.
     fn earlier(&mut self, text: &'a str, message: usize) {
         let mut section: Option<Section> = None;
-        let mut listed = Listed::default();
+        let mut listed = EarlierLists::default();
         for range in text::lines(text) {
             let line = text[range].trim_end();
             if let Some(opened) = Section::of_heading(line).filter(|opened| section.is_none_or(|now| now < *opened)) {
                 section = Some(opened);
                 continue;
             }
-            let from = |kind| From { kind, message, call: None };
+            let from = |kind| SnippetOrigin { kind, message, call: None };
             match section {
                 Some(Section::Requests) => self.line(line.strip_prefix("- ").unwrap_or(line), from(Kind::Typed)),
                 Some(Section::Decisions | Section::Questions) => {
@@ -125,13 +125,13 @@ impl<'v, 'a> Gather<'v, 'a> {
     }
 
     /// The arguments of a call, decoded: short ones together as `key: value`, long ones by their lines.
-    fn call(&mut self, index: u32, from: From) {
+    fn call(&mut self, index: u32, from: SnippetOrigin) {
         let call = &self.view.facts().calls()[index as usize];
         if call.kind == ToolKind::Plan {
             return; // the task list has its own section
         }
         let is_short = call.arguments.len() <= SHORT_ARGUMENTS;
-        let written = From { kind: Kind::Written, ..from };
+        let written = SnippetOrigin { kind: Kind::Written, ..from };
         let Some(json) = call.json() else {
             match is_short {
                 true => self.push(call.arguments.trim(), from),
@@ -156,14 +156,14 @@ impl<'v, 'a> Gather<'v, 'a> {
         }
     }
 
-    fn lines(&mut self, text: &'a str, from: From) {
+    fn lines(&mut self, text: &'a str, from: SnippetOrigin) {
         for line in lines(text, self.longest_line) {
             self.line(line, from);
         }
     }
 
     /// One line: whole, by sentences where a person or the model speaks, or the surroundings of its exact strings.
-    fn line(&mut self, line: &'a str, from: From) {
+    fn line(&mut self, line: &'a str, from: SnippetOrigin) {
         let longest = self.longest_line;
         let pieces = match from.kind {
             _ if line.len() <= longest => vec![line],
@@ -176,7 +176,7 @@ impl<'v, 'a> Gather<'v, 'a> {
         }
     }
 
-    fn push(&mut self, text: impl Into<Cow<'a, str>>, from: From) {
+    fn push(&mut self, text: impl Into<Cow<'a, str>>, from: SnippetOrigin) {
         self.snippets.extend(Snippet::new(self.view, text.into(), from));
     }
 }

@@ -15,7 +15,7 @@ mod value;
 use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, Tokens, View, strategy};
 
 use crate::extract::{BLOCK_OVERHEAD, Source, split};
-use crate::gather::Gather;
+use crate::gather::SnippetCollector;
 use crate::newest::Cuts;
 pub use crate::settings::Settings;
 
@@ -49,7 +49,7 @@ impl Strategy for StructuredExtraction {
         let cuts = self.cut_newest(view, goal, fixed, &values);
         let room = (goal.target + cuts.saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
-        let mut gathered = Gather::new(view, self.settings.longest_line);
+        let mut gathered = SnippetCollector::new(view, self.settings.longest_line);
         // Nearly all of the work; what is gathered of less is thrown away.
         split(view, &free, tail)
             .0

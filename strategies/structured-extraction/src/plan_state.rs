@@ -15,7 +15,7 @@ const TEXTS: &[&str] = &["content", "step", "title", "subject", "description", "
 pub(crate) fn tasks(view: &View<'_>, units: &Range<usize>) -> Option<Vec<String>> {
     let calls = view.facts().calls().iter().rev().filter(|call| call.kind == ToolKind::Plan);
     for call in calls {
-        let tasks = call.json().map(|json| listed(&json)).unwrap_or_default();
+        let tasks = call.json().map(|json| plan_items(&json)).unwrap_or_default();
         if !tasks.is_empty() {
             return Some(if units.contains(&(call.unit as usize)) { tasks } else { Vec::new() });
         }
@@ -24,7 +24,7 @@ pub(crate) fn tasks(view: &View<'_>, units: &Range<usize>) -> Option<Vec<String>
 }
 
 /// One line for each task. The state stands in the words of the call, which later calls use again.
-fn listed(arguments: &Value) -> Vec<String> {
+fn plan_items(arguments: &Value) -> Vec<String> {
     let list = LISTS.iter().find_map(|key| arguments.get(key)?.as_array());
     let line = |task: &Value| {
         let text = TEXTS.iter().find_map(|key| task.get(key)?.as_str()).or_else(|| task.as_str())?;

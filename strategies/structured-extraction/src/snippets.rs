@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 
 /// What the snippets of one text have in common.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct From {
+pub(crate) struct SnippetOrigin {
     pub kind: Kind,
     /// The message, as a position in the view.
     pub message: usize,
@@ -45,7 +45,7 @@ pub(crate) struct From {
 #[derive(Debug, Clone)]
 pub(crate) struct Snippet<'a> {
     pub text: Cow<'a, str>,
-    pub from: From,
+    pub from: SnippetOrigin,
     /// The exact strings in it.
     pub atoms: Vec<u32>,
     /// Its tokens.
@@ -61,7 +61,7 @@ pub(crate) struct Snippet<'a> {
 
 impl<'a> Snippet<'a> {
     /// The snippet of a text; `None` where it holds nothing that could be needed. Linear in the text.
-    pub(crate) fn new(view: &View<'a>, text: Cow<'a, str>, from: From) -> Option<Self> {
+    pub(crate) fn new(view: &View<'a>, text: Cow<'a, str>, from: SnippetOrigin) -> Option<Self> {
         if text.trim().len() < 3 {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::*;
 use epitome_strategy::{Edit, Language, Protection, SummaryText};
 use epitome_testkit::PlanCase;
-use epitome_testkit::plan_check::Planned;
+use epitome_testkit::plan_check::CheckedPlan;
 
 const DEMAND: &str = "You must never change the public interface of parse_line.";
 
@@ -26,7 +26,7 @@ fn case(fixture: &str, settings: &str) -> PlanCase {
 }
 
 /// The text of the plan's block.
-fn block(planned: &Planned) -> &str {
+fn block(planned: &CheckedPlan) -> &str {
     let ready = planned.plan.edits.iter().find_map(|edit| match edit {
         Edit::Summarize { summary: SummaryText::Ready(text), .. } => Some(text.as_str()),
         _ => None,
@@ -35,7 +35,7 @@ fn block(planned: &Planned) -> &str {
 }
 
 #[track_caller]
-fn check(planned: &Planned, holds: &[&str], lacks: &[&str]) {
+fn check(planned: &CheckedPlan, holds: &[&str], lacks: &[&str]) {
     let text = block(planned);
     holds.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in:\n{text}"));
     lacks.iter().for_each(|part| assert!(!text.contains(part), "`{part}` is in:\n{text}"));
@@ -80,7 +80,7 @@ fn the_budget_is_used() {
 type Block<'p> = (&'p [u32], &'p str);
 
 /// The blocks of a plan, and the units of each edit without one.
-fn runs(planned: &Planned) -> (Vec<Block<'_>>, Vec<&[u32]>) {
+fn runs(planned: &CheckedPlan) -> (Vec<Block<'_>>, Vec<&[u32]>) {
     let (mut blocks, mut others) = (Vec::new(), Vec::new());
     for edit in &planned.plan.edits {
         match edit {
@@ -115,7 +115,7 @@ fn each_run_of_neighbours_becomes_a_block_of_its_own_lines() {
 fn runs_that_are_too_short_stay() {
     let pinned =
         |settings: &str, target| case(&agent(20, 20), settings).target(target).protect(5, Protection::Pinned).run();
-    let check = |planned: &Planned, first: &[u32]| {
+    let check = |planned: &CheckedPlan, first: &[u32]| {
         assert_eq!(runs(planned).0.iter().map(|(units, _)| units[0]).collect::<Vec<_>>(), first, "{}", planned.text);
     };
     let planned = pinned("", 1500);

@@ -4,7 +4,7 @@
 //! (`docs/research/structured-extraction.md`); the figures hardly move when one of them is halved or doubled. What matters
 //! is the order of the factors: asked for before, lately, often.
 
-use epitome_strategy::{Atom, AtomKind, Place, View};
+use epitome_strategy::{Atom, AtomKind, AtomPlace, View};
 
 use crate::newest::Cuts;
 
@@ -27,7 +27,7 @@ fn kind_factor(kind: AtomKind) -> f32 {
 }
 
 /// What is left of a worth of 1 after a message's age. 0 messages are no age.
-pub(crate) fn faded(message: usize, messages: usize, half_life: f32) -> f32 {
+pub(crate) fn fade_factor(message: usize, messages: usize, half_life: f32) -> f32 {
     let age = messages.saturating_sub(message) as f32 / messages.max(1) as f32;
     0.5f32.powf(age / half_life)
 }
@@ -54,9 +54,9 @@ pub(crate) fn without_what_stays(view: &View<'_>, values: &mut [f32], cuts: &Cut
 fn value(atom: &Atom<'_>, messages: usize) -> f32 {
     let often = |times: u32| 1.0 + USES * (times.max(1) as f32).log2();
     let asked = atom.last_asked.map_or(0.0, |message| {
-        let times = atom.count(Place::Arguments) + atom.count(Place::Typed);
-        ASKED * faded(message as usize, messages, HALF_LIFE) * often(times)
+        let times = atom.count(AtomPlace::Arguments) + atom.count(AtomPlace::Typed);
+        ASKED * fade_factor(message as usize, messages, HALF_LIFE) * often(times)
     });
-    let seen = faded(atom.last_message as usize, messages, HALF_LIFE) * often(atom.messages);
+    let seen = fade_factor(atom.last_message as usize, messages, HALF_LIFE) * often(atom.messages);
     kind_factor(atom.kind) * (asked + seen)
 }

@@ -85,7 +85,7 @@ impl SupersededReads {
         let files = Paths::of(events);
         let positions: HashMap<BlockRef, usize> =
             facts.outputs().iter().enumerate().map(|(index, output)| (output.at, index)).collect();
-        let mut later: HashMap<u32, Later> = HashMap::new();
+        let mut later: HashMap<u32, LaterEvents> = HashMap::new();
         for (index, event) in events.iter().enumerate().rev().filter(|(_, event)| !event.failed) {
             let call = &facts.calls()[event.call as usize];
             let known = later.entry(files.file(index)).or_default();
@@ -122,14 +122,14 @@ fn is_pointer(text: &str) -> bool {
 
 /// What happened to a file after the place at which the walk stands.
 #[derive(Debug, Default)]
-struct Later {
+struct LaterEvents {
     written: bool,
     edited: bool,
     /// Parts that a later read shows; tokens of that read, and whether the file was changed between here and there.
     reads: Vec<(Span, u32, bool)>,
 }
 
-impl Later {
+impl LaterEvents {
     fn see_edit(&mut self) {
         self.edited = true;
         self.reads.iter_mut().for_each(|(_, _, changed)| *changed = true);

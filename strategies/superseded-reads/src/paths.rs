@@ -13,7 +13,7 @@ impl Paths {
     /// Two spellings are one file when they are equal after normalising, or when one is relative, the other absolute and
     /// ends in it, and no other absolute path of the session does. Linear in the events, but for files of one name.
     pub(crate) fn of(events: &[FileEvent]) -> Self {
-        let spellings: Vec<String> = events.iter().map(|event| normalized(&event.path)).collect();
+        let spellings: Vec<String> = events.iter().map(|event| normalize_path(&event.path)).collect();
         let mut absolute: HashMap<&str, Vec<&str>> = HashMap::new();
         for spelling in spellings.iter().filter(|spelling| is_absolute(spelling)) {
             let known = absolute.entry(name(spelling)).or_default();
@@ -58,7 +58,7 @@ fn name(path: &str) -> &str {
 }
 
 /// `./a//b/../c` as `a/c`, `C:\a` as `C:/a`.
-fn normalized(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -89,11 +89,11 @@ impl Strategy for TimeDecay {
 
 /// What is to happen to units of one age, and what it saves.
 struct Layer {
-    what: What,
+    what: LayerAction,
     saving: u64,
 }
 
-enum What {
+enum LayerAction {
     /// Parts of one unit's texts leave.
     Fades(u32, Fade),
     /// Units leave.
@@ -157,14 +157,14 @@ impl TimeDecay {
             if let Some(run) = leaving.next_if(|run| run.units.first() == Some(&(unit as u32))) {
                 unit = run.units.last().map_or(unit, |last| *last as usize) + 1;
                 let saving = u64::from(run.tokens - self.cost());
-                layers.push(Layer { what: What::Leave(run), saving });
+                layers.push(Layer { what: LayerAction::Leave(run), saving });
                 continue;
             }
             // What may not leave, or would not be worth a summary, is a stub at least.
             let fade = fades[unit].min(Fade::Heavy);
             let saving = fader.saving(unit, fade);
             if saving > 0 {
-                layers.push(Layer { what: What::Fades(unit as u32, fade), saving });
+                layers.push(Layer { what: LayerAction::Fades(unit as u32, fade), saving });
             }
             unit += 1;
         }
@@ -188,12 +188,12 @@ impl TimeDecay {
                 break;
             }
             match layer.what {
-                What::Fades(unit, fade) => {
+                LayerAction::Fades(unit, fade) => {
                     let age = ages[unit as usize] * haste;
                     edits.extend(fader.edits(unit as usize, fade, age, &focus));
                     saved += layer.saving;
                 }
-                What::Leave(run) => {
+                LayerAction::Leave(run) => {
                     let run = self.as_far_as_needed(fader.view, run, excess - saved);
                     saved += u64::from(run.tokens - self.cost());
                     leaving.push(run);

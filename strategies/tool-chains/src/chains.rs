@@ -32,7 +32,7 @@ struct Step<'v> {
 
 impl Chain<'_> {
     /// What the chain is about, for a person.
-    pub(crate) fn about(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.common {
             None => String::new(),
             Some(Key::Kind(kind)) => format!(" ({kind:?})").to_lowercase(),

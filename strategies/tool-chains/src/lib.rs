@@ -94,7 +94,7 @@ impl ToolChains {
             .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
             .collect();
         (first < last).then(|| Part {
-            name: format!("a chain of {} steps{}", steps.len(), chain.about()),
+            name: format!("a chain of {} steps{}", steps.len(), chain.describe()),
             units,
             cuts,
             is_whole: false,

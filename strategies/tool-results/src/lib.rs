@@ -196,8 +196,12 @@ impl<'p, 'v> Planner<'p, 'v> {
             }
             return;
         }
-        let detail =
-            format!("{} of {} tool rounds ago: {} tokens", named(output.tool), output.newer_tool_units, output.tokens);
+        let detail = format!(
+            "{} of {} tool rounds ago: {} tokens",
+            name_of_tool(output.tool),
+            output.newer_tool_units,
+            output.tokens
+        );
         self.excerpt(index, output, Vec::new(), output.tokens - self.mark, Reason::new("old-tool-result", detail));
     }
 
@@ -207,7 +211,7 @@ impl<'p, 'v> Planner<'p, 'v> {
         if saving == 0 || cut.is_whole {
             return;
         }
-        let detail = format!("{}: {} tokens cut to {budget}{}", named(output.tool), output.tokens, cut.note());
+        let detail = format!("{}: {} tokens cut to {budget}{}", name_of_tool(output.tool), output.tokens, cut.note());
         self.excerpt(index, output, cut.keep, saving, Reason::new(code, detail));
     }
 
@@ -237,7 +241,7 @@ impl<'p, 'v> Planner<'p, 'v> {
             }
             let saving = argument_saving(self.view, call.at, max_chars);
             if saving > 0 {
-                let detail = format!("strings of {} longer than {max_chars} characters", named(call.name));
+                let detail = format!("strings of {} longer than {max_chars} characters", name_of_tool(call.name));
                 self.saved += saving;
                 let reason = Reason::new("long-arguments", detail);
                 self.edits.push(Edit::Trim { message: call.at.message, block: call.at.block, max_chars, reason });
@@ -266,7 +270,7 @@ fn has_chars(text: &str, count: u32) -> bool {
     text.chars().nth((count as usize).saturating_sub(1)).is_some()
 }
 
-fn named(tool: &str) -> &str {
+fn name_of_tool(tool: &str) -> &str {
     if tool.is_empty() { "a tool" } else { tool }
 }
 

@@ -77,7 +77,7 @@ impl Strategy for TopicSegments {
             .iter()
             .enumerate()
             .map(|(index, segment)| Part {
-                name: format!("topic {} of {}{}", index + 1, segments.len(), segment.about(&passages)),
+                name: format!("topic {} of {}{}", index + 1, segments.len(), segment.describe(&passages)),
                 units: self.units(view, segment, &edits),
                 cuts: Vec::new(),
                 is_whole: !self.settings.split_last_topic,

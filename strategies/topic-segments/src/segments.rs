@@ -34,7 +34,7 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// Its most telling words, for a person.
-    pub(crate) fn about(&self, passages: &Passages<'_>) -> String {
+    pub(crate) fn describe(&self, passages: &Passages<'_>) -> String {
         let mut sum = terms::sum(passages.list[self.passages.clone()].iter().map(|passage| &passage.terms));
         sum.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let words: Vec<&str> =
@@ -97,7 +97,7 @@ fn scores(passages: &Passages<'_>, settings: &Settings) -> Vec<f32> {
         novelties[gap] = terms::novelty(&list[gap].opening_terms, &before);
     }
     let depths = depths(&cohesions);
-    let (mean, deviation) = spread(depths.get(1..).unwrap_or_default());
+    let (mean, deviation) = mean_and_deviation(depths.get(1..).unwrap_or_default());
     let score = |gap: usize| {
         let passage = &list[gap];
         if gap == 0 {
@@ -144,7 +144,7 @@ fn depths(cohesions: &[f32]) -> Vec<f32> {
 }
 
 /// Mean and standard deviation, the latter never so small that noise would stand out.
-fn spread(values: &[f32]) -> (f32, f32) {
+fn mean_and_deviation(values: &[f32]) -> (f32, f32) {
     let count = values.len().max(1) as f32;
     let mean = values.iter().sum::<f32>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count;

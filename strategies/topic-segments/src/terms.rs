@@ -94,19 +94,19 @@ pub(crate) fn sum<'v>(vectors: impl IntoIterator<Item = &'v Vector>) -> Vector {
 /// The cosine of two vectors; 0 where one is empty.
 pub(crate) fn cosine(left: &Vector, right: &Vector) -> f32 {
     let norm = |vector: &Vector| vector.iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
-    let product: f32 = shared(left, right).map(|(left, right)| left * right).sum();
+    let product: f32 = shared_terms(left, right).map(|(left, right)| left * right).sum();
     let norms = norm(left) * norm(right);
     if norms > 0.0 { product / norms } else { 0.0 }
 }
 
 /// The share of a vector's terms that `before` does not have.
 pub(crate) fn novelty(vector: &Vector, before: &Vector) -> f32 {
-    let known = shared(vector, before).count();
+    let known = shared_terms(vector, before).count();
     if vector.is_empty() { 0.0 } else { 1.0 - known as f32 / vector.len() as f32 }
 }
 
 /// The values of terms that both vectors have.
-fn shared(left: &Vector, right: &Vector) -> impl Iterator<Item = (f32, f32)> {
+fn shared_terms(left: &Vector, right: &Vector) -> impl Iterator<Item = (f32, f32)> {
     let mut right = right.iter().peekable();
     left.iter().filter_map(move |(term, value)| {
         while right.next_if(|(other, _)| other < term).is_some() {}

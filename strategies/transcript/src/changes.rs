@@ -12,7 +12,7 @@ const LEAST_BYTES: usize = 12;
 
 /// Of each line, whether it shows text of a file that a later change replaced, or tasks of a list of which the same tool
 /// was given a later one. Linear.
-pub(crate) fn replaced(source: &Source) -> Vec<bool> {
+pub(crate) fn replaced_lines(source: &Source) -> Vec<bool> {
     let mut is_replaced = vec![false; source.lines.len()];
     mark_earlier_tasks(source, &mut is_replaced);
     if source.lines.iter().any(|line| line.sign == Sign::Old) {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::changes::replaced;
+use crate::changes::replaced_lines;
 use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
 use crate::worth::Worth;
@@ -127,7 +127,7 @@ impl<'c> Choice<'c> {
             }
         }
         // What is no longer so misleads.
-        for (line, _) in replaced(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
+        for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
@@ -274,10 +274,10 @@ impl<'c> Choice<'c> {
         for at in start as usize..end as usize {
             let term = self.worth.terms[at];
             let of_term = self.worth.of_term[term as usize];
-            named += of_term * faded(self.shown[term as usize]);
+            named += of_term * fade_factor(self.shown[term as usize]);
             if is_output && self.worth.topic[at] > 0.0 {
                 let told = self.told.get(&key(passage, term)).copied().unwrap_or(0);
-                near += self.worth.topic[at] * faded(told);
+                near += self.worth.topic[at] * fade_factor(told);
             }
         }
         self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + TOPIC * near
@@ -309,7 +309,7 @@ fn key(passage: u32, term: u32) -> u64 {
 }
 
 /// What is left of a worth when it was told so many times before: half each time.
-fn faded(times: u8) -> f32 {
+fn fade_factor(times: u8) -> f32 {
     match times {
         0 => 1.0,
         1..=24 => 1.0 / (1_u32 << times) as f32,

@@ -87,12 +87,12 @@ impl Counts {
 
 /// The terms of what the model said and called, message by message.
 #[derive(Debug, Default)]
-pub(crate) struct Spoken {
+pub(crate) struct ModelTerms {
     messages: Vec<u32>,
     terms: Vec<Vec<u32>>,
 }
 
-impl Spoken {
+impl ModelTerms {
     /// Linear in what was said.
     pub(crate) fn new(source: &Source, worth: &Worth) -> Self {
         let mut spoken = Self::default();
@@ -112,7 +112,7 @@ impl Spoken {
     }
 
     /// The terms of the message that asked for an output, and of the next ones, each with its weight.
-    pub(crate) fn around(&self, asked: u32) -> impl Iterator<Item = (&[u32], f32)> {
+    pub(crate) fn terms_around(&self, asked: u32) -> impl Iterator<Item = (&[u32], f32)> {
         let at = self.messages.partition_point(|message| *message < asked);
         let own = self.messages.get(at).is_some_and(|message| *message == asked);
         let next = at + usize::from(own);

@@ -8,7 +8,7 @@ use epitome_strategy::{BlockRef, Goal, Tokens, View};
 
 use crate::choose::{Bounds, Choice};
 use crate::digest;
-use crate::layout::{Layout, Place};
+use crate::layout::{Layout, UnitFate};
 use crate::records::records;
 use crate::sections;
 use crate::source::{Kind, Passage, Source};
@@ -23,7 +23,7 @@ const ROUNDS: usize = 4;
 
 /// What is kept, in the forms that edits take.
 #[derive(Debug, Default)]
-pub(crate) struct Fitted {
+pub(crate) struct FittedEdits {
     /// Runs of units with the transcript that stands for each, and how many lines it has; no text where nothing is kept.
     pub(crate) runs: Vec<(Range<u32>, Option<String>, usize)>,
     /// Texts that are cut where they stand, with what stays of them.
@@ -35,14 +35,14 @@ pub(crate) struct Fitted {
 }
 
 /// Chooses what is kept so that it makes no more tokens than the layout leaves. Linear in the lines, a few times.
-pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layout, goal: &Goal) -> Fitted {
+pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layout, goal: &Goal) -> FittedEdits {
     let is_open = |passage: usize| {
         let passage = &source.passages[passage];
         match layout.place(passage.unit as usize) {
-            Place::Folds => true,
-            Place::Message => true,
-            Place::Newest => is_cut_in_newest(view, passage),
-            Place::Stays | Place::Summary => false,
+            UnitFate::Folds => true,
+            UnitFate::Message => true,
+            UnitFate::Newest => is_cut_in_newest(view, passage),
+            UnitFate::Stays | UnitFate::Summary => false,
         }
     };
     let stays = |passage: usize| !is_open(passage);
@@ -53,7 +53,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
     let mut room = layout.room;
-    let mut best: Option<Fitted> = None;
+    let mut best: Option<FittedEdits> = None;
     for _ in 0..ROUNDS {
         if view.is_cancelled() {
             break;
@@ -121,7 +121,7 @@ fn is_cut_in_newest(view: &View<'_>, passage: &Passage) -> bool {
 }
 
 fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
-    layout.place(passage.unit as usize) == Place::Newest && matches!(passage.kind, Kind::Said | Kind::Answer)
+    layout.place(passage.unit as usize) == UnitFate::Newest && matches!(passage.kind, Kind::Said | Kind::Answer)
 }
 
 /// The first line of a typed message that is cut, and of what the model said last, stays whatever the room: a mark in its
@@ -129,7 +129,7 @@ fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
 fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     let mut newest = u32::MAX;
     for passage in &source.passages {
-        let is_typed = passage.kind == Kind::Typed && layout.place(passage.unit as usize) == Place::Message;
+        let is_typed = passage.kind == Kind::Typed && layout.place(passage.unit as usize) == UnitFate::Message;
         if (is_typed || is_newest_words(layout, passage)) && newest != passage.unit {
             newest = passage.unit;
             choice.take(passage.lines.start);
@@ -177,7 +177,7 @@ fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Ch
 /// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
 fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     for (index, passage) in source.passages.iter().enumerate() {
-        if passage.kind != Kind::Typed || layout.place(passage.unit as usize) != Place::Message {
+        if passage.kind != Kind::Typed || layout.place(passage.unit as usize) != UnitFate::Message {
             continue;
         }
         let whole = layout.whole[index];
@@ -190,8 +190,8 @@ fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
 }
 
 /// Writes what is kept and counts it.
-fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &[bool]) -> Fitted {
-    let mut fitted = Fitted::default();
+fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &[bool]) -> FittedEdits {
+    let mut fitted = FittedEdits::default();
     let mut passages = source.passages.iter().enumerate().peekable();
     let mut is_first = true;
     let heading_tokens = heading_tokens(view);
@@ -268,15 +268,15 @@ fn with_whole_answers_apart(
 }
 
 /// Texts that are cut where they stand.
-fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[bool], fitted: &mut Fitted) {
+fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[bool], fitted: &mut FittedEdits) {
     let mut cut_units = HashSet::new();
     let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
     for (index, passage) in source.passages.iter().enumerate() {
         let Some(at) = passage.at else { continue };
         let is_cut = match layout.place(passage.unit as usize) {
-            Place::Message => passage.kind != Kind::Call,
-            Place::Newest => is_cut_in_newest(view, passage),
-            Place::Folds | Place::Stays | Place::Summary => continue,
+            UnitFate::Message => passage.kind != Kind::Call,
+            UnitFate::Newest => is_cut_in_newest(view, passage),
+            UnitFate::Folds | UnitFate::Stays | UnitFate::Summary => continue,
         };
         if cut_units.insert(passage.unit) {
             fitted.tokens += view.unit_tokens(passage.unit as usize);
@@ -324,7 +324,7 @@ fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[boo
         let after = (u64::from(*chars) * u64::from(own) / bytes as u64) as Tokens + view.mark_tokens() + 40;
         fitted.tokens = fitted.tokens.saturating_sub(own.saturating_sub(after));
     }
-    for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == Place::Summary) {
+    for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == UnitFate::Summary) {
         sections::shorten(view, unit, layout.summary_room, &mut fitted.excerpts, &mut fitted.tokens);
     }
 }

@@ -20,7 +20,7 @@ const LITTLE_BESIDE: Tokens = 40;
 const MARK_TOKENS: Tokens = 3;
 
 /// A typed message.
-struct Typed {
+struct TypedMessage {
     unit: usize,
     tokens: Tokens,
     /// Tokens of what is demanded in it, as lines of a transcript.
@@ -30,7 +30,7 @@ struct Typed {
 
 /// What becomes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum UnitFate {
     /// It stays as it is.
     Stays,
     /// It is the newest step, and too large: its outputs are cut where they stand.
@@ -46,7 +46,7 @@ pub(crate) enum Place {
 /// What becomes of a view.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    places: Vec<Place>,
+    places: Vec<UnitFate>,
     /// Calls of the newest step whose arguments are cut, with the characters that their strings keep.
     pub(crate) trims: Vec<(BlockRef, u32)>,
     /// Tokens that are left for lines.
@@ -74,11 +74,11 @@ impl Layout {
         let mut protected: Tokens = 0;
         for (index, unit) in units.iter().enumerate() {
             let place = match view.protection(index) {
-                Protection::Free if unit.kind == UnitKind::Summary && !is_transcript(view, index) => Place::Summary,
-                Protection::Free => Place::Folds,
-                _ => Place::Stays,
+                Protection::Free if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitFate::Summary,
+                Protection::Free => UnitFate::Folds,
+                _ => UnitFate::Stays,
             };
-            if place == Place::Stays && view.protection(index) != Protection::NewestStep {
+            if place == UnitFate::Stays && view.protection(index) != Protection::NewestStep {
                 protected += view.unit_tokens(index);
             }
             layout.places.push(place);
@@ -96,7 +96,7 @@ impl Layout {
 
     /// Tokens of the units that stay as they are.
     fn staying(&self, view: &View<'_>) -> Tokens {
-        let stays = (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Stays);
+        let stays = (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Stays);
         stays.map(|unit| kept_tokens(view, unit)).sum()
     }
 
@@ -106,20 +106,21 @@ impl Layout {
             return 0;
         }
         let lines = self.max_lines.saturating_mul(self.runs().len() as Tokens);
-        let cut = |passage: &&Passage| matches!(self.places[passage.unit as usize], Place::Message | Place::Newest);
+        let cut =
+            |passage: &&Passage| matches!(self.places[passage.unit as usize], UnitFate::Message | UnitFate::Newest);
         let cut = source.passages.iter().filter(cut).flat_map(|passage| passage.lines.clone());
         let cut: Tokens = cut.map(|line| worth.tokens[line as usize]).sum();
-        let summaries = self.places.iter().filter(|place| **place == Place::Summary).count() as Tokens;
+        let summaries = self.places.iter().filter(|place| **place == UnitFate::Summary).count() as Tokens;
         let taken = [self.staying(view), lines, cut, summaries.saturating_mul(self.summary_room)];
         goal.target.saturating_sub(taken.into_iter().fold(0, Tokens::saturating_add))
     }
 
-    pub(crate) fn place(&self, unit: usize) -> Place {
+    pub(crate) fn place(&self, unit: usize) -> UnitFate {
         self.places[unit]
     }
 
     pub(crate) fn has_something_to_give(&self) -> bool {
-        self.places.iter().any(|place| *place != Place::Stays) || !self.trims.is_empty()
+        self.places.iter().any(|place| *place != UnitFate::Stays) || !self.trims.is_empty()
     }
 
     /// The runs of neighbouring units that become lines.
@@ -128,8 +129,8 @@ impl Layout {
         for (unit, place) in self.places.iter().enumerate() {
             let unit = unit as u32;
             match runs.last_mut() {
-                Some(run) if *place == Place::Folds && run.end == unit => run.end += 1,
-                _ if *place == Place::Folds => runs.push(unit..unit + 1),
+                Some(run) if *place == UnitFate::Folds && run.end == unit => run.end += 1,
+                _ if *place == UnitFate::Folds => runs.push(unit..unit + 1),
                 _ => {}
             }
         }
@@ -144,7 +145,7 @@ impl Layout {
         let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
         let mut aside: Tokens = messages.iter().map(|message| message.demands).sum();
         let mut used = 0;
-        for Typed { unit, tokens, demands, passages } in messages {
+        for TypedMessage { unit, tokens, demands, passages } in messages {
             let is_short = tokens <= short;
             let least = tokens.min(short);
             aside = aside.saturating_sub(demands);
@@ -156,7 +157,7 @@ impl Layout {
             let beside = view.unit_tokens(unit).saturating_sub(tokens);
             // A little beside the words costs less than the marks for it would.
             let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.places[unit] = if is_whole { Place::Stays } else { Place::Message };
+            self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
             if is_short {
                 passages.iter().for_each(|passage| self.whole[*passage] = true);
             }
@@ -164,23 +165,23 @@ impl Layout {
     }
 
     /// The typed messages that may become lines, the newest first, each said for the last time.
-    fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<Typed> {
+    fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<TypedMessage> {
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
         let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
         for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| typed(passage)) {
             of_unit.entry(passage.unit).or_default().push(index);
         }
         let mut seen = HashSet::new();
-        let mut messages: Vec<Typed> = Vec::new();
+        let mut messages: Vec<TypedMessage> = Vec::new();
         for unit in (0..view.units().len()).rev().filter(|unit| view.units()[*unit].kind == UnitKind::User) {
             let Some(passages) = of_unit.remove(&(unit as u32)) else { continue };
             let lines = || passages.iter().flat_map(|passage| source.passages[*passage].lines.clone());
             let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
-            if seen.insert(said) && self.places[unit] == Place::Folds {
+            if seen.insert(said) && self.places[unit] == UnitFate::Folds {
                 let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
                 let demands = lines().filter(|line| source.lines[*line as usize].demand > 0.0);
                 let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
-                messages.push(Typed { unit, tokens, demands, passages });
+                messages.push(TypedMessage { unit, tokens, demands, passages });
             }
         }
         messages
@@ -209,16 +210,16 @@ impl Layout {
                 tokens = tokens.saturating_sub(own - own.min(share / 4));
             }
         }
-        self.places[newest] = Place::Newest;
+        self.places[newest] = UnitFate::Newest;
     }
 
     /// Summaries of others stay whole while they fit into `share` together.
     fn keep_summaries(&mut self, view: &View<'_>, share: Tokens) {
         let summaries: Vec<usize> =
-            (0..self.places.len()).filter(|unit| self.places[*unit] == Place::Summary).collect();
+            (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Summary).collect();
         let tokens: Tokens = summaries.iter().map(|unit| view.unit_tokens(*unit)).sum();
         if tokens <= share {
-            summaries.iter().for_each(|unit| self.places[*unit] = Place::Stays);
+            summaries.iter().for_each(|unit| self.places[*unit] = UnitFate::Stays);
         }
         self.summary_room = share / summaries.len().max(1) as Tokens;
     }
@@ -226,7 +227,7 @@ impl Layout {
     /// The newest units stay as they are while they fit into `share` together.
     fn keep_tail(&mut self, view: &View<'_>, mut share: Tokens) {
         for unit in (0..self.places.len()).rev().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
-            if self.places[unit] != Place::Folds {
+            if self.places[unit] != UnitFate::Folds {
                 continue;
             }
             let Some(left) = share.checked_sub(kept_tokens(view, unit)) else {
@@ -234,7 +235,7 @@ impl Layout {
                 if self.max_lines > 0 { continue } else { break }
             };
             share = left;
-            self.places[unit] = Place::Stays;
+            self.places[unit] = UnitFate::Stays;
         }
     }
 }

@@ -19,8 +19,8 @@ use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryText, View, settings, strategy, text,
 };
 
-use crate::fit::Fitted;
-use crate::layout::{Layout, Place};
+use crate::fit::FittedEdits;
+use crate::layout::{Layout, UnitFate};
 use crate::source::Source;
 use crate::worth::Worth;
 
@@ -79,7 +79,7 @@ impl Strategy for Transcript {
 }
 
 /// The edits, oldest first: where the goal is met before the last of them, what is newest stays as it was.
-fn edits(view: &View<'_>, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
+fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (units, text, lines) in fitted.runs {
         let tokens: u32 = units.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
@@ -98,8 +98,10 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: Fitted) -> Vec<Edit> {
     for (at, keep) in fitted.excerpts {
         let unit = view.unit_of(at.message as usize);
         let reason = match layout.place(unit) {
-            Place::Newest => Reason::new("newest-output", "the newest step would take more than its share of the room"),
-            Place::Summary => Reason::new("earlier-summary", "shortened section by section, under its own headings"),
+            UnitFate::Newest => {
+                Reason::new("newest-output", "the newest step would take more than its share of the room")
+            }
+            UnitFate::Summary => Reason::new("earlier-summary", "shortened section by section, under its own headings"),
             _ => Reason::new("long-message", "demands and the lines worth most stay"),
         };
         edits.push((unit as u32, Edit::Excerpt { message: at.message, block: at.block, keep, reason }));

@@ -6,7 +6,7 @@ use epitome_strategy::cut::{Section, sections};
 use epitome_strategy::{BlockRef, Content, Tokens, View, text};
 
 /// A section with what is left of it: its heading and the lines below it.
-struct Shrinking {
+struct ShrinkingSection {
     lines: Vec<Range<usize>>,
     shrinks_last: bool,
     /// Lines that stay, from the first on.
@@ -74,14 +74,14 @@ fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Token
     keep
 }
 
-fn shrinking(summary: &str) -> Vec<Shrinking> {
+fn shrinking(summary: &str) -> Vec<ShrinkingSection> {
     let lines = |range: Range<usize>| {
         let shift = move |line: Range<usize>| line.start + range.start..line.end + range.start;
         text::lines(&summary[range.clone()]).map(shift).collect::<Vec<_>>()
     };
     let of = |section: Section| {
         let lines = lines(section.range);
-        Shrinking { kept: lines.len(), lines, shrinks_last: section.shrinks_last }
+        ShrinkingSection { kept: lines.len(), lines, shrinks_last: section.shrinks_last }
     };
     sections(summary).into_iter().map(of).collect()
 }

@@ -119,7 +119,7 @@ pub(crate) struct Source {
 
 /// Where something that is read stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct SourcePosition {
     unit: u32,
     at: Option<BlockRef>,
 }
@@ -133,12 +133,14 @@ impl Source {
             if view.is_cancelled() {
                 break;
             }
-            let place = Place { unit: index as u32, at: None };
+            let place = SourcePosition { unit: index as u32, at: None };
             source.is_newest = view.protection(index) == Protection::NewestStep;
             source.waiting.clear();
             match behind.get(&index) {
-                Some(Behind::Messages(messages)) => messages.iter().for_each(|it| source.read_message(it, place, None)),
-                Some(Behind::Text(text)) => source.read_records(digest::read(text), place),
+                Some(TranscribedContent::Messages(messages)) => {
+                    messages.iter().for_each(|it| source.read_message(it, place, None))
+                }
+                Some(TranscribedContent::Text(text)) => source.read_records(digest::read(text), place),
                 None if matches!(unit.kind, UnitKind::System | UnitKind::Summary) => {}
                 None => {
                     for position in unit.entries.clone() {
@@ -168,12 +170,13 @@ impl Source {
     }
 
     /// Reads a message; `position` is its place in the view, where it stands there.
-    fn read_message(&mut self, message: &Message, place: Place, position: Option<u32>) {
+    fn read_message(&mut self, message: &Message, place: SourcePosition, position: Option<u32>) {
         if message.is_system_prompt() {
             return;
         }
         for (index, block) in message.blocks.iter().enumerate() {
-            let place = Place { at: position.map(|message| BlockRef { message, block: index as u32 }), ..place };
+            let place =
+                SourcePosition { at: position.map(|message| BlockRef { message, block: index as u32 }), ..place };
             match &block.content {
                 Content::Text { text } => self.read_text(message, index, text, place),
                 Content::ToolCall(call) => {
@@ -191,7 +194,7 @@ impl Source {
         self.messages += 1;
     }
 
-    fn read_text(&mut self, message: &Message, block: usize, text: &Arc<str>, place: Place) {
+    fn read_text(&mut self, message: &Message, block: usize, text: &Arc<str>, place: SourcePosition) {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
             (_, Origin::ToolOutput) => self.read_output(text, self.text_call, place),
@@ -208,7 +211,7 @@ impl Source {
     }
 
     /// What the model says, and its calls in plain text.
-    fn read_model(&mut self, message: &Message, block: usize, text: &Arc<str>, place: Place) {
+    fn read_model(&mut self, message: &Message, block: usize, text: &Arc<str>, place: SourcePosition) {
         let calls = message.text_calls.iter().filter(|call| call.block as usize == block);
         let calls: Vec<_> = calls.filter(|call| text.get(call.start as usize..call.end as usize).is_some()).collect();
         let is_answer = message.text_calls.is_empty() && message.calls().next().is_none();
@@ -223,7 +226,7 @@ impl Source {
         self.add(kind, text, at..text.len(), None, place);
     }
 
-    fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: Place) -> u32 {
+    fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: SourcePosition) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
         let told = arguments::tell(json.as_ref(), arguments, &mut self.folder);
         let head: Arc<str> = if told.head.is_empty() {
@@ -241,7 +244,7 @@ impl Source {
         action
     }
 
-    fn add_action(&mut self, name: &Arc<str>, head: Arc<str>, place: Place) -> u32 {
+    fn add_action(&mut self, name: &Arc<str>, head: Arc<str>, place: SourcePosition) -> u32 {
         let action = self.actions.len() as u32;
         let line = self.lines.len() as u32;
         self.actions.push(Action {
@@ -275,7 +278,7 @@ impl Source {
         action
     }
 
-    fn read_output(&mut self, text: &Arc<str>, action: Option<u32>, place: Place) {
+    fn read_output(&mut self, text: &Arc<str>, action: Option<u32>, place: SourcePosition) {
         let tool = action.map_or("", |action| &self.actions[action as usize].name).to_owned();
         let told: Vec<Range<usize>> = speech::spoken_through_tool(&tool, text).into_iter().collect();
         self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
@@ -289,7 +292,7 @@ impl Source {
         kind: Kind,
         rest: Kind,
         action: Option<u32>,
-        place: Place,
+        place: SourcePosition,
     ) {
         let mut at = 0;
         for range in inner {
@@ -300,7 +303,7 @@ impl Source {
         self.add(rest, text, at..text.len(), action, place);
     }
 
-    fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: Place) {
+    fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: SourcePosition) {
         self.add_signed(kind, text, range, action, Sign::Plain, place);
     }
 
@@ -311,7 +314,7 @@ impl Source {
         range: Range<usize>,
         action: Option<u32>,
         sign: Sign,
-        place: Place,
+        place: SourcePosition,
     ) {
         let Some(part) = text.get(range.clone()) else { return };
         let passage = self.passages.len() as u32;
@@ -338,7 +341,7 @@ impl Source {
         }
         let lines = first..self.lines.len() as u32;
         if !lines.is_empty() {
-            let Place { unit, at } = place;
+            let SourcePosition { unit, at } = place;
             let message = self.messages;
             self.passages.push(Passage { kind, unit, message, at, lines, action, gap_behind: false });
         }
@@ -346,7 +349,7 @@ impl Source {
 
     /// Reads what is left of an earlier transcript. What the model says and the calls behind it are one message; what it
     /// says without a call behind it is an answer.
-    fn read_records(&mut self, records: Vec<Record>, place: Place) {
+    fn read_records(&mut self, records: Vec<Record>, place: SourcePosition) {
         let mut records = records.into_iter().peekable();
         while let Some(record) = records.next() {
             let calls_next = matches!(records.peek(), Some(Record::Call { .. }));
@@ -381,7 +384,7 @@ impl Source {
         self.messages += 1;
     }
 
-    fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: Place) {
+    fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {
         let mut text = String::new();
         let mut gaps = Vec::new();
         for (row, gap) in rows.iter() {
@@ -409,7 +412,7 @@ impl Source {
 }
 
 /// What stands behind a transcript.
-enum Behind {
+enum TranscribedContent {
     /// What was said.
     Messages(Vec<Arc<Message>>),
     /// Only its own text.
@@ -417,7 +420,7 @@ enum Behind {
 }
 
 /// The units that are transcripts, with what stands behind each.
-fn behind_transcripts(view: &View<'_>) -> HashMap<usize, Behind> {
+fn behind_transcripts(view: &View<'_>) -> HashMap<usize, TranscribedContent> {
     let mut behind = HashMap::new();
     let mut left = MOST_BYTES;
     for (index, unit) in view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Summary) {
@@ -426,7 +429,8 @@ fn behind_transcripts(view: &View<'_>) -> HashMap<usize, Behind> {
         let bytes: usize = messages.iter().map(|message| bytes_of(message)).sum();
         let known = !messages.is_empty() && bytes <= left;
         left = left.saturating_sub(bytes);
-        behind.insert(index, if known { Behind::Messages(messages) } else { Behind::Text(text) });
+        behind
+            .insert(index, if known { TranscribedContent::Messages(messages) } else { TranscribedContent::Text(text) });
     }
     behind
 }

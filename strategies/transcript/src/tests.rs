@@ -2,7 +2,7 @@
 
 use epitome_strategy::Protection;
 use epitome_testkit::PlanCase;
-use epitome_testkit::plan_check::Planned;
+use epitome_testkit::plan_check::CheckedPlan;
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn case(fixture: &str, settings: &str) -> PlanCase {
 }
 
 /// The transcripts of a plan, in order.
-fn transcripts(planned: &Planned) -> Vec<&str> {
+fn transcripts(planned: &CheckedPlan) -> Vec<&str> {
     let ready = planned.plan.edits.iter().filter_map(|edit| match edit {
         Edit::Summarize { summary: SummaryText::Ready(text), .. } => Some(text.as_str()),
         _ => None,
@@ -37,7 +37,7 @@ fn transcripts(planned: &Planned) -> Vec<&str> {
 }
 
 #[track_caller]
-fn check(planned: &Planned, holds: &[&str], lacks: &[&str]) {
+fn check(planned: &CheckedPlan, holds: &[&str], lacks: &[&str]) {
     let text = transcripts(planned).join("\n~~~\n");
     holds.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in:\n{text}\n{}", planned.text));
     lacks.iter().for_each(|part| assert!(!text.contains(part), "`{part}` is in:\n{text}"));
@@ -119,7 +119,7 @@ fn the_newest_step_is_cut_where_it_stands() {
 #[test]
 fn what_the_model_said_last_is_cut_last() {
     // The texts that are cut, by their message, with what stays of them.
-    let excerpts = |planned: &Planned| -> Vec<(u32, Vec<std::ops::Range<u32>>)> {
+    let excerpts = |planned: &CheckedPlan| -> Vec<(u32, Vec<std::ops::Range<u32>>)> {
         let excerpt = |edit: &Edit| match edit {
             Edit::Excerpt { message, keep, .. } => Some((*message, keep.clone())),
             _ => None,

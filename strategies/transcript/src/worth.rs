@@ -10,7 +10,7 @@ use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
-use crate::counts::{Counts, Spoken};
+use crate::counts::{Counts, ModelTerms};
 use crate::source::{Kind, Line, Passage, Source};
 use crate::terms::{KeyMap, Terms, hash};
 
@@ -239,11 +239,11 @@ impl Worth {
 
     /// Tells for each term of what a tool printed how near it is to what the model said around it, and what people typed.
     fn relate(&mut self, source: &Source, counts: &Counts) {
-        let spoken = Spoken::new(source, self);
+        let spoken = ModelTerms::new(source, self);
         let mut near: Vec<(u32, f32)> = vec![(u32::MAX, 0.0); self.of_term.len()];
         for (number, passage) in (0..).zip(&source.passages).filter(|(_, passage)| passage.kind == Kind::Output) {
             let asked = passage.action.map_or(passage.message, |action| source.actions[action as usize].message);
-            for (message, weight) in spoken.around(asked) {
+            for (message, weight) in spoken.terms_around(asked) {
                 for term in message {
                     let slot = &mut near[*term as usize];
                     *slot = if slot.0 == number { (number, slot.1.max(weight)) } else { (number, weight) };

@@ -6,7 +6,7 @@ use epitome_strategy::View;
 
 /// For each unit of the view, its share of the question's exact strings: 1 for a unit that holds all of them that any
 /// message in front of the position `end` holds. Rare strings weigh more than those that stand everywhere. Linear.
-pub(crate) fn held(view: &View<'_>, question: &str, end: usize) -> Vec<f32> {
+pub(crate) fn identifier_scores(view: &View<'_>, question: &str, end: usize) -> Vec<f32> {
     let mut held = vec![0f32; view.units().len()];
     let words = words(question);
     let atoms = view.facts().atoms();

@@ -93,7 +93,7 @@ impl Strategy for VectorRetrieval {
             )));
         }
         let first_new = view.units().get(window).map_or(view.len(), |unit| unit.entries.start);
-        let held = identifiers::held(view, question, first_new);
+        let held = identifiers::identifier_scores(view, question, first_new);
         let weight = self.settings.identifier_weight as f32;
         let candidate = |unit: &usize| Candidate {
             unit: *unit,
@@ -126,7 +126,7 @@ enum Cause {
 
 /// A unit that may leave.
 #[derive(Debug, Clone, Copy)]
-struct Leaving {
+struct RemovalCandidate {
     unit: usize,
     cause: Cause,
     nearness: f32,
@@ -134,7 +134,13 @@ struct Leaving {
 
 impl VectorRetrieval {
     /// What may leave, in the order in which it does.
-    fn queue(&self, view: &View<'_>, vectors: &Vectors, mut candidates: Vec<Candidate>, window: usize) -> Vec<Leaving> {
+    fn queue(
+        &self,
+        view: &View<'_>,
+        vectors: &Vectors,
+        mut candidates: Vec<Candidate>,
+        window: usize,
+    ) -> Vec<RemovalCandidate> {
         let near =
             nearness::nearest(&candidates, &vectors.units, self.settings.keep_nearest as usize, self.settings.lambda);
         // In the order of choice, each with what it brings: the last chosen leaves first, and what it brought before it.
@@ -151,27 +157,27 @@ impl VectorRetrieval {
                 }
             }
         }
-        let leaving = |cause| move |it: &Candidate| Leaving { unit: it.unit, cause, nearness: it.nearness };
+        let leaving = |cause| move |it: &Candidate| RemovalCandidate { unit: it.unit, cause, nearness: it.nearness };
         let free = |unit: &usize| view.protection(*unit).may_leave();
         let is_summary = |unit: &usize| view.units()[*unit].kind == UnitKind::Summary;
-        let mut queue: Vec<Leaving> = Vec::with_capacity(view.units().len());
+        let mut queue: Vec<RemovalCandidate> = Vec::with_capacity(view.units().len());
         if self.settings.summarize {
             let earlier = (0..window).filter(free).filter(is_summary);
-            queue.extend(earlier.map(|unit| Leaving { unit, cause: Cause::Earlier, nearness: 0.0 }));
+            queue.extend(earlier.map(|unit| RemovalCandidate { unit, cause: Cause::Earlier, nearness: 0.0 }));
         }
         candidates.sort_by(|left, right| left.nearness.total_cmp(&right.nearness).then(left.unit.cmp(&right.unit)));
         queue.extend(candidates.iter().filter(|candidate| !kept[candidate.unit]).map(leaving(Cause::Far)));
         queue.extend(stays.iter().rev().map(leaving(Cause::Near)));
         let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
-        queue.extend(newest.map(|unit| Leaving { unit, cause: Cause::Window, nearness: 0.0 }));
+        queue.extend(newest.map(|unit| RemovalCandidate { unit, cause: Cause::Window, nearness: 0.0 }));
         queue
     }
 
     /// Puts messages with demands at the end of the queue, what surely binds last, as many as their share holds.
-    fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<Leaving>) {
+    fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<RemovalCandidate>) {
         let mut room = (f64::from(goal.target) * self.settings.demand_share) as Tokens;
-        let binds = |leaving: &Leaving| Some((binding(view, leaving.unit)?, *leaving));
-        let mut demands: Vec<(f32, Leaving)> = queue.iter().filter_map(binds).collect();
+        let binds = |leaving: &RemovalCandidate| Some((binding(view, leaving.unit)?, *leaving));
+        let mut demands: Vec<(f32, RemovalCandidate)> = queue.iter().filter_map(binds).collect();
         // Among equals the newest first.
         demands.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.unit.cmp(&one.1.unit)));
         demands.retain(|(_, leaving)| match room.checked_sub(view.unit_tokens(leaving.unit)) {
@@ -183,7 +189,7 @@ impl VectorRetrieval {
         });
         let kept: HashSet<usize> = demands.iter().map(|(_, leaving)| leaving.unit).collect();
         queue.retain(|leaving| !kept.contains(&leaving.unit));
-        queue.extend(demands.iter().rev().map(|(_, leaving)| Leaving {
+        queue.extend(demands.iter().rev().map(|(_, leaving)| RemovalCandidate {
             cause: Cause::Demand,
             nearness: 0.0,
             ..*leaving
@@ -191,7 +197,7 @@ impl VectorRetrieval {
     }
 
     /// As many of the queue as the goal needs, and what takes their place.
-    fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<Leaving>) -> Plan {
+    fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
         let (needed, least) = match self.settings.summarize {
             true => {
@@ -206,7 +212,7 @@ impl VectorRetrieval {
             _ if view.unit_tokens(leaving.unit) > goal.target => 1,
             _ => 2,
         });
-        let mut gone: Vec<Leaving> = Vec::new();
+        let mut gone: Vec<RemovalCandidate> = Vec::new();
         let mut tokens: Tokens = 0;
         for leaving in queue {
             // What is near or new leaves for the goal alone, not for a longer summary.
@@ -236,7 +242,7 @@ impl VectorRetrieval {
         gone.sort_by_key(|leaving| leaving.unit);
         let units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
         let reason = |units: &[u32]| {
-            let of_run: Vec<Leaving> =
+            let of_run: Vec<RemovalCandidate> =
                 gone.iter().filter(|leaving| units.binary_search(&(leaving.unit as u32)).is_ok()).copied().collect();
             let (detail, score) = reason(view, &of_run, code);
             Reason::new(code, format!("{detail}; {old_stay} old messages stay")).with_score(score)
@@ -264,8 +270,8 @@ fn binding(view: &View<'_>, unit: usize) -> Option<f32> {
 }
 
 /// One drop for each cause, in the order of the queue.
-fn drops(view: &View<'_>, gone: &[Leaving]) -> Vec<Edit> {
-    let drop = |leaving: &[Leaving]| {
+fn drops(view: &View<'_>, gone: &[RemovalCandidate]) -> Vec<Edit> {
+    let drop = |leaving: &[RemovalCandidate]| {
         let code = match leaving[0].cause {
             Cause::Far | Cause::Earlier => "far-from-question",
             Cause::Near => "no-room-for-near",
@@ -280,7 +286,7 @@ fn drops(view: &View<'_>, gone: &[Leaving]) -> Vec<Edit> {
 }
 
 /// The figures of a reason, and the highest nearness among what leaves.
-fn reason(view: &View<'_>, gone: &[Leaving], code: &str) -> (String, f32) {
+fn reason(view: &View<'_>, gone: &[RemovalCandidate], code: &str) -> (String, f32) {
     let messages: usize = gone.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
     let tokens: Tokens = gone.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
     let nearest = gone.iter().map(|leaving| leaving.nearness).fold(0.0, f32::max);

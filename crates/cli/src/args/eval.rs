@@ -27,8 +27,8 @@ pub(crate) struct EvalArgs {
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
     /// What is measured against what: the future of cut sessions, folders of probes, the summaries that agents recorded,
     /// or the evidence that questions about chats need
-    #[arg(long, value_enum, default_value_t = WhatArg::Future)]
-    pub(crate) what: WhatArg,
+    #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
+    pub(crate) what: SubjectArg,
     /// Questions of each chat that are asked with the question as focus
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) questions: usize,
@@ -58,7 +58,7 @@ pub(crate) struct EvalArgs {
     pub(crate) compare: Option<String>,
     /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
     #[arg(long, value_enum)]
-    pub(crate) by: Option<ByArg>,
+    pub(crate) by: Option<GroupingArg>,
     /// Where sessions are cut: shares of their tokens
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
     pub(crate) cut: Vec<f64>,
@@ -133,7 +133,7 @@ pub(crate) struct EvalArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ByArg {
+pub(crate) enum GroupingArg {
     /// The kind of task, by the labels
     Kind,
     /// The recording's format
@@ -143,7 +143,7 @@ pub(crate) enum ByArg {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WhatArg {
+pub(crate) enum SubjectArg {
     /// Sessions are cut; what the agent did next shows what it needed
     #[value(alias = "cases")]
     Future,

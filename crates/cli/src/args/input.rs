@@ -26,19 +26,19 @@ pub(crate) struct InputArgs {
     pub(crate) view: ViewArg,
     /// What is not asked of the person.
     #[arg(skip)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputOptions,
 }
 
 /// How a command reads its file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading {
+pub(crate) struct InputOptions {
     /// The command's option that names the format.
     pub(crate) format_option: &'static str,
     /// Whether what a helper of an agent did is a session.
     pub(crate) side_chains: bool,
 }
 
-impl Default for Reading {
+impl Default for InputOptions {
     /// As nearly all commands do.
     fn default() -> Self {
         Self { format_option: "--from", side_chains: false }
@@ -55,7 +55,7 @@ pub(crate) enum ViewArg {
 
 /// Which recorded session to look back at.
 #[derive(Debug, Args)]
-pub(crate) struct KeptArgs {
+pub(crate) struct RecordedSessionArgs {
     /// The session's file: one that epitome keeps a session in, or one of an agent that records its compactions (Claude Code,
     /// Codex, Pi); `-` is standard input
     pub(crate) file: PathBuf,
@@ -67,10 +67,10 @@ pub(crate) struct KeptArgs {
     pub(crate) session: Option<String>,
     /// What is not asked of the person.
     #[arg(skip)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputOptions,
 }
 
-impl KeptArgs {
+impl RecordedSessionArgs {
     /// The same for a file that is read as an agent's.
     pub(crate) fn input(&self) -> InputArgs {
         InputArgs {

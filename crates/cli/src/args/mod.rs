@@ -17,8 +17,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
-pub(crate) use eval::{ByArg, EvalArgs, ReplayArgs, TuneArgs, WhatArg};
-pub(crate) use input::{InputArgs, KeptArgs, Reading, ViewArg};
+pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
+pub(crate) use input::{InputArgs, InputOptions, RecordedSessionArgs, ViewArg};
 pub(crate) use mcp::McpArgs;
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::{LimitArgs, ServeArgs};

@@ -6,7 +6,7 @@ use clap::Args;
 use epitome::formats::Format;
 
 use super::config::ConfigArgs;
-use super::input::{InputArgs, KeptArgs, format_parser};
+use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
 use super::values::tokens;
 
@@ -59,7 +59,7 @@ pub(crate) struct ConvertArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     #[command(flatten)]
-    pub(crate) kept: KeptArgs,
+    pub(crate) kept: RecordedSessionArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -71,7 +71,7 @@ pub(crate) struct HistoryArgs {
 }))]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
-    pub(crate) kept: KeptArgs,
+    pub(crate) kept: RecordedSessionArgs,
     /// The compaction to take back, by its number in the history [default: the newest in force]
     #[arg(long, value_name = "N", conflicts_with = "handle")]
     pub(crate) epoch: Option<u32>,

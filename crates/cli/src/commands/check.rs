@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::counter::{counter_of, tool_tokens};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
@@ -19,7 +19,7 @@ use crate::{configuration, input, terminal};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Checked<'a> {
+struct CheckOutput<'a> {
     session: &'a str,
     #[serde(flatten)]
     check: Check,
@@ -32,7 +32,7 @@ struct Checked<'a> {
     is_by_tokens: bool,
 }
 
-pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
     let mut set = |option: &str, key: &str, value: Value| {
@@ -53,10 +53,10 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     };
     let check = |index: &usize| {
         let loaded = &loaded.sessions[*index];
-        let session = input::viewed(&loaded.session, args.input.view);
+        let session = input::select_view(&loaded.session, args.input.view);
         checked(&loaded.name, &session, &runtime)
     };
-    let all: Vec<Checked<'_>> = chosen.iter().map(check).collect();
+    let all: Vec<CheckOutput<'_>> = chosen.iter().map(check).collect();
     if args.json {
         let mut text = if args.all { serde_json::to_string_pretty(&all)? } else { one_json(&all)? };
         text.push('\n');
@@ -68,11 +68,11 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn one_json(all: &[Checked<'_>]) -> Result<String, serde_json::Error> {
+fn one_json(all: &[CheckOutput<'_>]) -> Result<String, serde_json::Error> {
     all.first().map(serde_json::to_string_pretty).unwrap_or_else(|| Ok(String::new()))
 }
 
-fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> Checked<'a> {
+fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> CheckOutput<'a> {
     let counter = counter_of(runtime, session);
     let engine = epitome::engine_with_counter(runtime, counter);
     let mut budget = runtime.budget.clone();
@@ -81,7 +81,7 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
     session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
     let tokens = runtime.triggers.tokens;
-    Checked {
+    CheckOutput {
         session: name,
         is_by_tokens: tokens > 0 && tokens < budget.soft.tokens(budget.usable()),
         check: watch.check(&budget, engine.ledger(session).total(), session.newest_tokens_after()),
@@ -101,7 +101,7 @@ fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
 }
 
 /// What calls for a compaction, in words.
-fn called_for(one: &Checked<'_>) -> &'static str {
+fn due_label(one: &CheckOutput<'_>) -> &'static str {
     match one.check.trigger {
         None if one.check.urgency == Urgency::None => "nothing",
         None => "nothing yet: too little came since the last compaction",
@@ -117,7 +117,7 @@ fn called_for(one: &Checked<'_>) -> &'static str {
     }
 }
 
-fn page(one: &Checked<'_>) -> String {
+fn page(one: &CheckOutput<'_>) -> String {
     let (word, style) = words(one.check.urgency);
     let check = &one.check;
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), 40, style);
@@ -139,11 +139,11 @@ fn page(one: &Checked<'_>) -> String {
         number(one.window_tokens),
         number(one.reserve_output_tokens),
         check.threshold_tokens.map_or_else(|| "off".to_owned(), number),
-        called_for(one),
+        due_label(one),
     )
 }
 
-fn list(all: &[Checked<'_>]) -> String {
+fn list(all: &[CheckOutput<'_>]) -> String {
     let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left, Column::Flexible];
     let mut table = Table::new(&setting, &["session", "tokens", "share", "", "trigger"]);
     for one in all {
@@ -153,7 +153,7 @@ fn list(all: &[Checked<'_>]) -> String {
             number(one.check.current_tokens).into(),
             percent(one.check.current_tokens.into(), one.check.usable_tokens.into()).into(),
             Cell::styled(word, style),
-            called_for(one).into(),
+            due_label(one).into(),
         ]);
     }
     table.render(width())

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, Sent, Timings, block_on};
-use epitome::formats::{Format, Loaded, carries_reasoning, carry_over, is_bypassed, write_again};
+use epitome::engine::{Budget, Mode, ReasoningFilter, Timings, block_on};
+use epitome::formats::{Format, LoadedFile, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
 use epitome::{Engine, MemoryArchive, Message, Report, Request, Runtime, Session, Status};
@@ -16,8 +16,8 @@ use serde_json::json;
 use crate::args::{CompactArgs, ViewArg};
 use crate::chain::Choice;
 use crate::counter::{counter_of, tool_tokens};
-use crate::failure::{Failure, INFEASIBLE, Outcome};
-use crate::in_place::Taken;
+use crate::failure::{CommandResult, Failure, INFEASIBLE};
+use crate::in_place::InPlaceOutcome;
 use crate::memories::Memories;
 use crate::output::Target;
 use crate::render::report;
@@ -25,7 +25,7 @@ use crate::render::report::Subject;
 use crate::render::table::{Column, Table};
 use crate::render::text::{number, plural, width};
 use crate::retry::{busy, record_again, until_taken};
-use crate::summaries::{self, Line};
+use crate::summaries::{self, ProgressLine};
 use crate::{configuration, emit, input, paths, terminal};
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
@@ -49,7 +49,7 @@ struct Job<'a> {
 }
 
 /// One session after its compaction.
-struct Done {
+struct CompactedSession {
     report: Report,
     /// The human report but for its last line; empty where it is not wanted.
     page: String,
@@ -60,7 +60,7 @@ struct Done {
     tokens: u32,
 }
 
-pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;
     let report_target = args.report.as_deref().map(|path| report_target(path, args)).transpose()?;
     let registry = epitome::registry();
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> Outcome {
     let mut job = job(args, &registry, quiet)?;
     job.timings.configure_us = Some(microseconds(configuring));
     if args.all {
-        return all(&job, &target, report_target.as_ref());
+        return compact_all(&job, &target, report_target.as_ref());
     }
     // The session first: a report tells of one that is there.
     let mut done = job.compact_into(&target)?;
@@ -177,9 +177,9 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
 impl Job<'_> {
     /// Compacts the session that the arguments ask for and writes it to `target`, unless it is not to be written. An input
     /// that goes on meanwhile, and is the target, is compacted with what came.
-    fn compact_into(&self, target: &Target) -> Result<Done, Failure> {
+    fn compact_into(&self, target: &Target) -> Result<CompactedSession, Failure> {
         let (args, file) = (self.args, &self.args.input.file);
-        let mut earlier: Option<(Loaded, Done)> = None;
+        let mut earlier: Option<(LoadedFile, CompactedSession)> = None;
         let (mut compactions, mut bypassed, mut flushed) = (0, false, 0);
         let (done, index, taken) = until_taken(file, || {
             let (bytes, original) = input::bytes_for(file, target)?;
@@ -199,7 +199,7 @@ impl Job<'_> {
             };
             done.report.timings.read_us = Some(read_us);
             if args.preview || refused(&done.report).is_some() {
-                return Ok(Some((done, index, Taken::Whole)));
+                return Ok(Some((done, index, InPlaceOutcome::Whole)));
             }
             if done.report.status.is_compaction() {
                 // What another attempt has kept is not new any more.
@@ -215,13 +215,13 @@ impl Job<'_> {
             }
             let taken = target.take(&bytes, &loaded.bytes, original.as_ref(), args.target.force)?;
             done.report.timings.write_us = Some(microseconds(writing));
-            if taken == Taken::Changed {
+            if taken == InPlaceOutcome::Changed {
                 earlier = Some((loaded, done));
                 return Ok(None);
             }
             Ok(Some((done, index, taken)))
         })?;
-        if taken == Taken::Behind {
+        if taken == InPlaceOutcome::Behind {
             record_again(&args.input, target, index)?;
         }
         if bypassed && !self.quiet {
@@ -243,10 +243,16 @@ impl Job<'_> {
 
     /// What was done to a session that was read earlier, on the session as its file has it now; `None` where the file did
     /// more than go on, or holds more now than was asked for.
-    fn carry_over(&self, earlier: &Loaded, done: Done, loaded: &Loaded, index: usize) -> Option<Done> {
+    fn carry_over(
+        &self,
+        earlier: &LoadedFile,
+        done: CompactedSession,
+        loaded: &LoadedFile,
+        index: usize,
+    ) -> Option<CompactedSession> {
         let session = carry_over(earlier, index, &done.session, loaded)?;
         let counter = counter_of(&self.runtime, &session);
-        let engine = self.engine(counter, loaded, &Line::default());
+        let engine = self.engine(counter, loaded, &ProgressLine::default());
         let limit = done.report.budget;
         // Only what came is counted, for the file may go on while it is.
         let mut new = Session::new();
@@ -255,25 +261,25 @@ impl Job<'_> {
         }
         let tokens = done.tokens.saturating_add(engine.ledger(&new).total());
         let came = done.came + new.log().len();
-        (tokens <= limit).then_some(Done { session, came, tokens, ..done })
+        (tokens <= limit).then_some(CompactedSession { session, came, tokens, ..done })
     }
 
-    fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &Loaded, waiting: &Line) -> Engine {
+    fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &LoadedFile, waiting: &ProgressLine) -> Engine {
         let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
         let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
         // The budget is for what is sent: reasoning that the output has no place for costs nothing.
         let (from, to) = (loaded.format, target_format(self.args, loaded));
-        engine.sent = Sent::those(move |block| carries_reasoning(Some(from), to, block));
+        engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));
         engine
     }
 
     /// Compacts one session of a file; with `--preview` it stays as it was.
-    fn compact(&self, loaded: &Loaded, index: usize) -> Result<Done, Failure> {
+    fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
         let started = Instant::now();
         let source = &loaded.sessions[index];
-        let mut session = input::viewed(&source.session, self.args.input.view);
+        let mut session = input::select_view(&source.session, self.args.input.view);
         let counter = counter_of(&self.runtime, &session);
-        let waiting = Line::default();
+        let waiting = ProgressLine::default();
         let engine = self.engine(counter, loaded, &waiting);
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
@@ -299,7 +305,7 @@ impl Job<'_> {
             engine.commit(&mut session, &mut ledger, draft).map_err(Failure::other)?;
         }
         let tokens = report.tokens_after;
-        Ok(Done { report, page, session, came: 0, tokens })
+        Ok(CompactedSession { report, page, session, came: 0, tokens })
     }
 
     /// The request for a session whose tool definitions take `tool_definitions` tokens, and whose messages take `now`.
@@ -320,7 +326,7 @@ impl Job<'_> {
 }
 
 /// How the report calls a session.
-fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
+fn name(args: &CompactArgs, loaded: &LoadedFile, index: usize) -> String {
     let file = paths::shown(&args.input.file);
     let session =
         if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
@@ -328,12 +334,12 @@ fn name(args: &CompactArgs, loaded: &Loaded, index: usize) -> String {
 }
 
 /// The format to write: the one asked for, else the input's where that can be written.
-fn target_format(args: &CompactArgs, loaded: &Loaded) -> Format {
+fn target_format(args: &CompactArgs, loaded: &LoadedFile) -> Format {
     args.to.unwrap_or(if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat })
 }
 
 /// The session as bytes: the input's own where nothing was changed.
-fn rendered(job: &Job<'_>, loaded: &Loaded, index: usize, done: &Done) -> Result<Vec<u8>, Failure> {
+fn rendered(job: &Job<'_>, loaded: &LoadedFile, index: usize, done: &CompactedSession) -> Result<Vec<u8>, Failure> {
     let args = job.args;
     let as_it_was = args.to.is_none_or(|format| format == loaded.format)
         && args.input.view == ViewArg::Compacted
@@ -343,7 +349,7 @@ fn rendered(job: &Job<'_>, loaded: &Loaded, index: usize, done: &Done) -> Result
         return Ok(loaded.bytes.to_vec());
     }
     let format = target_format(args, loaded);
-    emit::one(loaded, index, &done.session, format, job.quiet)
+    emit::write_session(loaded, index, &done.session, format, job.quiet)
 }
 
 fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
@@ -354,7 +360,7 @@ fn line(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
 
 /// Compacts every session, each to the budget. Those that cannot fit are left out, said so, and exit 3; those that were
 /// rolled back exit 1, as do hollow ones, which are written.
-fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcome {
+fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> CommandResult {
     let profile = emit::profile_of_lines(job.args.to)?;
     let file = &job.args.input.file;
     let (bytes, original) = input::bytes_for(file, target)?;
@@ -390,7 +396,7 @@ fn all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -> Outcom
     // The sessions first: a report tells of those that are there.
     if !job.args.preview && !written.is_empty() {
         let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
-        if taken == Taken::Changed {
+        if taken == InPlaceOutcome::Changed {
             return Err(busy(file));
         }
     }

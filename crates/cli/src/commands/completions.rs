@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::failure::Outcome;
+use crate::failure::CommandResult;
 use crate::terminal;
 
-pub(crate) fn run(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn run(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "epitome", &mut script);
     terminal::standard(&script)?;

@@ -6,12 +6,12 @@ use std::sync::Mutex;
 
 use epitome_eval::probes::Agreement;
 use epitome_eval::{
-    Difference, EvalError, Generation, Group, Grouping, Resumed, Row, Summary, groups, markdown, report,
+    Difference, EvalError, Generation, Group, Grouping, Row, RowReuse, Summary, groups, markdown, report,
 };
 use serde::Serialize;
 
-use crate::args::{ByArg, EvalArgs, WhatArg};
-use crate::failure::{Failure, Outcome};
+use crate::args::{EvalArgs, GroupingArg, SubjectArg};
+use crate::failure::{CommandResult, Failure};
 use crate::output::Target;
 use crate::render::text::plural;
 use crate::terminal;
@@ -30,7 +30,7 @@ const UNLABELLED: &str = "unlabelled";
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Printed {
+struct EvalOutput {
     sessions_read: usize,
     cases: usize,
     summaries: Vec<Summary>,
@@ -46,10 +46,10 @@ struct Printed {
     agreement: Option<Agreement>,
     /// What became of the rows of an earlier run, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    resumed: Option<Resumed>,
+    resumed: Option<RowReuse>,
 }
 
-pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     if blind::is_asked(args) {
         return blind::run(args, || plan(args, quiet), quiet);
     }
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         return Err(failure.with_help(fewer(&filters(args))));
     }
     // For probes the table may tell repositories only.
-    let wants_kinds = args.by == Some(ByArg::Kind) || (args.labels.is_some() && args.what != WhatArg::Probes);
+    let wants_kinds = args.by == Some(GroupingArg::Kind) || (args.labels.is_some() && args.what != SubjectArg::Probes);
     if wants_kinds && !are_labelled && !quiet {
         terminal::tell(if plan.labels.is_empty() {
             "there are no kinds of task: --labels names a table of them\n"
@@ -86,15 +86,15 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         });
     }
     if let Some(target) = &jsonl {
-        target.write(&rows::joined(&run.rows, &plan.known)?)?;
+        target.write(&rows::join_rows(&run.rows, &plan.known)?)?;
     }
     if let Some(target) = &html {
         target.write(report(&run, &every, args.seed).as_bytes())?;
     }
     let by = args.by.map(|by| match by {
-        ByArg::Kind => Grouping::Kind,
-        ByArg::Format => Grouping::Format,
-        ByArg::Repository => Grouping::Repository,
+        GroupingArg::Kind => Grouping::Kind,
+        GroupingArg::Format => Grouping::Format,
+        GroupingArg::Repository => Grouping::Repository,
     });
     let groups = by.map(|by| groups(&run.rows, by, &every, args.seed)).unwrap_or_default();
     if args.markdown {
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let all = Group::of("all", &run.rows, &pairs, args.seed);
-    let printed = Printed {
+    let printed = EvalOutput {
         sessions_read: run.sessions,
         cases: run.cases,
         summaries: all.summaries,
@@ -127,12 +127,12 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> Outcome {
 /// What keeps sessions out of a run.
 fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
     // Chats and probed sessions have no calls behind a cut and no needed strings.
-    let is_cut = matches!(args.what, WhatArg::Future | WhatArg::Recorded);
+    let is_cut = matches!(args.what, SubjectArg::Future | SubjectArg::Recorded);
     vec![
         ("--min-tokens", is_cut && args.min_tokens > 0),
         ("--min-calls", is_cut && args.min_calls > 0),
         ("--min-needed", is_cut && args.min_needed > 0),
-        ("--task", args.what != WhatArg::Evidence && args.task.is_some()),
+        ("--task", args.what != SubjectArg::Evidence && args.task.is_some()),
         ("--format", args.format.is_some()),
         ("--only", args.only.is_some()),
     ]

@@ -8,8 +8,8 @@ use epitome::session::{EpochOrigin, Trigger};
 use serde::Serialize;
 
 use crate::args::HistoryArgs;
-use crate::failure::Outcome;
-use crate::kept::Kept;
+use crate::failure::CommandResult;
+use crate::kept::RecordedSession;
 use crate::render::census::started_by;
 use crate::render::style::{FAINT, STRONG};
 use crate::render::text::{first_words, number, plural, width, wrap};
@@ -17,7 +17,7 @@ use crate::{paths, terminal};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Printed<'a> {
+struct HistoryOutput<'a> {
     /// `epitome` for a file that it keeps a session in, else the agent's format.
     format: &'static str,
     /// The session's id, where it has one.
@@ -26,12 +26,13 @@ struct Printed<'a> {
     compactions: &'a [HistoryEntry],
 }
 
-pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> Outcome {
-    let kept = Kept::read(&args.kept, quiet)?;
+pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> CommandResult {
+    let kept = RecordedSession::read(&args.kept, quiet)?;
     let session = kept.session();
     let compactions = history(session);
     if args.json {
-        let printed = Printed { format: kept.format(), session: session.id.as_deref(), compactions: &compactions };
+        let printed =
+            HistoryOutput { format: kept.format(), session: session.id.as_deref(), compactions: &compactions };
         let mut text = serde_json::to_string_pretty(&printed)?;
         text.push('\n');
         terminal::standard(text.as_bytes())?;

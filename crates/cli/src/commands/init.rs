@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::args::InitArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::output::{Target, wrote};
 use crate::render::style::STRONG;
 use crate::terminal::tell;
@@ -19,7 +19,7 @@ const SKELETON: &[(&str, &str)] = &[
     ("src/tests.rs", include_str!("skeleton/tests.rs.in")),
 ];
 
-pub(crate) fn run(args: &InitArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &InitArgs, quiet: bool) -> CommandResult {
     if let Some(name) = &args.strategy {
         return strategy(name, args, quiet);
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InitArgs, quiet: bool) -> Outcome {
 }
 
 /// Writes the crate of a strategy into a folder that is not there yet, or empty.
-fn strategy(name: &str, args: &InitArgs, quiet: bool) -> Outcome {
+fn strategy(name: &str, args: &InitArgs, quiet: bool) -> CommandResult {
     if !is_kebab_case(name) {
         let failure = Failure::usage_text(format!("`{name}` is no name of a strategy"));
         return Err(failure.with_help("a name is lower-case words and digits with hyphens, such as my-strategy"));
@@ -55,7 +55,7 @@ fn strategy(name: &str, args: &InitArgs, quiet: bool) -> Outcome {
         let failure = Failure::usage_text(format!("{} is there already", folder.display()));
         return Err(failure.with_help("name a folder that is not there, or an empty one, with --dir"));
     }
-    let fill = Fill::new(name, args.epitome.as_deref())?;
+    let fill = SkeletonValues::new(name, args.epitome.as_deref())?;
     for (file, template) in SKELETON {
         let path = folder.join(file);
         let written =
@@ -81,11 +81,11 @@ fn is_kebab_case(name: &str) -> bool {
 }
 
 /// What stands for the names in the skeleton.
-struct Fill {
+struct SkeletonValues {
     values: [(&'static str, String); 5],
 }
 
-impl Fill {
+impl SkeletonValues {
     fn new(name: &str, epitome: Option<&Path>) -> Result<Self, Failure> {
         let capital = |word: &str| {
             let mut chars = word.chars();

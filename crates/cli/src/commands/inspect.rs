@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use epitome::formats::LoadedSession;
 
 use crate::args::InspectArgs;
-use crate::census::{Census, Inspected, Listed, Sizes};
-use crate::failure::Outcome;
+use crate::census::{Census, InspectOutput, ListedSession, Sizes};
+use crate::failure::CommandResult;
 use crate::render::census::{overview, page};
 use crate::render::text::width;
 use crate::{configuration, input, paths, terminal};
 
-pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     let config = configuration::read(args.config.as_deref(), &registry)?;
     let runtime = configuration::build_without_model(config, &registry)?;
@@ -19,20 +19,25 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> Outcome {
     let single = loaded.sessions.len() == 1 || args.input.session.is_some();
     let (index, census) = if single {
         let index = input::choose(&loaded, &args.input, "")?;
-        let session = input::viewed(&loaded.sessions[index].session, args.input.view);
+        let session = input::select_view(&loaded.sessions[index].session, args.input.view);
         (Some(index), Some(Census::of(&session, &runtime)))
     } else {
         (None, None)
     };
     let listed = |(number, source): (usize, &'_ LoadedSession)| {
         let known = census.as_ref().filter(|_| index == Some(number)).map(|census| census.sizes);
-        known.unwrap_or_else(|| Sizes::of(&input::viewed(&source.session, args.input.view), &runtime))
+        known.unwrap_or_else(|| Sizes::of(&input::select_view(&source.session, args.input.view), &runtime))
     };
     let sizes: Vec<Sizes> = loaded.sessions.iter().enumerate().map(listed).collect();
-    let inspected = Inspected {
+    let inspected = InspectOutput {
         format: loaded.format.as_str(),
         bytes: loaded.bytes.len(),
-        sessions: loaded.sessions.iter().zip(sizes).map(|(source, sizes)| Listed { id: &source.name, sizes }).collect(),
+        sessions: loaded
+            .sessions
+            .iter()
+            .zip(sizes)
+            .map(|(source, sizes)| ListedSession { id: &source.name, sizes })
+            .collect(),
         session: census,
     };
     if args.json {

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use epitome_mcp::{LocalSession, Place, ReadProblem, RemoteService, ServeProblem, run as run_server};
+use epitome_mcp::{LocalSession, ReadProblem, RemoteService, ServeProblem, SessionLocation, run as run_server};
 
 use crate::args::McpArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::store::variable;
 use crate::{configuration, paths, terminal};
 
-pub(crate) fn run(args: &McpArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &McpArgs, quiet: bool) -> CommandResult {
     let ready = |address: SocketAddr| {
         if !quiet {
             terminal::tell(&format!("epitome answers on http://{address}/mcp (Ctrl-C stops it)\n"));
@@ -47,13 +47,13 @@ async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
     }
 }
 
-async fn place(args: &McpArgs) -> Result<Place, Failure> {
+async fn place(args: &McpArgs) -> Result<SessionLocation, Failure> {
     if let Some(path) = &args.file {
         if paths::is_standard(path) {
             let failure = Failure::usage_text("standard input is where the client speaks");
             return Err(failure.with_help("name the session's file"));
         }
-        return Ok(Place::File { path: path.clone(), format: args.from, session: args.session.clone() });
+        return Ok(SessionLocation::File { path: path.clone(), format: args.from, session: args.session.clone() });
     }
     let opened = if args.session.is_some() { args.store.open().await? } else { None };
     let (Some((store, tenant)), Some(id)) = (opened, &args.session) else {
@@ -64,7 +64,7 @@ async fn place(args: &McpArgs) -> Result<Place, Failure> {
              or one of a store: epitome mcp --store sqlite:PATH --session ID",
         ));
     };
-    Ok(Place::Store { store: Arc::new(store), tenant, id: Arc::from(id.as_str()) })
+    Ok(SessionLocation::Store { store: Arc::new(store), tenant, id: Arc::from(id.as_str()) })
 }
 
 impl From<ServeProblem> for Failure {

@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::engine::Status;
-use epitome_eval::replay::{Model, Prices, ReplayEpoch, ReplayPlan, ReplayRun, Replayed, Total, policies, totals};
+use epitome_eval::replay::{
+    Model, Prices, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
+};
 use epitome_eval::{EvalError, Filter};
 use serde::Serialize;
 
 use crate::args::ReplayArgs;
 use crate::commands::eval::{failure, fewer};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
@@ -25,8 +27,8 @@ const BAR: usize = 24;
 /// A line that `--json` prints.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum Line<'a> {
-    Session(&'a Replayed),
+enum ReplayLine<'a> {
+    Session(&'a ReplayedSession),
     Total {
         model: &'a str,
         window: u32,
@@ -35,7 +37,7 @@ enum Line<'a> {
     },
 }
 
-pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
     let plan = plan(args)?;
     let progress = |done: usize, of: usize| {
         if !quiet {
@@ -55,9 +57,9 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> Outcome {
     let totals = totals(&run.rows, &plan.model.price);
     if args.json {
         let mut lines = Vec::new();
-        let sessions = run.rows.iter().map(Line::Session);
+        let sessions = run.rows.iter().map(ReplayLine::Session);
         let (model, window) = (plan.model.name.as_str(), plan.model.budget.window);
-        for line in sessions.chain(totals.iter().map(|total| Line::Total { model, window, total })) {
+        for line in sessions.chain(totals.iter().map(|total| ReplayLine::Total { model, window, total })) {
             serde_json::to_writer(&mut lines, &line)?;
             lines.push(b'\n');
         }
@@ -118,7 +120,8 @@ fn seconds(micros: u64) -> String {
 }
 
 fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize>) -> String {
-    let sessions: Vec<&[Replayed]> = run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
+    let sessions: Vec<&[ReplayedSession]> =
+        run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
     let mut text = format!(
         "{STRONG}{}{STRONG:#} {FAINT}of {} read; {} at a window of {}. The messages are those of the recording:\n\
          what an agent would have done differently is not known.{FAINT:#}\n",
@@ -140,7 +143,7 @@ fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize
 }
 
 /// The timeline of a session: a line for each policy, and one for each compaction.
-fn session(rows: &[Replayed]) -> String {
+fn session(rows: &[ReplayedSession]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut text = format!(
         "\n{STRONG}{}{STRONG:#} {} {FAINT}{} tokens, {}{FAINT:#}\n",
@@ -149,7 +152,7 @@ fn session(rows: &[Replayed]) -> String {
         number(first.session_tokens),
         plural(first.turns.len(), "turn"),
     );
-    let peak = |row: &Replayed| row.turns.iter().map(|turn| turn.spent.input).max().unwrap_or(0);
+    let peak = |row: &ReplayedSession| row.turns.iter().map(|turn| turn.spent.input).max().unwrap_or(0);
     let most = rows.iter().map(peak).max().unwrap_or(0);
     let names = rows.iter().map(|row| columns(&row.policy)).fold(24, usize::max);
     for row in rows {

@@ -6,19 +6,19 @@ use epitome::Session;
 use epitome::formats::{Format, Profile, render};
 use epitome::session::{Message, UndoError};
 use epitome::store::SessionFile;
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use crate::args::RestoreArgs;
-use crate::failure::{Failure, Outcome};
-use crate::in_place::Taken;
-use crate::kept::Kept;
+use crate::failure::{CommandResult, Failure};
+use crate::in_place::InPlaceOutcome;
+use crate::kept::RecordedSession;
 use crate::output::{self, Target};
 use crate::paths::shown;
 use crate::render::text::plural;
 use crate::retry::{record_again, until_taken};
 use crate::{emit, input};
 
-pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
     let file = &args.kept.file;
     let target = Target::new(args.target.output.as_deref(), Some(file))?;
     let mut again = false;
@@ -26,23 +26,23 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
         // What there is to say of the file was said when it was first read.
         let quiet = quiet || std::mem::replace(&mut again, true);
         let (bytes, original) = input::bytes_for(file, &target)?;
-        let kept = Kept::of(bytes, &args.kept, quiet)?;
+        let kept = RecordedSession::of(bytes, &args.kept, quiet)?;
         let (bytes, what) = match &args.handle {
-            Some(handle) => recalled(&kept, handle, args)?,
-            None => undone(&kept, args, quiet)?,
+            Some(handle) => recall_handle(&kept, handle, args)?,
+            None => undo_epoch(&kept, args, quiet)?,
         };
         let input: &[u8] = match &kept {
-            Kept::Stored { bytes, .. } => bytes,
-            Kept::Recorded { loaded, .. } => &loaded.bytes,
+            RecordedSession::Stored { bytes, .. } => bytes,
+            RecordedSession::Recorded { loaded, .. } => &loaded.bytes,
         };
         let taken = target.take(&bytes, input, original.as_ref(), args.target.force)?;
         let index = match &kept {
-            Kept::Stored { .. } => None,
-            Kept::Recorded { index, .. } => Some(*index),
+            RecordedSession::Stored { .. } => None,
+            RecordedSession::Recorded { index, .. } => Some(*index),
         };
-        Ok((taken != Taken::Changed).then_some((what, index, taken)))
+        Ok((taken != InPlaceOutcome::Changed).then_some((what, index, taken)))
     })?;
-    if let (Taken::Behind, Some(index)) = (taken, index) {
+    if let (InPlaceOutcome::Behind, Some(index)) = (taken, index) {
         record_again(&args.kept.input(), &target, index)?;
     }
     if !quiet {
@@ -52,24 +52,24 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> Outcome {
 }
 
 /// What a handle stands for: a text as it was, messages as a request.
-fn recalled(kept: &Kept, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
+fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
     let file = shown(&args.kept.file);
     let item = kept.recall(handle)?.ok_or_else(|| {
         let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
         failure.with_help(match kept {
-            Kept::Stored { .. } => "`epitome history` lists the handles of each compaction",
-            Kept::Recorded { .. } => {
+            RecordedSession::Stored { .. } => "`epitome history` lists the handles of each compaction",
+            RecordedSession::Recorded { .. } => {
                 "an agent's file has no archive: --epoch N writes the session with all that a compaction took out"
             }
         })
     })?;
     match item {
-        Archived::Text(_) if args.to.is_some() => {
+        ArchivedContent::Text(_) if args.to.is_some() => {
             let failure = Failure::usage_text(format!("`{handle}` is a part of a message, and no session"));
             Err(failure.with_help("leave --to out: it is written as it was"))
         }
-        Archived::Text(text) => Ok((text.as_bytes().to_vec(), format!("the text under {handle}"))),
-        Archived::Messages(messages) => {
+        ArchivedContent::Text(text) => Ok((text.as_bytes().to_vec(), format!("the text under {handle}"))),
+        ArchivedContent::Messages(messages) => {
             let to = args.to.unwrap_or(Format::OpenaiChat);
             let Some(profile) = Profile::of(to) else {
                 let failure = Failure::usage_text(format!("{to} cannot hold a part of a session"));
@@ -87,7 +87,7 @@ fn recalled(kept: &Kept, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, S
 }
 
 /// The session without one of its compactions.
-fn undone(kept: &Kept, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, String), Failure> {
+fn undo_epoch(kept: &RecordedSession, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, String), Failure> {
     let file = shown(&args.kept.file);
     let session = kept.session();
     let newest = || session.journal().iter().rfind(|epoch| epoch.is_compaction()).map(|epoch| epoch.id);
@@ -106,10 +106,10 @@ fn undone(kept: &Kept, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, Stri
     })?;
     let what = format!("compaction {epoch} taken back: {}", plural(restored.view().len(), "message"));
     let bytes = match (kept, args.to) {
-        (Kept::Stored { bytes, .. }, None) => {
+        (RecordedSession::Stored { bytes, .. }, None) => {
             SessionFile::undone(&args.kept.file, bytes, epoch).map_err(Failure::usage)?
         }
-        (Kept::Stored { .. }, Some(to)) => {
+        (RecordedSession::Stored { .. }, Some(to)) => {
             let Some(profile) = Profile::of(to) else {
                 let failure = Failure::usage_text(format!("a session of epitome's own is not written as {to}"));
                 return Err(failure.with_help("openai-chat, openai-responses and anthropic are; its own without --to"));
@@ -118,9 +118,9 @@ fn undone(kept: &Kept, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, Stri
             json.push('\n');
             json.into_bytes()
         }
-        (Kept::Recorded { loaded, index }, to) => {
+        (RecordedSession::Recorded { loaded, index }, to) => {
             let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
-            emit::one(loaded, *index, &restored, to.unwrap_or(own), quiet)?
+            emit::write_session(loaded, *index, &restored, to.unwrap_or(own), quiet)?
         }
     };
     Ok((bytes, what))

@@ -10,7 +10,7 @@ use epitome::recall::{Index, Page, Passage, Pool, Query, QueryProblem, Share};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::paths::{is_standard, shown};
 use crate::render::search::{Hit, page};
 use crate::render::text::width;
@@ -24,19 +24,19 @@ const AT_ONCE: usize = 32;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Printed<'a> {
+struct SearchOutput<'a> {
     passages: &'a [Hit],
     more: bool,
 }
 
 /// Where a session of several stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct HitLocation {
     path: Option<String>,
     session: Option<String>,
 }
 
-pub(crate) fn run(args: &SearchArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
     let query = query_of(args)?;
     let (hits, more) = match &args.file {
         Some(file) if !args.store.is_named() => {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> Outcome {
         _ => stores::search_store(args, &query)?,
     };
     if args.json {
-        let mut text = serde_json::to_string_pretty(&Printed { passages: &hits, more })?;
+        let mut text = serde_json::to_string_pretty(&SearchOutput { passages: &hits, more })?;
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else if hits.is_empty() {
@@ -130,8 +130,8 @@ fn refuse_newest(args: &SearchArgs, place: &str, help: &str) -> Result<(), Failu
     Err(failure.with_help(help))
 }
 
-fn hits(pool: Pool<Place>) -> (Vec<Hit>, bool) {
+fn hits(pool: Pool<HitLocation>) -> (Vec<Hit>, bool) {
     let (passages, more) = pool.page();
-    let hit = |(place, passage): (Place, Passage)| Hit { passage, path: place.path, session: place.session };
+    let hit = |(place, passage): (HitLocation, Passage)| Hit { passage, path: place.path, session: place.session };
     (passages.into_iter().map(hit).collect(), more)
 }

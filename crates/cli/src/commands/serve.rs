@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use epitome::config::Source;
-use epitome_server::{Keeping, Limits, Memory, ServeError, Settings, Tokens, Upstreams, log_to_stderr, serve};
+use epitome_server::{Limits, Memory, ServeError, Settings, StoreLocation, Tokens, Upstreams, log_to_stderr, serve};
 
 use crate::args::{LimitArgs, ServeArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::{configuration, terminal};
 
 /// Bytes in a mebibyte, in which sizes are given.
 const MIB: usize = 1 << 20;
 
-pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
     // What goes wrong is told to those who use the service too.
@@ -74,11 +74,11 @@ fn store_of(args: &ServeArgs) -> Result<Option<String>, Failure> {
 }
 
 /// Where sessions are kept. The folder of the default file is made.
-fn keeping(store: Option<&str>) -> Result<Keeping, Failure> {
+fn keeping(store: Option<&str>) -> Result<StoreLocation, Failure> {
     match store {
-        Some("none") => return Ok(Keeping::Nowhere),
+        Some("none") => return Ok(StoreLocation::Nowhere),
         Some(address) if ["sqlite:", "postgres://", "postgresql://"].iter().any(|kind| address.starts_with(kind)) => {
-            return Ok(Keeping::In(address.to_owned()));
+            return Ok(StoreLocation::In(address.to_owned()));
         }
         // Not repeated: it may hold a password.
         Some(_) => {
@@ -89,16 +89,16 @@ fn keeping(store: Option<&str>) -> Result<Keeping, Failure> {
     }
     let Some(folder) = data_folder() else {
         terminal::tell("sessions are not kept: there is no data folder, --store names a place\n");
-        return Ok(Keeping::Nowhere);
+        return Ok(StoreLocation::Nowhere);
     };
     let folder = folder.join("epitome");
     if let Err(error) = make_private(&folder) {
         let shown = folder.display();
         terminal::tell(&format!("sessions are not kept: `{shown}` cannot be made ({error}), --store names a place\n"));
-        return Ok(Keeping::Nowhere);
+        return Ok(StoreLocation::Nowhere);
     }
     // What cannot be said in an address cannot be opened; other places can be named.
-    Ok(Keeping::IfPossible(format!("sqlite:{}", folder.join("epitome.sqlite").display())))
+    Ok(StoreLocation::IfPossible(format!("sqlite:{}", folder.join("epitome.sqlite").display())))
 }
 
 /// The folder where programs keep a user's data.

@@ -7,12 +7,12 @@ use epitome::strategy::{Field, Lossiness, Meta, Registration, Registry};
 use serde_json::{Value, json};
 
 use crate::args::StrategiesArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::text::{columns, number, width, wrap};
 use crate::{configuration, terminal};
 
-pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
+pub(crate) fn run(args: &StrategiesArgs) -> CommandResult {
     let shipped = epitome::registry();
     let registry = configuration::read(args.config.as_deref(), &shipped)?.registry(&shipped);
     match &args.name {
@@ -20,9 +20,13 @@ pub(crate) fn run(args: &StrategiesArgs) -> Outcome {
             let registration = registry
                 .get(name)
                 .map_err(|_| Failure::usage_text(epitome::config::unknown_strategy(name, &registry).to_string()))?;
-            if args.json { print_json(&described(registration))? } else { terminal::print(&page(registration))? }
+            if args.json {
+                print_json(&describe_strategy(registration))?
+            } else {
+                terminal::print(&page(registration))?
+            }
         }
-        None if args.json => print_json(&registry.iter().map(described).collect())?,
+        None if args.json => print_json(&registry.iter().map(describe_strategy).collect())?,
         None => terminal::print(&list(&registry, &shipped, width()))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -103,7 +107,7 @@ fn figure(bound: f64) -> String {
     if bound.fract() == 0.0 && bound >= 0.0 { number(bound as u64) } else { bound.to_string() }
 }
 
-fn described(registration: &Registration) -> Value {
+fn describe_strategy(registration: &Registration) -> Value {
     let meta = &registration.meta;
     let setting = |field: &Field| {
         json!({

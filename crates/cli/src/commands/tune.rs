@@ -7,17 +7,19 @@ use std::process::ExitCode;
 
 use epitome::Registry;
 use epitome_eval::Filter;
-use epitome_eval::tune::{Advice, Bench as _, Evidence, Measured, Recalled, SessionBench, TuneOptions, split, tune};
+use epitome_eval::tune::{
+    Advice, Bench as _, Evidence, Measurement, MeasurementReuse, SessionBench, TuneOptions, split, tune,
+};
 
 use crate::args::TuneArgs;
 use crate::commands::eval::{each_once, failure, fewer};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Target};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::text::plural;
 use crate::terminal;
 
-pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
+pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.output.as_deref(), None)?;
     let registry = epitome::registry();
     let options = options(args, &registry)?;
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> Outcome {
     let mut state = state(args.state.as_deref())?;
     let held = known.len();
     let mut measured = 0;
-    let mut listener = |new: &[Measured]| {
+    let mut listener = |new: &[Measurement]| {
         measured += new.len();
         if let Some(file) = state.as_mut() {
             for line in new.iter().filter_map(|measured| serde_json::to_string(measured).ok()) {
@@ -110,7 +112,7 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
 }
 
 /// What became of the measurements that the state holds.
-fn told(held: usize, recalled: Recalled) -> String {
+fn told(held: usize, recalled: MeasurementReuse) -> String {
     let changed = match recalled.changed {
         0 => String::new(),
         changed => format!(", {changed} made again: the strategies' settings or the version changed"),
@@ -120,11 +122,11 @@ fn told(held: usize, recalled: Recalled) -> String {
 
 /// What an earlier run measured. A last line that an interrupt cut off is measured again; a file that holds nothing else is
 /// none of ours, and nothing is appended to it.
-fn known(path: Option<&Path>, quiet: bool) -> Result<Vec<Measured>, Failure> {
+fn known(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let measured: Vec<Measured> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let measured: Vec<Measurement> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if measured.is_empty() && !lines.is_empty() {
         let failure = Failure::usage_text(format!("--state: {} holds no measurements", path.display()));
         return Err(failure.with_help("delete it, or name another file"));

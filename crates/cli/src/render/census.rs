@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use epitome::session::{Trigger, UnitKind};
 
-use crate::census::{Census, Inspected, Round, UnitShare};
+use crate::census::{Census, InspectOutput, Round, UnitShare};
 
 use crate::render::bar::bar;
 use crate::render::style::{FAINT, NAME, STRONG};
@@ -24,7 +24,7 @@ const SESSIONS: usize = 30;
 const BAR: usize = 24;
 
 /// The page of one session, in at most `width` columns.
-pub(crate) fn page(name: &str, inspected: &Inspected<'_>, census: &Census, width: usize) -> String {
+pub(crate) fn page(name: &str, inspected: &InspectOutput<'_>, census: &Census, width: usize) -> String {
     let mut out = String::new();
     head(&mut out, name, inspected, census);
     task(&mut out, census, width);
@@ -38,7 +38,7 @@ pub(crate) fn page(name: &str, inspected: &Inspected<'_>, census: &Census, width
 }
 
 /// The sessions of a file of several.
-pub(crate) fn overview(name: &str, inspected: &Inspected<'_>, width: usize) -> String {
+pub(crate) fn overview(name: &str, inspected: &InspectOutput<'_>, width: usize) -> String {
     let sessions = &inspected.sessions;
     let tokens: u64 = sessions.iter().map(|session| u64::from(session.sizes.tokens)).sum();
     let mut out = format!(
@@ -65,7 +65,7 @@ pub(crate) fn overview(name: &str, inspected: &Inspected<'_>, width: usize) -> S
     out
 }
 
-fn head(out: &mut String, name: &str, inspected: &Inspected<'_>, census: &Census) {
+fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, census: &Census) {
     let id = census.id.as_deref().map(|id| format!(", session {id}")).unwrap_or_default();
     let size = bytes(inspected.bytes);
     let _ = writeln!(out, "{STRONG}{name}{STRONG:#}  {FAINT}{}{id}, {size}{FAINT:#}", inspected.format);
@@ -189,7 +189,7 @@ fn timeline(out: &mut String, census: &Census, width: usize) {
             Cell::styled(round.round.to_string(), FAINT),
             number(round.tokens).into(),
             number(round.messages as u64).into(),
-            Cell::styled(called(round), NAME),
+            Cell::styled(tools_called(round), NAME),
             round.words.clone().into(),
         ]);
     }
@@ -197,7 +197,7 @@ fn timeline(out: &mut String, census: &Census, width: usize) {
 }
 
 /// The tools of a round, the most called first.
-fn called(round: &Round) -> String {
+fn tools_called(round: &Round) -> String {
     let mut words: Vec<String> = round
         .tools
         .iter()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::Style;
 use epitome::config::SummaryModel;
 use epitome::engine::{
-    EditReport, Floor, Kept, Mode, Outcome, Part, Quality, Report, Status, SummarizerReport, Timings,
+    EditReport, Floor, KeptShare, Mode, Outcome, Quality, QualityPart, Report, Status, SummarizerReport, Timings,
 };
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 use epitome::strategy::SummaryCheck;
@@ -72,7 +72,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     savings(&mut out, report, subject.session, width);
     receipts(&mut out, report, width);
     if let Some(quality) = &report.quality {
-        kept(&mut out, quality, width);
+        write_quality(&mut out, quality, width);
     }
     out
 }
@@ -81,7 +81,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
 pub(crate) fn timings(timings: &Timings, width: usize) -> String {
     let mut out = String::new();
     let phases = timings.phases().map(|(name, time)| format!("{name} {}", duration(Duration::from_micros(time))));
-    labelled(&mut out, "time", &phases.collect::<Vec<_>>().join(" · "), width);
+    write_labelled(&mut out, "time", &phases.collect::<Vec<_>>().join(" · "), width);
     out
 }
 
@@ -167,20 +167,20 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
     let choice = &subject.choice;
     let task = &report.task;
     let evidence = if task.evidence.is_empty() { String::new() } else { format!(": {}", task.evidence.join("; ")) };
-    labelled(out, "task", &format!("{} ({:.2}){evidence}", task.kind, task.confidence), width);
+    write_labelled(out, "task", &format!("{} ({:.2}){evidence}", task.kind, task.confidence), width);
     let first = report.quality.as_ref().and_then(|quality| quality.tried.first());
     let is_retry = report.mode != Mode::Tournament && first.is_some_and(|first| first.chain != report.chain);
     let why = choice.why(task);
     let why = if is_retry { format!("tried after the one {why}, which kept too little") } else { why };
-    labelled(out, "chain", &format!("{} ({why})", report.chain.join(" → ")), width);
+    write_labelled(out, "chain", &format!("{} ({why})", report.chain.join(" → ")), width);
     let cycle = if report.cycle > 1 { format!(", compaction {} of this session", report.cycle) } else { String::new() };
-    labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
+    write_labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
     if let Some(first) = report.first_changed_message {
         let loss = format!(
             "message #{first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
             number(report.cache_loss_tokens)
         );
-        labelled(out, "cache", &loss, width);
+        write_labelled(out, "cache", &loss, width);
     }
     if let Some(summary) = &report.summary {
         let words = first_words(summary, width.saturating_sub(LABEL + 30));
@@ -194,13 +194,13 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
             }
             None => &report.summarizer.kind,
         };
-        labelled(out, "summary", &format!("by {author}: {words}"), width);
+        write_labelled(out, "summary", &format!("by {author}: {words}"), width);
     }
     if let Some(model) = subject.model {
-        labelled(out, "model", &asked(&report.summarizer, model), width);
+        write_labelled(out, "model", &describe_model(&report.summarizer, model), width);
     }
     for check in &report.summarizer.checks {
-        labelled(out, "checked", &checked(check), width);
+        write_labelled(out, "checked", &checked(check), width);
     }
 }
 
@@ -228,7 +228,7 @@ fn checked(check: &SummaryCheck) -> String {
 }
 
 /// What the model that writes summaries was asked for, what it cost, and why it did not do.
-fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
+fn describe_model(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
     let (read, written) = (summarizer.input_tokens, summarizer.output_tokens);
     let cost = match (read + written, &summarizer.problem) {
         (0, None) => "no summary was asked for, or its answers were known".to_owned(),
@@ -249,7 +249,7 @@ fn asked(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
     format!("{model}: {cost}{problem}")
 }
 
-fn labelled(out: &mut String, label: &str, text: &str, width: usize) {
+fn write_labelled(out: &mut String, label: &str, text: &str, width: usize) {
     for (index, line) in wrap(text, width.saturating_sub(LABEL + 2)).iter().enumerate() {
         let label = if index == 0 { label } else { "" };
         let _ = writeln!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{line}");
@@ -402,7 +402,7 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
         .map(|(count, word)| format!("{} {word}", number(count as u64)))
         .collect();
     out.push('\n');
-    labelled(out, "messages", &words.join(" · "), width);
+    write_labelled(out, "messages", &words.join(" · "), width);
     if let Some(recent) = report.recent {
         let asked = plural(recent.asked as usize, "newest message");
         let words = match recent.kept.min(recent.asked) {
@@ -411,7 +411,7 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
                 "{kept} of the {asked} of [pins] keep_recent stay whole: the others take more than half of the room"
             ),
         };
-        labelled(out, "newest", &words, width);
+        write_labelled(out, "newest", &words, width);
     }
 }
 
@@ -453,16 +453,16 @@ fn way_out(part: &str) -> &'static str {
 }
 
 /// The parts of the figures that the session has something of.
-fn parts(quality: &Quality) -> impl Iterator<Item = (Part, &Kept)> {
-    Part::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
+fn parts(quality: &Quality) -> impl Iterator<Item = (QualityPart, &KeptShare)> {
+    QualityPart::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
 }
 
-fn kept(out: &mut String, quality: &Quality, width: usize) {
+fn write_quality(out: &mut String, quality: &Quality, width: usize) {
     figures(out, quality, width);
     if !quality.below.is_empty() {
-        labelled(out, "too few", &shortfalls(quality), width);
+        write_labelled(out, "too few", &shortfalls(quality), width);
     }
-    tried(out, quality, width);
+    write_tries(out, quality, width);
 }
 
 /// How much of what matters still stands, and examples of what does not.
@@ -476,12 +476,12 @@ fn figures(out: &mut String, quality: &Quality, width: usize) {
     if figures.is_empty() {
         return;
     }
-    labelled(out, "retained", &figures.join(" · "), width);
+    write_labelled(out, "retained", &figures.join(" · "), width);
     let room = width.saturating_sub(LABEL + 2) / 2;
     let lost: Vec<String> =
         parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
     if !lost.is_empty() {
-        labelled(out, "lost", &lost.join(" · "), width);
+        write_labelled(out, "lost", &lost.join(" · "), width);
     }
 }
 
@@ -502,7 +502,7 @@ fn shortfalls(quality: &Quality) -> String {
     below.join("; ")
 }
 
-fn tried(out: &mut String, quality: &Quality, width: usize) {
+fn write_tries(out: &mut String, quality: &Quality, width: usize) {
     for (index, it) in quality.tried.iter().enumerate() {
         let came_to = match (&it.problem, it.share) {
             (Some(problem), _) => problem.clone(),
@@ -512,7 +512,7 @@ fn tried(out: &mut String, quality: &Quality, width: usize) {
         };
         let label = if index == 0 { "tried" } else { "" };
         let chain = if it.chain.is_empty() { "the floor alone".to_owned() } else { it.chain.join(" → ") };
-        labelled(out, label, &format!("{chain}: {came_to}"), width);
+        write_labelled(out, label, &format!("{chain}: {came_to}"), width);
     }
 }
 
@@ -522,7 +522,7 @@ fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
         let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
     }
     figures(out, quality, width);
-    tried(out, quality, width);
+    write_tries(out, quality, width);
     let least = quality.below.iter().map(|below| format!("min_{}", below.part.as_str())).collect::<Vec<_>>().join(", ");
     let help = format!(
         "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \

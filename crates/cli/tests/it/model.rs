@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::{Place, Ran};
@@ -26,8 +26,8 @@ fn chat() -> String {
 }
 
 /// What OpenAI-compatible services answer.
-fn said(text: &str) -> Scripted {
-    Scripted::json(
+fn said(text: &str) -> ScriptedAnswer {
+    ScriptedAnswer::json(
         200,
         json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
                "usage": {"prompt_tokens": 1_234, "completion_tokens": 56}}),
@@ -146,7 +146,7 @@ fn failed_answers_are_on_the_bill() {
 #[test]
 fn a_longer_wait_than_is_allowed_ends_the_tries() {
     let asked = |longest_wait: &str| {
-        let busy = Scripted::json(429, r#"{"error":{"message":"busy"}}"#).header("Retry-After", "1");
+        let busy = ScriptedAnswer::json(429, r#"{"error":{"message":"busy"}}"#).header("Retry-After", "1");
         let (place, server) = (place(), ScriptedServer::start(vec![busy, said(GOOD)]));
         let url = server.url();
         place.file(
@@ -165,7 +165,7 @@ fn a_longer_wait_than_is_allowed_ends_the_tries() {
 
 #[test]
 fn what_a_service_says_cannot_write_to_the_terminal() {
-    let wild = Scripted::json(401, json!({ "error": { "message": "\u{1b}[2Jgo\u{7} away\u{9b}0m" } }));
+    let wild = ScriptedAnswer::json(401, json!({ "error": { "message": "\u{1b}[2Jgo\u{7} away\u{9b}0m" } }));
     let (place, server) = (place(), ScriptedServer::start(vec![wild]));
     config(&place, &server, "", "");
     let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json"));
@@ -184,7 +184,7 @@ fn quiet_is_quiet() {
 
 #[test]
 fn a_busy_service_is_asked_again() {
-    let busy = Scripted::json(429, r#"{"error":{"message":"busy"}}"#).header("Retry-After", "0");
+    let busy = ScriptedAnswer::json(429, r#"{"error":{"message":"busy"}}"#).header("Retry-After", "0");
     let (place, server) = (place(), ScriptedServer::start(vec![busy, said(GOOD)]));
     let ran = place.run(&format!("{COMPACT} --model-url {}/v1 --model qwen --report r.json", server.url()));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -193,7 +193,7 @@ fn a_busy_service_is_asked_again() {
 
 #[test]
 fn where_the_model_fails_the_rules_step_in() {
-    let check = |answer: Scripted, why: &str| {
+    let check = |answer: ScriptedAnswer, why: &str| {
         let (place, server) = (place(), ScriptedServer::start(vec![answer]));
         config(&place, &server, "", "");
         let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json"));
@@ -208,14 +208,14 @@ fn where_the_model_fails_the_rules_step_in() {
         assert!(told.contains(" summary by rules, in place of the model: "), "{told}");
         assert!(told.contains("; the rules stepped in: ") && told.contains(why), "{told}");
     };
-    check(Scripted::json(401, r#"{"error":{"message":"Incorrect API key"}}"#), "401");
-    check(Scripted::hang_up(), "cannot be reached");
+    check(ScriptedAnswer::json(401, r#"{"error":{"message":"Incorrect API key"}}"#), "401");
+    check(ScriptedAnswer::hang_up(), "cannot be reached");
     check(said("HACKED"), "it is not a summary in the form that was asked for");
 }
 
 #[test]
 fn with_stop_nothing_is_written() {
-    let (place, server) = (place(), ScriptedServer::start(vec![Scripted::hang_up()]));
+    let (place, server) = (place(), ScriptedServer::start(vec![ScriptedAnswer::hang_up()]));
     config(&place, &server, "fall_back_to_rules = false\non_failure = \"stop\"", "");
     let ran = place.run(&format!("{COMPACT} --config c.toml --report r.json -o out.json"));
     assert_eq!((ran.code, ran.text()), (1, ""));
@@ -235,7 +235,7 @@ fn with_stop_nothing_is_written() {
 #[test]
 fn keys_come_from_the_environment_and_never_show() {
     let (place, server) =
-        (place(), ScriptedServer::start(vec![Scripted::json(401, r#"{"error":"sk-secret-1 is wrong"}"#)]));
+        (place(), ScriptedServer::start(vec![ScriptedAnswer::json(401, r#"{"error":"sk-secret-1 is wrong"}"#)]));
     let line = format!(
         "{COMPACT} --model-url {}/v1 --model qwen --key-variable EPITOME_TEST_KEY --report r.json",
         server.url()
@@ -269,7 +269,7 @@ fn channels_models_and_agents_are_chosen_by_name() {
         second.url()
     );
     place.file("c.toml", text);
-    let model = |request: &SeenRequest| request.json()["model"].as_str().unwrap().to_owned();
+    let model = |request: &ReceivedRequest| request.json()["model"].as_str().unwrap().to_owned();
     let asked = |options: &str| {
         let before = (first.requests().len(), second.requests().len());
         let ran = place.run(&format!("{COMPACT} --config c.toml -q {options}"));
@@ -325,7 +325,7 @@ fn a_model_that_nobody_named_is_asked_for() {
 #[cfg(unix)]
 #[test]
 fn an_end_in_between_leaves_nothing_behind() {
-    let (place, server) = (place(), ScriptedServer::start(vec![Scripted::hold()]));
+    let (place, server) = (place(), ScriptedServer::start(vec![ScriptedAnswer::hold()]));
     let line = format!("{COMPACT} --model-url {}/v1 --model qwen -o out.json --report r.json", server.url());
     let mut child = place.command(&line).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     server.wait_for_requests(1);

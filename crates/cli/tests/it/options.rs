@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use crate::place::{Place, chat, example, several};
@@ -365,7 +365,7 @@ fn body<'s>(source: &'s str, test: &str) -> &'s str {
 fn a_model_without_a_configuration_is_asked_as_its_options_say() {
     let asked = |options: &str| {
         let answer = json!({"choices": [], "content": []});
-        let server = ScriptedServer::start(vec![Scripted::json(200, answer)]);
+        let server = ScriptedServer::start(vec![ScriptedAnswer::json(200, answer)]);
         let place = Place::with("work.jsonl", example("session.jsonl"));
         let url = server.url();
         let line = format!("compact work.jsonl -b 20k --chain summary --model-url {url} --model m {options} -q");

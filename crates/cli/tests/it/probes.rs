@@ -1,6 +1,6 @@
 //! `epitome eval --what probes`: folders of probes from the file to the tables.
 
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -185,7 +185,7 @@ fn a_model_reads_and_grades() {
         let message = json!({"role": "assistant", "content": text});
         let body = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}],
                           "usage": {"prompt_tokens": 100, "completion_tokens": 7}});
-        Scripted::json(200, body)
+        ScriptedAnswer::json(200, body)
     };
     let server = ScriptedServer::start_with(move |_, request| {
         let is_grading = request.json().to_string().contains("right answer: That.");

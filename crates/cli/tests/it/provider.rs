@@ -1,6 +1,6 @@
 //! `--summarizer provider`: summaries by a provider's own compaction, from the options to the service and back.
 
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::{Place, Ran};
@@ -30,17 +30,17 @@ fn agent() -> String {
     .to_string()
 }
 
-fn compacted() -> Scripted {
+fn compacted() -> ScriptedAnswer {
     let usage = json!({ "input_tokens": 0, "output_tokens": 0, "iterations": [
         { "type": "compaction", "input_tokens": 234, "cache_read_input_tokens": 1_000, "output_tokens": 56 } ] });
     let content = json!([{ "type": "compaction", "content": SUMMARY, "signature": "EuYB" }]);
-    Scripted::json(200, json!({ "content": content, "stop_reason": "compaction", "usage": usage }))
+    ScriptedAnswer::json(200, json!({ "content": content, "stop_reason": "compaction", "usage": usage }))
 }
 
-fn said() -> Scripted {
+fn said() -> ScriptedAnswer {
     let usage = json!({ "input_tokens": 500, "output_tokens": 50 });
     let content = json!([{ "type": "text", "text": SUMMARY }]);
-    Scripted::json(200, json!({ "content": content, "stop_reason": "end_turn", "usage": usage }))
+    ScriptedAnswer::json(200, json!({ "content": content, "stop_reason": "end_turn", "usage": usage }))
 }
 
 /// A configuration as docs/models.md has it, but for the address.
@@ -93,7 +93,7 @@ fn the_provider_writes_the_summary() {
 
 #[test]
 fn where_it_does_not_the_model_of_the_channel_does() {
-    let unknown = Scripted::json(400, r#"{"error":{"message":"compaction: Extra inputs are not permitted"}}"#);
+    let unknown = ScriptedAnswer::json(400, r#"{"error":{"message":"compaction: Extra inputs are not permitted"}}"#);
     let (place, server) = (Place::with("session.json", agent()), ScriptedServer::start(vec![unknown, said()]));
     config(&place, &server);
     let ran = place.run(&format!("{COMPACT} --chain summary"));
@@ -106,7 +106,7 @@ fn where_it_does_not_the_model_of_the_channel_does() {
     assert!(told.contains("the model stepped in: ") && told.contains("Extra inputs are not permitted"), "{told}");
 
     // Both gone: the rules.
-    let server = ScriptedServer::start(vec![Scripted::hang_up()]);
+    let server = ScriptedServer::start(vec![ScriptedAnswer::hang_up()]);
     config(&place, &server);
     let ran = place.run(&format!("{COMPACT} --chain summary"));
     assert_eq!((ran.code, server.requests().len()), (0, 1), "{}", ran.stderr);

@@ -189,12 +189,12 @@ fn bad_input_is_told() {
 
 /// A store with sessions, of the tenant of a service without tokens and of another.
 fn store(place: &Place, sessions: &[(&str, &str, &str)]) {
-    use epitome::store::{About, SessionArchive, SqlStore, SqliteSettings, Store as _, Tenant};
+    use epitome::store::{SessionArchive, SessionMetadata, SqlStore, SqliteSettings, Store as _, Tenant};
     let store = SqlStore::sqlite(&SqliteSettings::new(place.path("store.db"))).unwrap();
     for (tenant, id, partner) in sessions {
         let loaded = epitome::formats::read(session(partner).into_bytes(), Default::default()).unwrap();
         let (tenant, session) = (Tenant::new(*tenant).unwrap(), &loaded.sessions[0].session);
-        let (about, mut archive) = (About::default(), SessionArchive::new());
+        let (about, mut archive) = (SessionMetadata::default(), SessionArchive::new());
         let created = store.create_session(&tenant, id, &about, session, &mut archive);
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(created).unwrap();
     }

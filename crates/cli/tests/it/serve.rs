@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 
 use crate::place::Place;
 
@@ -43,7 +43,7 @@ impl Serving {
 
 #[test]
 fn it_answers_proxies_and_stops() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, r#"{"from":"the provider"}"#)]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, r#"{"from":"the provider"}"#)]);
     let place = Place::with("tokens", "alice alices-own-token-1\n");
     let mut serving = Serving::start(&place, &format!("--token-file tokens --upstream {}", upstream.url()));
     let head = "Host: HOST\r\nConnection: close\r\n";

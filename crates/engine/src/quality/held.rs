@@ -8,8 +8,8 @@ use epitome_session::{Arguments, Content, Entry, Origin, units};
 use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, View};
 
 use super::find::Finder;
-use super::said::{Texts, Whole, conclusions, people, summary_lines};
-use super::{Kept, MinQuality, PARTS, Part, Quality};
+use super::said::{OriginalMessages, Texts, conclusions, people, summary_lines};
+use super::{KeptShare, MinQuality, PARTS, Quality, QualityPart};
 use crate::context::Context;
 
 /// How many examples of what was lost are told.
@@ -19,11 +19,11 @@ const EXAMPLE_CHARS: usize = 200;
 
 /// What the session held: read once, compared with each view after.
 #[derive(Debug)]
-pub(crate) struct Held<'a> {
+pub(crate) struct QualityBaseline<'a> {
     /// Of all parts, one behind the other.
     texts: Vec<Cow<'a, str>>,
     items: Vec<Item>,
-    /// The bounds of each part, in the order of [`Part::ALL`].
+    /// The bounds of each part, in the order of [`QualityPart::ALL`].
     parts: [Range<usize>; PARTS],
     finder: Finder,
     /// Which of them stood in the view before.
@@ -48,10 +48,15 @@ fn is_compound(text: &str) -> bool {
     text.chars().all(|char| char.is_alphabetic() || char == '-')
 }
 
-impl<'a> Held<'a> {
+impl<'a> QualityBaseline<'a> {
     /// Reads what was said and called in a session, and what of it stood in the entries of the view `before`. Linear in what was typed,
     /// called and concluded; in a session that was compacted before, also in the view.
-    pub(crate) fn of(context: &Context<'_>, whole: &'a Whole<'_>, before: &'a [Entry], view: &View<'_>) -> Self {
+    pub(crate) fn of(
+        context: &Context<'_>,
+        whole: &'a OriginalMessages<'_>,
+        before: &'a [Entry],
+        view: &View<'_>,
+    ) -> Self {
         let mut held = Self {
             texts: Vec::new(),
             items: Vec::new(),
@@ -61,16 +66,16 @@ impl<'a> Held<'a> {
         };
         let (typed, demanded) = people(whole.entries(), context.lexicon);
         let mut said = [
-            (Part::Typed, typed),
-            (Part::Instructions, demanded),
-            (Part::Conclusions, conclusions(whole.entries())),
-            (Part::Summaries, summary_lines(before, context.session)),
+            (QualityPart::Typed, typed),
+            (QualityPart::Instructions, demanded),
+            (QualityPart::Conclusions, conclusions(whole.entries())),
+            (QualityPart::Summaries, summary_lines(before, context.session)),
         ];
-        for part in Part::ALL {
+        for part in QualityPart::ALL {
             let start = held.texts.len();
             match said.iter_mut().find(|(of, _)| *of == part) {
                 Some((_, texts)) => held.add_all(std::mem::take(texts)),
-                None if part == Part::Strings => held.read_strings(whole.entries()),
+                None if part == QualityPart::Strings => held.read_strings(whole.entries()),
                 None => held.read_files(context, whole, view),
             }
             held.parts[part as usize] = start..held.texts.len();
@@ -110,7 +115,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    fn read_files(&mut self, context: &Context<'_>, whole: &Whole<'_>, view: &View<'_>) {
+    fn read_files(&mut self, context: &Context<'_>, whole: &OriginalMessages<'_>, view: &View<'_>) {
         if whole.is_view() {
             return self.read_files_of(view);
         }
@@ -147,9 +152,9 @@ impl<'a> Held<'a> {
     }
 
     /// What of it stands in a view after. Linear in that view.
-    pub(crate) fn kept_in(&self, after: &[Entry], least: &MinQuality) -> Quality {
+    pub(crate) fn quality_of(&self, after: &[Entry], least: &MinQuality) -> Quality {
         let found = self.found_in(after);
-        Quality::new(Part::ALL.map(|part| self.kept(self.parts[part as usize].clone(), &found)), least)
+        Quality::new(QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &found)), least)
     }
 
     /// Which of it stands in a view, outside the system prompt. Linear in that view.
@@ -171,19 +176,20 @@ impl<'a> Held<'a> {
         found
     }
 
-    fn kept(&self, part: Range<usize>, found: &[bool]) -> Kept {
+    fn kept_share(&self, part: Range<usize>, found: &[bool]) -> KeptShare {
         let weight =
             |indexes: &mut dyn Iterator<Item = usize>| indexes.map(|index| self.items[index].weight).sum::<f64>();
         let mut lost: Vec<usize> = part.clone().filter(|index| !found[*index]).collect();
         let all = weight(&mut part.clone());
-        let share = if lost.is_empty() { 1.0 } else { super::rounded(1.0 - weight(&mut lost.iter().copied()) / all) };
+        let share =
+            if lost.is_empty() { 1.0 } else { super::round_share(1.0 - weight(&mut lost.iter().copied()) / all) };
         let (held, kept) = (part.len() as u32, (part.len() - lost.len()) as u32);
         let lost_now = lost.iter().filter(|index| self.stood[**index]).count() as u32;
         lost.sort_by(|one, other| {
             let value = |index: usize| (self.stood[index], self.items[index].weight, self.items[index].last);
             value(*other).partial_cmp(&value(*one)).unwrap_or(std::cmp::Ordering::Equal).then(one.cmp(other))
         });
-        Kept { held, kept, lost_now, share, lost: self.examples(&lost) }
+        KeptShare { held, kept, lost_now, share, lost: self.examples(&lost) }
     }
 
     /// The first few, without those that are parts of others among them: a path and its file name are one loss.

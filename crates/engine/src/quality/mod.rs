@@ -8,7 +8,7 @@ mod tries;
 use epitome_strategy::Tokens;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use said::Whole;
+pub(crate) use said::OriginalMessages;
 pub(crate) use tries::{Attempt, Judge};
 
 /// What a compaction lost: how much of what the session held still stands in the view after, outside the system prompt.
@@ -16,28 +16,28 @@ pub(crate) use tries::{Attempt, Judge};
 /// model. Those of a draft are of the summaries as they were written, not as a person edits them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// All of it, from 0 to 1: the mean of the shares of the parts, each with its weight ([`Part::weight`]); a part of
+    /// All of it, from 0 to 1: the mean of the shares of the parts, each with its weight ([`QualityPart::weight`]); a part of
     /// which the session held nothing is left out, and it is 1 where all are.
     pub share: f64,
     /// Short messages that people typed, or said through a tool, of 10 to 400 characters; kept is what stands word for
     /// word, white space aside.
     #[serde(default)]
-    pub typed: Kept,
+    pub typed: KeptShare,
     /// Sentences of people that demand something or tell a fact to be kept, with the sentence that they refer to
     /// ([`epitome_strategy::speech::demands`]); kept as typed messages are.
-    pub instructions: Kept,
+    pub instructions: KeptShare,
     /// Sentences of what the model said last before each typed message and last of all, of 40 to 300 characters.
     #[serde(default)]
-    pub conclusions: Kept,
+    pub conclusions: KeptShare,
     /// Lines of summaries in the view before that an agent or a model wrote, not this engine.
     #[serde(default)]
-    pub summaries: Kept,
+    pub summaries: KeptShare,
     /// Exact strings that somebody asked for: those in typed messages and in what calls name. Each weighs more the later
     /// it was last asked for, from 1 to 2; kept is what stands on token boundaries.
-    pub strings: Kept,
+    pub strings: KeptShare,
     /// Files that calls wrote or edited, which weigh 2, and files that they only read, which weigh 1; kept is what is
     /// named.
-    pub files: Kept,
+    pub files: KeptShare,
     /// The thresholds that it misses; empty where it passes, or where there are none.
     pub below: Vec<Shortfall>,
     /// The chains that were tried, in order, where there were several.
@@ -46,7 +46,7 @@ pub struct Quality {
 
 /// What was kept of one part.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptShare {
     /// How many the session held.
     pub held: u32,
     /// How many of them stand in the view after.
@@ -66,7 +66,7 @@ pub struct Kept {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shortfall {
     /// Which.
-    pub part: Part,
+    pub part: QualityPart,
     /// The share that was kept.
     pub share: f64,
     /// The least share that is asked for.
@@ -92,7 +92,7 @@ pub struct Try {
 /// What the guard looks at, in the order in which it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum QualityPart {
     /// Short typed messages.
     Typed,
     /// Demands.
@@ -110,7 +110,7 @@ pub enum Part {
 /// How many parts there are.
 const PARTS: usize = 6;
 
-impl Part {
+impl QualityPart {
     /// Every part.
     pub const ALL: [Self; PARTS] =
         [Self::Typed, Self::Instructions, Self::Conclusions, Self::Summaries, Self::Strings, Self::Files];
@@ -177,20 +177,20 @@ pub enum OnLoss {
 
 impl MinQuality {
     /// The least share of a part.
-    pub fn of(&self, part: Part) -> f64 {
+    pub fn of(&self, part: QualityPart) -> f64 {
         match part {
-            Part::Typed => self.typed,
-            Part::Instructions => self.instructions,
-            Part::Conclusions => self.conclusions,
-            Part::Summaries => self.summaries,
-            Part::Strings => self.strings,
-            Part::Files => self.files,
+            QualityPart::Typed => self.typed,
+            QualityPart::Instructions => self.instructions,
+            QualityPart::Conclusions => self.conclusions,
+            QualityPart::Summaries => self.summaries,
+            QualityPart::Strings => self.strings,
+            QualityPart::Files => self.files,
         }
     }
 
     /// Whether anything is asked for at all.
     pub fn is_on(&self) -> bool {
-        Part::ALL.iter().any(|part| self.of(*part) > 0.0)
+        QualityPart::ALL.iter().any(|part| self.of(*part) > 0.0)
     }
 
     /// Whether other chains are to be tried where one keeps too little.
@@ -200,12 +200,12 @@ impl MinQuality {
 }
 
 impl Quality {
-    fn new(kept: [Kept; PARTS], least: &MinQuality) -> Self {
+    fn new(kept: [KeptShare; PARTS], least: &MinQuality) -> Self {
         let [typed, instructions, conclusions, summaries, strings, files] = kept;
         let (below, tried) = (Vec::new(), Vec::new());
         let mut quality =
             Self { share: 1.0, typed, instructions, conclusions, summaries, strings, files, below, tried };
-        let held = Part::ALL.into_iter().filter(|part| quality.of(*part).held > 0);
+        let held = QualityPart::ALL.into_iter().filter(|part| quality.of(*part).held > 0);
         let (sum, weights) = held.clone().fold((0.0, 0.0), |(sum, weights), part| {
             (sum + part.weight() * quality.of(part).share, weights + part.weight())
         });
@@ -213,34 +213,34 @@ impl Quality {
         let below = below.map(|part| Shortfall { part, share: quality.of(part).share, least: least.of(part) });
         quality.below = below.collect();
         if weights > 0.0 {
-            quality.share = rounded(sum / weights);
+            quality.share = round_share(sum / weights);
         }
         quality
     }
 
     /// Whether less of a part is kept than is asked for, and this compaction took some of it. What was gone before is
     /// no reason to do without a compaction.
-    fn misses(&self, part: Part, least: &MinQuality) -> bool {
+    fn misses(&self, part: QualityPart, least: &MinQuality) -> bool {
         let kept = self.of(part);
         kept.share < least.of(part) && kept.lost_now > 0
     }
 
     /// What was kept of a part.
-    pub fn of(&self, part: Part) -> &Kept {
+    pub fn of(&self, part: QualityPart) -> &KeptShare {
         match part {
-            Part::Typed => &self.typed,
-            Part::Instructions => &self.instructions,
-            Part::Conclusions => &self.conclusions,
-            Part::Summaries => &self.summaries,
-            Part::Strings => &self.strings,
-            Part::Files => &self.files,
+            QualityPart::Typed => &self.typed,
+            QualityPart::Instructions => &self.instructions,
+            QualityPart::Conclusions => &self.conclusions,
+            QualityPart::Summaries => &self.summaries,
+            QualityPart::Strings => &self.strings,
+            QualityPart::Files => &self.files,
         }
     }
 
     /// Whether nothing is left of what the view before held: no exact string, no instruction, no file, of
     /// five or more together.
     pub fn is_hollow(&self) -> bool {
-        let (held, kept) = Part::ALL
+        let (held, kept) = QualityPart::ALL
             .iter()
             .map(|part| self.of(*part))
             .fold((0, 0), |(held, kept), part| (held + part.held, kept + part.kept));
@@ -254,7 +254,7 @@ impl Quality {
 }
 
 /// A share in steps of 1/10,000, rounded down: what is shown is what is compared, and 1 is all of it.
-fn rounded(share: f64) -> f64 {
+fn round_share(share: f64) -> f64 {
     // What comes out a hair below a step by the order of the additions is on it.
     ((share * 10_000.0) + 1e-6).floor() / 10_000.0
 }

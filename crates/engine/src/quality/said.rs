@@ -23,11 +23,11 @@ const BULLETS: [char; 6] = ['-', '*', '#', '>', '•', ' '];
 
 /// The messages of a session as they were said, whatever compactions took from the view.
 #[derive(Debug)]
-pub(crate) struct Whole<'a> {
+pub(crate) struct OriginalMessages<'a> {
     entries: Cow<'a, [Entry]>,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> OriginalMessages<'a> {
     /// The log of a session that was compacted before, else its view. Linear in the messages, without their texts.
     pub(crate) fn of(session: &Session, view: &'a [Entry]) -> Self {
         if session.journal().iter().all(|epoch| epoch.undone) {

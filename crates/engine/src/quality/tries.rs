@@ -6,15 +6,15 @@ use std::time::Instant;
 use epitome_session::Trigger;
 use epitome_strategy::{Archive, ArchiveError, Tokens};
 
-use super::held::Held;
-use super::{MinQuality, OnLoss, Quality, Try, Whole};
+use super::held::QualityBaseline;
+use super::{MinQuality, OnLoss, OriginalMessages, Quality, Try};
 use crate::archive::MemoryArchive;
 use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
 use crate::report::{Status, microseconds};
 use crate::request::Chain;
 use crate::run::Run;
-use crate::working::{Layout, Working};
+use crate::working::{Layout, WorkingView};
 
 /// One run of a chain: what it came to, and what it kept.
 pub(crate) struct Attempt {
@@ -32,7 +32,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// What a chain comes to that is not even asked.
-    pub(crate) fn untried(chain: &Chain, run: Run, status: Status) -> Self {
+    pub(crate) fn without_trial(chain: &Chain, run: Run, status: Status) -> Self {
         Self { chain: chain.ids(), run, status, quality: None, judged_us: 0, archived: None }
     }
 
@@ -76,19 +76,19 @@ impl Attempt {
 
 /// Judges the attempts of one compaction.
 pub(crate) struct Judge<'a> {
-    pub start: &'a Working,
-    pub whole: &'a Whole<'a>,
+    pub start: &'a WorkingView,
+    pub whole: &'a OriginalMessages<'a>,
     pub context: &'a Context<'a>,
     pub limit: Tokens,
     pub least: MinQuality,
     layout: OnceLock<Layout>,
-    held: OnceLock<Held<'a>>,
+    held: OnceLock<QualityBaseline<'a>>,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(
-        start: &'a Working,
-        whole: &'a Whole<'a>,
+        start: &'a WorkingView,
+        whole: &'a OriginalMessages<'a>,
         context: &'a Context<'a>,
         limit: Tokens,
         least: MinQuality,
@@ -106,16 +106,17 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let judging = Instant::now();
-        let quality = (status == Status::Compacted).then(|| self.held().kept_in(run.working.entries(), &self.least));
+        let quality =
+            (status == Status::Compacted).then(|| self.baseline().quality_of(run.working.entries(), &self.least));
         let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
         let status = if is_hollow { Status::Hollow } else { status };
         Attempt { chain: chain.ids(), run, status, quality, judged_us: microseconds(judging), archived }
     }
 
-    fn held(&self) -> &Held<'a> {
+    fn baseline(&self) -> &QualityBaseline<'a> {
         self.held.get_or_init(|| {
             let layout = self.layout.get_or_init(|| self.start.layout(self.context.pins));
-            Held::of(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
+            QualityBaseline::of(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
         })
     }
 

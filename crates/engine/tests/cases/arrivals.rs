@@ -1,7 +1,7 @@
 //! Huge results are cut before they are sent.
 
 use epitome_engine::MemoryArchive;
-use epitome_strategy::{Archive, Archived};
+use epitome_strategy::{Archive, ArchivedContent};
 use epitome_testkit::session;
 
 use super::support::{engine, shown};
@@ -28,7 +28,7 @@ fn check(text: &str, expect: Option<u32>, parts: &[&str]) {
     assert!(arrival.tokens_after < arrival.tokens_before && arrival.tokens_after == ledger.total());
     let edit = session.journal()[0].edits[0].clone();
     let whole = archive.get(edit.recall.as_ref().unwrap()).unwrap();
-    assert!(matches!(whole, Some(Archived::Text(text)) if text.contains("line 450 of a giant")));
+    assert!(matches!(whole, Some(ArchivedContent::Text(text)) if text.contains("line 450 of a giant")));
     let again = engine.cut_arrivals(&mut session, &mut ledger, &mut archive, 200).unwrap();
     assert_eq!(again, None, "what is cut is not cut again");
     session.undo(arrival.epoch).unwrap();

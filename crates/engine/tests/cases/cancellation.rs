@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use epitome_engine::{Chain, EngineError, MemoryArchive, Request, block_on};
 use epitome_session::{Message, Origin, Role, Session};
 use epitome_strategy::{
-    Arguments, Block, Cancellation, Content, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy,
+    Arguments, Block, Cancellation, Content, Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
     TokenCounter, Tokens, ToolCall, ToolResult, View,
 };
 
@@ -25,7 +25,7 @@ impl Strategy for Quits {
             summary: "",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: false, model: false },
+            needs: RequiredServices { embeddings: false, model: false },
             since: "0.1.0",
         };
         &META

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use epitome_engine::{EditReport, Outcome};
 use epitome_session::{EditKind, Session};
-use epitome_strategy::{Archive, Archived, Edit, SummaryText};
+use epitome_strategy::{Archive, ArchivedContent, Edit, SummaryText};
 use epitome_testkit::session;
 
 use super::support::{WORK, chain, compact, engine, expect, reason, request, shown, without_handles};
@@ -29,7 +29,7 @@ fn an_excerpt_keeps_what_the_plan_keeps() {
            tool: (result c2) ok"#,
     );
     let edit = &report.edits[0];
-    assert_eq!(archive.get(edit.recall.as_ref().unwrap()).unwrap(), Some(Archived::Text(text)));
+    assert_eq!(archive.get(edit.recall.as_ref().unwrap()).unwrap(), Some(ArchivedContent::Text(text)));
     assert_eq!((edit.edit, &*edit.strategy), (EditKind::Excerpt, "script"));
     let reason = reason();
     assert_eq!((&edit.reason.code, &edit.reason.detail), (&reason.code, &reason.detail));
@@ -148,8 +148,8 @@ result c3: ok
     let archived = |edit: &EditReport| {
         let item = archive.get(edit.recall.as_ref().unwrap()).unwrap().unwrap();
         match item {
-            Archived::Text(text) => text.to_string(),
-            Archived::Messages(messages) => format!("{:?}", messages[0].blocks[0].content),
+            ArchivedContent::Text(text) => text.to_string(),
+            ArchivedContent::Messages(messages) => format!("{:?}", messages[0].blocks[0].content),
         }
     };
     let thoughts: Vec<String> = report.edits.iter().filter(|it| &*it.strategy == "thinking").map(archived).collect();

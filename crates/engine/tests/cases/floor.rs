@@ -2,7 +2,7 @@
 
 use epitome_engine::{Engine, Outcome, Status};
 use epitome_session::{EditKind, Origin};
-use epitome_strategy::{Archive, Archived};
+use epitome_strategy::{Archive, ArchivedContent};
 use epitome_testkit::session;
 
 use super::support::{compact, engine, request, shown};
@@ -50,7 +50,7 @@ user: newest
     assert!(gone[1] == Outcome::Summarized && gone[4] == Outcome::Kept, "{gone:?}");
     let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Summarized).unwrap();
     assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Summarized), "{gone:?}");
-    let Some(Archived::Messages(messages)) = archive.get(left.recall.as_ref().unwrap()).unwrap() else {
+    let Some(ArchivedContent::Messages(messages)) = archive.get(left.recall.as_ref().unwrap()).unwrap() else {
         unreachable!("messages are archived")
     };
     assert_eq!(messages.len(), newest_gone);
@@ -138,7 +138,7 @@ fn a_task_that_leaves_no_room_is_cut() {
         let edit = report.edits.iter().find(|edit| &*edit.reason.code == "message-over-budget").unwrap();
         assert_eq!(report.messages[0].outcome, Outcome::Excerpted);
         let original = archive.get(edit.recall.as_ref().unwrap()).unwrap();
-        assert_eq!(original, Some(Archived::Text(task.as_str().into())));
+        assert_eq!(original, Some(ArchivedContent::Text(task.as_str().into())));
     };
     const LONG_TASK: &str = "
 user: line {n} of the task … x400 lines

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Chains, Engine, Kept, MinQuality, Mode, OnLoss, Part, Quality, Report, Request, Status};
+use epitome_engine::{
+    Chain, Chains, Engine, KeptShare, MinQuality, Mode, OnLoss, Quality, QualityPart, Report, Request, Status,
+};
 use epitome_session::{Session, Trigger};
 use epitome_strategy::{
     BoxFuture, Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, TaskKind,
@@ -71,7 +73,7 @@ fn asked(trigger: Trigger, limit: u32) -> Request {
     Request { task: Some(TaskKind::Code), limit, trigger, ..Request::to_budget(900) }
 }
 
-fn figures(kept: &Kept) -> String {
+fn figures(kept: &KeptShare) -> String {
     format!("{}/{} {}", kept.kept, kept.held, kept.share)
 }
 
@@ -299,7 +301,7 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     engine.quality = OFF;
     let expect = "Compacted by script: 0.5263 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
-    assert_eq!(report.quality.unwrap().of(Part::Strings).lost, ["src/lib.rs"]);
+    assert_eq!(report.quality.unwrap().of(QualityPart::Strings).lost, ["src/lib.rs"]);
 }
 
 #[test]
@@ -347,7 +349,7 @@ fn what_earlier_compactions_lost_is_missing_too() {
     let (first, second) = after_two(&[1], &[3], MinQuality { conclusions: 0.5, on_loss: OnLoss::Report, ..OFF });
     // The conclusion goes first: one sentence of 40 characters and more.
     assert_eq!((first.conclusions.held, first.conclusions.kept, first.conclusions.lost_now), (1, 0, 1));
-    assert_eq!(first.below.iter().map(|below| below.part).collect::<Vec<_>>(), [Part::Conclusions]);
+    assert_eq!(first.below.iter().map(|below| below.part).collect::<Vec<_>>(), [QualityPart::Conclusions]);
     // It is missing after the second as well, which did not lose it and does not miss the threshold for it.
     assert_eq!((second.conclusions.held, second.conclusions.kept, second.conclusions.lost_now), (1, 0, 0));
     assert!(second.passes(), "{second:?}");

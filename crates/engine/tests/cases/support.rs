@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome_engine::{Chain, Engine, MemoryArchive, Report, Request, SignalDetector};
 use epitome_session::{Content, Session};
-use epitome_strategy::{Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, View};
+use epitome_strategy::{Edit, Goal, Lossiness, Meta, Plan, PlanError, Reason, RequiredServices, Strategy, View};
 use epitome_testkit::FakeCounter;
 
 /// Returns the same plan each time; the budgets of the cases are met by the first.
@@ -19,7 +19,7 @@ impl Strategy for Script {
             summary: "",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: false, model: false },
+            needs: RequiredServices { embeddings: false, model: false },
             since: "0.1.0",
         };
         const OTHER: Meta = Meta { id: "other", ..META };
@@ -42,7 +42,7 @@ impl Strategy for Spy {
             summary: "",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: false, model: false },
+            needs: RequiredServices { embeddings: false, model: false },
             since: "0.1.0",
         };
         &META

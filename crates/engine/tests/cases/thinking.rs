@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, EngineError, MemoryArchive, Report};
 use epitome_session::Session;
-use epitome_strategy::{Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy, Tokens, View};
+use epitome_strategy::{Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, Tokens, View};
 use epitome_testkit::session;
 
 use super::support::{engine, reason, request};
@@ -20,7 +20,7 @@ impl Strategy for Change {
             summary: "",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: false, model: false },
+            needs: RequiredServices { embeddings: false, model: false },
             since: "0.1.0",
         };
         &META

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use epitome_engine::{Chain, Engine, Report, Request, Status};
 use epitome_session::Session;
 use epitome_strategy::{
-    BoxFuture, Edit, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy,
-    Vectors, View,
+    BoxFuture, Edit, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices,
+    Strategy, Vectors, View,
 };
 use epitome_testkit::{FakeEmbedder, session};
 
@@ -28,10 +28,10 @@ impl Strategy for LeastNear {
             summary: "",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: true, model: false },
+            needs: RequiredServices { embeddings: true, model: false },
             since: "0.1.0",
         };
-        const WITHOUT: Meta = Meta { needs: Needs { embeddings: false, model: false }, ..META };
+        const WITHOUT: Meta = Meta { needs: RequiredServices { embeddings: false, model: false }, ..META };
         if self.needs { &META } else { &WITHOUT }
     }
 
@@ -162,7 +162,7 @@ fn without_a_question_there_is_no_vector_of_one() {
                 summary: "",
                 docs: "",
                 lossiness: Lossiness::Whole,
-                needs: Needs { embeddings: true, model: false },
+                needs: RequiredServices { embeddings: true, model: false },
                 since: "0.1.0",
             };
             &META

@@ -12,9 +12,9 @@ use epitome_store::SessionArchive;
 use epitome_strategy::{Archive, Tokens};
 
 use super::compact::Compaction;
-use super::events::done;
-use super::outcome::Maintained;
-use super::preparation::{Ahead, Background, Preparation, UnderWay};
+use super::events::compaction_event;
+use super::outcome::MaintainOutcome;
+use super::preparation::{BackgroundExecutor, BackgroundPreparation, Preparation, PreparationGuard};
 use super::{LiveError, LiveSession};
 
 /// After a preparation that came to nothing, the next one waits until the view has grown by this share of the usable window.
@@ -26,8 +26,8 @@ impl LiveSession {
     /// session that is read again, as long as it is the same session's.
     ///
     /// Only what asks a model is worth it: without one a compaction takes milliseconds, and nothing is prepared.
-    pub fn prepare_in(&mut self, background: Arc<dyn Background>, preparation: Preparation) {
-        self.ahead = Some(Ahead { preparation, background });
+    pub fn prepare_in(&mut self, background: Arc<dyn BackgroundExecutor>, preparation: Preparation) {
+        self.ahead = Some(BackgroundPreparation { preparation, background });
     }
 
     /// The part of [`maintain`](Self::maintain) that prepares compactions and makes those that are prepared; `None` where one
@@ -37,7 +37,7 @@ impl LiveSession {
     /// # Errors
     ///
     /// What was prepared cannot be made; the session is as it was.
-    pub async fn maintain_ahead(&mut self) -> Result<Option<Maintained>, LiveError> {
+    pub async fn maintain_ahead(&mut self) -> Result<Option<MaintainOutcome>, LiveError> {
         let check = self.check();
         let Some(trigger) = check.trigger else { return Ok(None) };
         self.ahead_of(&Compaction { trigger, ..Compaction::default() }, check).await
@@ -54,8 +54,8 @@ impl LiveSession {
         &mut self,
         compaction: &Compaction,
         check: Check,
-    ) -> Result<Option<Maintained>, LiveError> {
-        let Some(Ahead { preparation, background }) = self.ahead.clone() else { return Ok(None) };
+    ) -> Result<Option<MaintainOutcome>, LiveError> {
+        let Some(BackgroundPreparation { preparation, background }) = self.ahead.clone() else { return Ok(None) };
         if !self.asks_model() {
             return Ok(None);
         }
@@ -69,13 +69,13 @@ impl LiveSession {
         if (is_due || !by_threshold)
             && let Some(report) = self.make_prepared(&preparation).await?
         {
-            return Ok(Some(Maintained::Compacted(Box::new(report))));
+            return Ok(Some(MaintainOutcome::Compacted(Box::new(report))));
         }
         if is_due {
             return Ok(None);
         }
         self.prepare(compaction, &preparation, &*background);
-        Ok(Some(Maintained::Preparing(check)))
+        Ok(Some(MaintainOutcome::Preparing(check)))
     }
 
     /// Whether a compaction waits for a model.
@@ -85,12 +85,12 @@ impl LiveSession {
     }
 
     /// Begins to prepare the compaction, unless one is under way or ready.
-    fn prepare(&self, compaction: &Compaction, preparation: &Preparation, background: &dyn Background) {
+    fn prepare(&self, compaction: &Compaction, preparation: &Preparation, background: &dyn BackgroundExecutor) {
         let patience = (f64::from(self.budget.usable()) * PATIENCE) as Tokens;
         let Some(number) = preparation.begin(self.tokens(), patience) else { return };
         let mut copy = self.copy();
         copy.watchers.metrics = Arc::clone(&self.watchers.metrics);
-        let under_way = UnderWay { preparation: preparation.clone(), number };
+        let under_way = PreparationGuard { preparation: preparation.clone(), number };
         let compaction = compaction.clone();
         background.run(Box::pin(async move {
             let started = Instant::now();
@@ -118,9 +118,9 @@ impl LiveSession {
         if !draft.is_of_prefix(&self.session) || draft.report.tokens_after.saturating_add(arrived) > limit {
             return Ok(None);
         }
-        let started = self.started(draft.report.trigger);
+        let started = self.announce_start(draft.report.trigger);
         let made = self.apply_on_prefix(draft, &archive, limit).await;
-        started.ended(made).map(Some)
+        started.announce_end(made).map(Some)
     }
 
     async fn apply_on_prefix(
@@ -138,17 +138,17 @@ impl LiveSession {
             self.archive.put(item)?;
         }
         let flushed = self.flush_memories().await;
-        let before = self.before();
+        let before = self.snapshot();
         let mut report = self.engine.commit_on_prefix(&mut self.session, &mut self.ledger, draft, limit)?;
         self.store_epoch(before)?;
-        let before = self.before();
+        let before = self.snapshot();
         if self.engine.strip_arrived(&mut self.session, &mut self.ledger, &mut self.archive)? {
             self.store_epoch(before)?;
         }
         report.tokens_after = self.ledger.total();
         self.watch.compacted(&report);
         let epoch = self.session.journal().iter().rposition(Epoch::is_compaction).map(|at| at as u32);
-        self.watchers.tell(&done(&report, epoch, self.newest_summary(epoch), flushed));
+        self.watchers.tell(&compaction_event(&report, epoch, self.newest_summary(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }

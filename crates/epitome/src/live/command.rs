@@ -1,7 +1,7 @@
 //! Commands that a person types in place of a message: `/compact`, `/undo`, `/history`, `/recall`, `/context`.
 
 use epitome_engine::Report;
-use epitome_strategy::Archived;
+use epitome_strategy::ArchivedContent;
 use thiserror::Error;
 
 use super::{Compaction, ContextTokens, HistoryEntry, LiveError, LiveSession};
@@ -84,7 +84,7 @@ impl Command {
 /// What has come of a command.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Ran {
+pub enum CommandOutcome {
     /// The compaction that was made, or that found nothing to leave out.
     Compacted(Box<Report>),
     /// A compaction was taken back.
@@ -97,7 +97,7 @@ pub enum Ran {
     /// The compactions, the oldest first.
     History(Vec<HistoryEntry>),
     /// What left the context under the handle; `None` where there is no such handle.
-    Recalled(Option<Archived>),
+    Recalled(Option<ArchivedContent>),
     /// How full the context is.
     Context(ContextTokens),
 }
@@ -109,20 +109,20 @@ impl LiveSession {
     /// # Errors
     ///
     /// Those of the call; [`LiveError::NothingToUndo`] for `/undo` where no compaction is in force.
-    pub async fn run(&mut self, command: Command) -> Result<Ran, LiveError> {
+    pub async fn run(&mut self, command: Command) -> Result<CommandOutcome, LiveError> {
         Ok(match command {
             Command::Compact { focus } => {
                 let compaction = Compaction { focus, ..Compaction::default() };
-                Ran::Compacted(Box::new(self.compact(&compaction).await?))
+                CommandOutcome::Compacted(Box::new(self.compact(&compaction).await?))
             }
             Command::Undo { epoch } => {
                 let epoch = epoch.or_else(|| self.newest_compaction()).ok_or(LiveError::NothingToUndo)?;
                 self.undo(epoch)?;
-                Ran::Undone { epoch, tokens: self.tokens() }
+                CommandOutcome::Undone { epoch, tokens: self.tokens() }
             }
-            Command::History => Ran::History(self.history()),
-            Command::Recall { handle } => Ran::Recalled(self.recall(&handle)?),
-            Command::Context => Ran::Context(self.context()),
+            Command::History => CommandOutcome::History(self.history()),
+            Command::Recall { handle } => CommandOutcome::Recalled(self.recall(&handle)?),
+            Command::Context => CommandOutcome::Context(self.context()),
         })
     }
 

@@ -7,7 +7,7 @@ use epitome_session::{EntryKey, Origin, Role, Trigger};
 use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
 
-use super::events::{Event, Started, done};
+use super::events::{Event, StartedCompaction, compaction_event};
 use super::{LiveError, LiveSession};
 
 /// The share of the view that a compaction by hand, or one that rounds or the model ask for, gets down to where the budget's
@@ -56,12 +56,12 @@ impl LiveSession {
     pub async fn compact(&mut self, compaction: &Compaction) -> Result<Report, LiveError> {
         let span = tracing::info_span!("compaction", trigger = ?compaction.trigger, tokens = self.ledger.total());
         async {
-            let started = self.started(compaction.trigger);
+            let started = self.announce_start(compaction.trigger);
             let made = match self.draft(compaction, true).await {
                 Ok(draft) => self.apply(draft).await,
                 Err(error) => Err(error),
             };
-            started.ended(made)
+            started.announce_end(made)
         }
         .instrument(span)
         .await
@@ -93,7 +93,7 @@ impl LiveSession {
                 self.watchers.metrics.summary(&draft.report);
                 Ok(draft)
             }
-            Err(error) => Err(self.failed(error.into(), compaction.trigger)),
+            Err(error) => Err(self.record_failure(error.into(), compaction.trigger)),
         }
     }
 
@@ -110,7 +110,7 @@ impl LiveSession {
     }
 
     /// Tells that a compaction starts; when what is given is dropped, it is over.
-    pub(super) fn started(&self, reason: Trigger) -> Started {
+    pub(super) fn announce_start(&self, reason: Trigger) -> StartedCompaction {
         self.watchers.start(reason, self.session.view().len() as u32)
     }
 
@@ -134,22 +134,22 @@ impl LiveSession {
         if let Some(floor) = draft.report.floor.clone() {
             let (limit, trigger) = (draft.report.budget, draft.report.trigger);
             let error = LiveError::Infeasible { limit, floor: Box::new(floor), report: Box::new(draft.report) };
-            return Err(self.failed(error, trigger));
+            return Err(self.record_failure(error, trigger));
         }
         let (changes, trigger) = (draft.epoch().is_some(), draft.report.trigger);
         let flushed = if changes { self.flush_memories().await } else { 0 };
-        let before = self.before();
+        let before = self.snapshot();
         let committed = self.engine.commit(&mut self.session, &mut self.ledger, draft);
         let report = match committed {
             Ok(report) => Report { flushed_memories: flushed, ..report },
-            Err(error) => return Err(self.failed(error.into(), trigger)),
+            Err(error) => return Err(self.record_failure(error.into(), trigger)),
         };
         if changes && let Err(error) = self.store_epoch(before) {
-            return Err(self.failed(error, trigger));
+            return Err(self.record_failure(error, trigger));
         }
         self.watch.compacted(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
-        self.watchers.tell(&done(&report, epoch, self.newest_summary(epoch), flushed));
+        self.watchers.tell(&compaction_event(&report, epoch, self.newest_summary(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }
@@ -163,14 +163,14 @@ impl LiveSession {
     }
 
     /// Says that a compaction came to nothing. It is not tried again at once by itself.
-    pub(super) fn failed(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
+    pub(super) fn record_failure(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
         if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
             // Nothing was learnt of the session: it is tried again as soon as somebody asks.
             self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
             return error;
         }
         let urgency = if trigger == Trigger::Hard { Urgency::Hard } else { Urgency::Soft };
-        self.watch.failed(self.ledger.total(), urgency);
+        self.watch.record_failure(self.ledger.total(), urgency);
         self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
         error
     }

@@ -41,37 +41,37 @@ pub trait Conversation: Send + Sync + Debug {
 
 /// How a session's own model is asked.
 #[derive(Debug, Clone)]
-pub(super) struct Answering {
+pub(super) struct ConversationModel {
     pub(super) runtime: Arc<Runtime>,
     pub(super) conversation: Arc<dyn Conversation>,
 }
 
-impl Answering {
+impl ConversationModel {
     /// The same under other settings; `None` where these ask no conversation.
-    pub(super) fn resettled(self, runtime: &Runtime) -> Option<Self> {
+    pub(super) fn with_runtime(self, runtime: &Runtime) -> Option<Self> {
         runtime.asks_conversations().then(|| Self { runtime: Arc::new(runtime.clone()), ..self })
     }
 
     pub(super) fn summarizer(&self, session: &Session) -> Option<Arc<dyn Summarizer>> {
-        let asked = Arc::new(Asked {
+        let asked = Arc::new(SessionModel {
             conversation: Arc::clone(&self.conversation),
             view: session.view().to_vec(),
             tools: session.tools.clone(),
         });
-        let compacted = Arc::new(Compacted(Arc::clone(&asked)));
+        let compacted = Arc::new(ProviderCompaction(Arc::clone(&asked)));
         self.runtime.make_summarizer_in(asked, compacted, None)
     }
 }
 
 /// A session at some moment, as a model that answers at its end.
 #[derive(Debug)]
-struct Asked {
+struct SessionModel {
     conversation: Arc<dyn Conversation>,
     view: Vec<Entry>,
     tools: Option<Arc<str>>,
 }
 
-impl ChatModel for Asked {
+impl ChatModel for SessionModel {
     fn name(&self) -> &str {
         self.conversation.model()
     }
@@ -86,7 +86,7 @@ impl ChatModel for Asked {
     }
 }
 
-impl Asked {
+impl SessionModel {
     fn inquiry<'a>(&'a self, request: &'a ChatRequest) -> Inquiry<'a> {
         Inquiry {
             view: &self.view,
@@ -99,9 +99,9 @@ impl Asked {
 
 /// The same session, compacted by its provider.
 #[derive(Debug)]
-struct Compacted(Arc<Asked>);
+struct ProviderCompaction(Arc<SessionModel>);
 
-impl ChatModel for Compacted {
+impl ChatModel for ProviderCompaction {
     fn name(&self) -> &str {
         self.0.name()
     }

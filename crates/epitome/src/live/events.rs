@@ -297,11 +297,11 @@ pub(super) struct Watchers {
 /// A compaction that was told to start. Whatever becomes of it, its end is told: also where nobody waits for it any more, and
 /// its future is dropped.
 #[derive(Debug)]
-pub(super) struct Started(Watchers);
+pub(super) struct StartedCompaction(Watchers);
 
-impl Started {
+impl StartedCompaction {
     /// The compaction ended so. Errors that nobody was told of are told.
-    pub(super) fn ended<T>(self, outcome: Result<T, LiveError>) -> Result<T, LiveError> {
+    pub(super) fn announce_end<T>(self, outcome: Result<T, LiveError>) -> Result<T, LiveError> {
         if let Err(error) = &outcome {
             self.0.close(|| (error.to_string(), error.is_retryable()));
         }
@@ -309,7 +309,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for StartedCompaction {
     fn drop(&mut self) {
         self.0.close(|| ("the compaction was given up before its end".to_owned(), true));
     }
@@ -332,14 +332,14 @@ impl Watchers {
     }
 
     /// Whether anybody listens: figures that only events carry need not be worked out otherwise.
-    pub(super) fn anybody(&self) -> bool {
+    pub(super) fn has_watchers(&self) -> bool {
         !self.listeners.is_empty()
     }
 
     /// Says that a compaction starts.
-    pub(super) fn start(&self, reason: Trigger, message_count: u32) -> Started {
+    pub(super) fn start(&self, reason: Trigger, message_count: u32) -> StartedCompaction {
         self.tell(&Event::CompactionStart { reason, message_count });
-        Started(self.clone())
+        StartedCompaction(self.clone())
     }
 
     /// Says why the compaction that was told to start came to nothing, unless its end was told.
@@ -426,7 +426,7 @@ fn trace(event: &Event) {
 }
 
 /// The event that a finished compaction is told by. `view` are the ids of its newest summary and its number.
-pub(super) fn done(
+pub(super) fn compaction_event(
     report: &Report,
     epoch: Option<u32>,
     summary_message_id: Option<String>,

@@ -61,7 +61,7 @@ impl LiveSession {
         self.clearing.clone_from(&runtime.clearing);
         // Its own model is asked as the new settings say; what was prepared was prepared by the old ones.
         if let Some(answering) = self.conversation.take() {
-            self.conversation = answering.resettled(runtime);
+            self.conversation = answering.with_runtime(runtime);
         }
         if let Some(preparation) = self.preparation() {
             preparation.discard();
@@ -90,9 +90,9 @@ impl LiveSession {
 
     /// Makes a compaction that was previewed, as [`apply`](Self::apply) does, and tells that it starts.
     pub async fn apply_previewed(&mut self, draft: Draft) -> Result<Report, LiveError> {
-        let started = self.started(draft.report.trigger);
+        let started = self.announce_start(draft.report.trigger);
         let made = self.apply(draft).await;
-        started.ended(made)
+        started.announce_end(made)
     }
 
     /// Only `listener` is told what happens from here on, in place of everybody who was; without one, nobody is.
@@ -110,7 +110,7 @@ pub(super) fn with_window(budget: &Budget, window: Tokens) -> Budget {
 
 /// A session's view before and after one of its compactions.
 #[derive(Debug, Clone)]
-pub struct Sides {
+pub struct EpochViews {
     /// What the model saw before it.
     pub before: Vec<Entry>,
     /// What it saw afterwards.
@@ -119,7 +119,7 @@ pub struct Sides {
 
 /// The view on both sides of a compaction, also of one that was undone; `None` where there is no such. Compactions before it
 /// that were undone since are left out on both sides. Linear in the session.
-pub fn sides(session: &Session, epoch: u32) -> Option<Sides> {
+pub fn sides(session: &Session, epoch: u32) -> Option<EpochViews> {
     let target = session.journal().get(epoch as usize)?;
     let mut then = Session::new();
     let mut log = session.log().iter();
@@ -132,16 +132,16 @@ pub fn sides(session: &Session, epoch: u32) -> Option<Sides> {
             break;
         }
         // One that was undone counts too: later ones name what they touch by its number. Nothing stands on it yet.
-        let number = then.commit(in_force(earlier));
+        let number = then.commit(epoch_in_force(earlier));
         if earlier.undone {
             then.undo(number).ok();
         }
     }
     let before = then.view().to_vec();
-    then.commit(in_force(target));
-    Some(Sides { before, after: then.view().to_vec() })
+    then.commit(epoch_in_force(target));
+    Some(EpochViews { before, after: then.view().to_vec() })
 }
 
-fn in_force(epoch: &Epoch) -> Epoch {
+fn epoch_in_force(epoch: &Epoch) -> Epoch {
     Epoch { undone: false, ..epoch.clone() }
 }

@@ -7,7 +7,7 @@ use epitome_strategy::Protection;
 
 use super::compact::Compaction;
 use super::confirm::Confirmation;
-use super::outcome::Maintained;
+use super::outcome::MaintainOutcome;
 use super::{LiveError, LiveSession};
 
 impl LiveSession {
@@ -19,27 +19,27 @@ impl LiveSession {
     /// # Errors
     ///
     /// Those of [`compact`](Self::compact), where the compaction is due and not just suggested: a suggested one that fails
-    /// leaves the session as it is, tells the subscribers, and counts as [`Maintained::Nothing`].
-    pub async fn maintain(&mut self) -> Result<Maintained, LiveError> {
-        self.maintained(self.settings.require_confirmation).await
+    /// leaves the session as it is, tells the subscribers, and counts as [`MaintainOutcome::Nothing`].
+    pub async fn maintain(&mut self) -> Result<MaintainOutcome, LiveError> {
+        self.maintain_now(self.settings.require_confirmation).await
     }
 
     /// The same where somebody has agreed already: nobody is asked.
-    pub async fn maintain_agreed(&mut self) -> Result<Maintained, LiveError> {
-        self.maintained(false).await
+    pub async fn maintain_agreed(&mut self) -> Result<MaintainOutcome, LiveError> {
+        self.maintain_now(false).await
     }
 
-    async fn maintained(&mut self, is_asked: bool) -> Result<Maintained, LiveError> {
+    async fn maintain_now(&mut self, is_asked: bool) -> Result<MaintainOutcome, LiveError> {
         self.clear_results().await?;
         let check = self.check();
-        let Some(trigger) = check.trigger else { return Ok(Maintained::Nothing(check)) };
+        let Some(trigger) = check.trigger else { return Ok(MaintainOutcome::Nothing(check)) };
         let is_due = check.urgency == Urgency::Hard;
         let compaction = Compaction { trigger, ..Compaction::default() };
         if !is_asked && let Some(maintained) = self.ahead_of(&compaction, check.clone()).await? {
             return Ok(maintained);
         }
         let made = if is_asked {
-            let started = self.started(trigger);
+            let started = self.announce_start(trigger);
             let confirmed = match self.confirm.clone() {
                 // Nobody can be asked: nobody has agreed.
                 None => Ok((None, Confirmation::Refuse)),
@@ -55,18 +55,20 @@ impl LiveSession {
                 Ok((Some(draft), Confirmation::Make)) => self.apply(draft).await,
                 Ok((_, Confirmation::MakeEdited(edited))) => self.apply(*edited).await,
                 Ok((_, Confirmation::Refuse | Confirmation::Make)) => {
-                    return started.ended(self.refused(trigger, check).await);
+                    return started.announce_end(self.handle_refusal(trigger, check).await);
                 }
                 Err(error) => Err(error),
             };
-            started.ended(made)
+            started.announce_end(made)
         } else {
             self.compact(&compaction).await
         };
         match made {
-            Ok(report) if report.status == Status::NoChange => Ok(Maintained::NotWorthwhile(check, Box::new(report))),
-            Ok(report) => Ok(Maintained::Compacted(Box::new(report))),
-            Err(_) if !is_due => Ok(Maintained::Nothing(check)),
+            Ok(report) if report.status == Status::NoChange => {
+                Ok(MaintainOutcome::NotWorthwhile(check, Box::new(report)))
+            }
+            Ok(report) => Ok(MaintainOutcome::Compacted(Box::new(report))),
+            Err(_) if !is_due => Ok(MaintainOutcome::Nothing(check)),
             Err(error) => {
                 if error.is_retryable() {
                     self.watch.try_again(); // the host decides when
@@ -77,7 +79,7 @@ impl LiveSession {
     }
 
     /// What follows where a compaction was refused.
-    async fn refused(&mut self, trigger: Trigger, check: Check) -> Result<Maintained, LiveError> {
+    async fn handle_refusal(&mut self, trigger: Trigger, check: Check) -> Result<MaintainOutcome, LiveError> {
         let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
         let follows = (check.urgency >= Urgency::Hard).then_some(self.settings.on_refusal);
         if follows == Some(Refusal::DropOldest) {
@@ -85,12 +87,12 @@ impl LiveSession {
             // oldest, and no summary is written.
             let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
             let draft = self.draft(&compaction, true).await?;
-            return Ok(Maintained::Compacted(Box::new(self.apply(draft).await?)));
+            return Ok(MaintainOutcome::Compacted(Box::new(self.apply(draft).await?)));
         }
-        let refused = self.failed(refused, trigger);
+        let refused = self.record_failure(refused, trigger);
         match follows {
-            None => Ok(Maintained::Refused(check)),
-            Some(Refusal::NewSession) => Ok(Maintained::NewSession(Box::new(self.successor()))),
+            None => Ok(MaintainOutcome::Refused(check)),
+            Some(Refusal::NewSession) => Ok(MaintainOutcome::NewSession(Box::new(self.successor()))),
             Some(Refusal::Error | Refusal::DropOldest) => {
                 self.watch.try_again(); // each call of the model is refused until somebody agrees
                 Err(refused)

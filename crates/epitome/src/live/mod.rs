@@ -51,9 +51,9 @@ use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, Archived, Cancellation, Refusals, Strategy, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, Refusals, Strategy, Tokens};
 
-pub use command::{Command, CommandError, Ran};
+pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::Compaction;
 pub use confirm::{Confirm, Confirmation};
 pub use conversation::{Conversation, Inquiry};
@@ -61,14 +61,14 @@ pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
 pub use history::{HistoryEntry, history};
-pub use hosted::{Sides, sides};
-pub use outcome::Maintained;
+pub use hosted::{EpochViews, sides};
+pub use outcome::MaintainOutcome;
 pub use overflow::Retry;
-pub use preparation::{Background, Preparation, PreparationState};
+pub use preparation::{BackgroundExecutor, Preparation, PreparationState};
 
-use conversation::Answering;
+use conversation::ConversationModel;
 use events::Watchers;
-use preparation::Ahead;
+use preparation::BackgroundPreparation;
 
 /// A session that is going on, with its budget, its archive, and where it is kept.
 ///
@@ -102,9 +102,9 @@ pub struct LiveSession {
     /// Gives up compactions that are under way.
     cancellation: Cancellation,
     /// How the session's own model is asked for hand-offs.
-    conversation: Option<Answering>,
+    conversation: Option<ConversationModel>,
     /// Where compactions are prepared before they are due.
-    ahead: Option<Ahead>,
+    ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
     refusals: Refusals,
 }
@@ -168,7 +168,7 @@ impl LiveSession {
         }
         let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
         let grown: Tokens = since.filter_map(|key| self.ledger.of(key)).map(|entry| entry.total).sum();
-        self.watch.failed(self.ledger.total().saturating_sub(grown), Urgency::Soft);
+        self.watch.record_failure(self.ledger.total().saturating_sub(grown), Urgency::Soft);
     }
 
     /// Opens a session that was kept in a file, and goes on keeping it there. What an interrupted write left at the file's
@@ -246,7 +246,7 @@ impl LiveSession {
         if !runtime.asks_conversations() {
             return false;
         }
-        self.conversation = Some(Answering { runtime: Arc::new(runtime.clone()), conversation });
+        self.conversation = Some(ConversationModel { runtime: Arc::new(runtime.clone()), conversation });
         true
     }
 
@@ -344,7 +344,7 @@ impl LiveSession {
         if !is_output || self.ledger.total() <= most {
             return Ok(());
         }
-        let before = self.before();
+        let before = self.snapshot();
         let cut = self.engine.cut_arrivals(&mut self.session, &mut self.ledger, &mut self.archive, most)?;
         let Some(cut) = cut else { return Ok(()) };
         self.store_epoch(before)?;
@@ -372,7 +372,7 @@ impl LiveSession {
         if std::mem::replace(&mut self.cleared, length) == length || self.ledger.total() <= least {
             return Ok(false);
         }
-        let before = self.before();
+        let before = self.snapshot();
         let cleared =
             self.engine.clear(&mut self.session, &mut self.ledger, &mut self.archive, &*strategy, least).await?;
         let Some(cleared) = cleared else { return Ok(false) };
@@ -387,7 +387,7 @@ impl LiveSession {
     }
 
     /// The session as it is, to go back to if an epoch cannot be stored; `None` where it is kept in memory.
-    fn before(&self) -> Option<(Session, Ledger)> {
+    fn snapshot(&self) -> Option<(Session, Ledger)> {
         self.file.is_some().then(|| (self.session.clone(), self.ledger.clone()))
     }
 
@@ -413,7 +413,7 @@ impl LiveSession {
     }
 
     fn tell_tokens(&self) {
-        if self.watchers.anybody() {
+        if self.watchers.has_watchers() {
             self.watchers.tell(&Event::TokenUpdate { context: self.context() });
         }
     }
@@ -430,7 +430,7 @@ impl LiveSession {
         }
         self.ledger.resync(&self.session);
         // What was undone is not made again at once; what must be is.
-        self.watch.failed(self.ledger.total(), Urgency::Soft);
+        self.watch.record_failure(self.ledger.total(), Urgency::Soft);
         self.watchers.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
         self.tell_tokens();
         Ok(())
@@ -444,7 +444,7 @@ impl LiveSession {
     /// What left the context under a handle, as the marks and headings in the view and found passages name it; `None` where
     /// there is no such handle. What the archive does not have is looked for in the session itself, linear in it: what an
     /// agent's own compaction removed was never archived.
-    pub fn recall(&self, handle: &str) -> Result<Option<Archived>, LiveError> {
+    pub fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, LiveError> {
         let archived = self.archive.get(handle.trim())?;
         Ok(archived.or_else(|| epitome_recall::find_by_handle(&self.session, handle)))
     }

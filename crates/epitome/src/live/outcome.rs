@@ -5,7 +5,7 @@ use epitome_session::Session;
 
 /// What [`maintain`](super::LiveSession::maintain) did.
 #[derive(Debug)]
-pub enum Maintained {
+pub enum MaintainOutcome {
     /// Nothing was due.
     Nothing(Check),
     /// A compaction was made, or rolled back: the report says which.

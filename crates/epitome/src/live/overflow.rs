@@ -39,10 +39,10 @@ impl LiveSession {
         let tokens = self.ledger.total();
         if self.overflows >= MOST_ATTEMPTS {
             let error = LiveError::StillTooLong { attempts: self.overflows + 1, tokens };
-            return Err(self.failed(error, Trigger::Overflow));
+            return Err(self.record_failure(error, Trigger::Overflow));
         }
         let before = self.budget.clone();
-        let most = match self.learnt(overflow) {
+        let most = match self.learned_budget(overflow) {
             Some(budget) => {
                 self.budget = budget;
                 self.budget.usable().min((f64::from(tokens) * MARGIN) as Tokens)
@@ -61,7 +61,7 @@ impl LiveSession {
         self.overflows += 1;
         if !report.status.is_compaction() {
             let error = LiveError::StillTooLong { attempts: self.overflows, tokens };
-            return Err(self.failed(error, Trigger::Overflow));
+            return Err(self.record_failure(error, Trigger::Overflow));
         }
         Ok(Retry { report, limit: most, attempts_left: MOST_ATTEMPTS - self.overflows })
     }
@@ -69,7 +69,7 @@ impl LiveSession {
     /// The budget that the provider's figures give, where it named its limit.
     ///
     /// The provider's count of the same session tells how far the engine's is off.
-    fn learnt(&self, overflow: Overflow) -> Option<Budget> {
+    fn learned_budget(&self, overflow: Overflow) -> Option<Budget> {
         let limit = overflow.limit?;
         let sent = self.ledger.total().saturating_add(self.budget.tool_definitions);
         let off = overflow.actual.map_or(1.0, |actual| f64::from(actual.max(1)) / f64::from(sent.max(1)));

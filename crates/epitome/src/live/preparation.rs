@@ -11,17 +11,17 @@ use epitome_store::SessionArchive;
 use epitome_strategy::{BoxFuture, Tokens};
 
 /// Runs what is to go on in the background: a runtime's `spawn`.
-pub trait Background: Send + Sync + Debug {
+pub trait BackgroundExecutor: Send + Sync + Debug {
     /// Runs `work` to its end, somewhere else. It may block for as long as a model answers.
     fn run(&self, work: BoxFuture<'static, ()>);
 }
 
 /// A compaction that is prepared, for one session: at most one is under way at any time. Clones are the same one.
 #[derive(Debug, Clone, Default)]
-pub struct Preparation(Arc<Mutex<Shared>>);
+pub struct Preparation(Arc<Mutex<SharedPreparation>>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedPreparation {
     state: State,
     /// Who waits until none is under way.
     waiting: Vec<Waker>,
@@ -82,12 +82,12 @@ impl Preparation {
         self.set(&mut self.lock(), State::Idle);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, SharedPreparation> {
         // A state is written whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, shared: &mut Shared, state: State) {
+    fn set(&self, shared: &mut SharedPreparation, state: State) {
         shared.state = state;
         shared.waiting.drain(..).for_each(Waker::wake);
     }
@@ -142,12 +142,12 @@ impl Preparation {
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 /// Ends a preparation also where working it out panics or is given up.
-pub(super) struct UnderWay {
+pub(super) struct PreparationGuard {
     pub(super) preparation: Preparation,
     pub(super) number: u64,
 }
 
-impl Drop for UnderWay {
+impl Drop for PreparationGuard {
     fn drop(&mut self) {
         self.preparation.end(self.number, None);
     }
@@ -155,7 +155,7 @@ impl Drop for UnderWay {
 
 /// Where preparations run.
 #[derive(Debug, Clone)]
-pub(super) struct Ahead {
+pub(super) struct BackgroundPreparation {
     pub(super) preparation: Preparation,
-    pub(super) background: Arc<dyn Background>,
+    pub(super) background: Arc<dyn BackgroundExecutor>,
 }

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
-use epitome::live::{Background, Conversation, Inquiry, LiveSession, Maintained, Preparation, PreparationState};
+use epitome::live::{
+    BackgroundExecutor, Conversation, Inquiry, LiveSession, MaintainOutcome, Preparation, PreparationState,
+};
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, Stop};
 use epitome::strategy::BoxFuture;
 
@@ -24,7 +26,7 @@ impl std::fmt::Debug for Work {
     }
 }
 
-impl Background for Later {
+impl BackgroundExecutor for Later {
     fn run(&self, work: BoxFuture<'static, ()>) {
         self.0.lock().unwrap().push(Work(work));
     }
@@ -44,17 +46,17 @@ impl Later {
 fn prepared(toml: &str) -> (LiveSession, Arc<Later>) {
     let mut live = with_summarizer(toml, &Arc::<Scripted>::default());
     let later = Arc::<Later>::default();
-    live.prepare_in(Arc::clone(&later) as Arc<dyn Background>, Preparation::default());
+    live.prepare_in(Arc::clone(&later) as Arc<dyn BackgroundExecutor>, Preparation::default());
     (live, later)
 }
 
 fn maintain(live: &mut LiveSession) -> &'static str {
     match block_on(live.maintain()).unwrap() {
-        Maintained::Nothing(_) => "nothing",
-        Maintained::Preparing(_) => "preparing",
-        Maintained::NotWorthwhile(..) => "not worthwhile",
-        Maintained::Compacted(_) => "compacted",
-        Maintained::Refused(_) | Maintained::NewSession(_) => "refused",
+        MaintainOutcome::Nothing(_) => "nothing",
+        MaintainOutcome::Preparing(_) => "preparing",
+        MaintainOutcome::NotWorthwhile(..) => "not worthwhile",
+        MaintainOutcome::Compacted(_) => "compacted",
+        MaintainOutcome::Refused(_) | MaintainOutcome::NewSession(_) => "refused",
     }
 }
 
@@ -132,7 +134,7 @@ fn a_session_that_shrinks_begins_another() {
     let later = Arc::<Later>::default();
     let begin = |tokens: u32| {
         let mut live = with_summarizer(SUMMARY, &Arc::<Scripted>::default());
-        live.prepare_in(Arc::clone(&later) as Arc<dyn Background>, preparation.clone());
+        live.prepare_in(Arc::clone(&later) as Arc<dyn BackgroundExecutor>, preparation.clone());
         talk(&mut live, tokens);
         maintain(&mut live)
     };
@@ -148,7 +150,7 @@ fn a_session_that_shrinks_begins_another() {
 fn without_a_model_nothing_is_prepared() {
     let mut live = live(SUMMARY);
     let later = Arc::<Later>::default();
-    live.prepare_in(Arc::clone(&later) as Arc<dyn Background>, Preparation::default());
+    live.prepare_in(Arc::clone(&later) as Arc<dyn BackgroundExecutor>, Preparation::default());
     talk(&mut live, 1_600);
     assert_eq!((maintain(&mut live), later.len()), ("compacted", 0));
 }

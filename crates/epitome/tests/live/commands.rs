@@ -6,12 +6,14 @@ use std::task::{Context, Poll, Waker};
 
 use epitome::Draft;
 use epitome::engine::{Check, Status, block_on};
-use epitome::live::{Command, Compaction, Confirm, Confirmation, Event, LiveError, LiveSession, Maintained, Ran};
+use epitome::live::{
+    Command, CommandOutcome, Compaction, Confirm, Confirmation, Event, LiveError, LiveSession, MaintainOutcome,
+};
 use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
 
 use super::support::{SMALL, live, runtime, shown, talk};
 
-fn run(live: &mut LiveSession, text: &str) -> Result<Ran, LiveError> {
+fn run(live: &mut LiveSession, text: &str) -> Result<CommandOutcome, LiveError> {
     block_on(live.run(Command::parse(text).unwrap().unwrap()))
 }
 
@@ -21,15 +23,15 @@ fn commands_are_run() {
     talk(&mut live, 1_700);
     let before = shown(live.session());
     assert!(matches!(run(&mut live, "/undo"), Err(LiveError::NothingToUndo)));
-    let Ran::Compacted(report) = run(&mut live, "/compact turn 3").unwrap() else { panic!("compacted") };
+    let CommandOutcome::Compacted(report) = run(&mut live, "/compact turn 3").unwrap() else { panic!("compacted") };
     assert_eq!(report.status, Status::Compacted);
-    let Ran::History(history) = run(&mut live, "/history").unwrap() else { panic!("history") };
+    let CommandOutcome::History(history) = run(&mut live, "/history").unwrap() else { panic!("history") };
     let [entry] = &history[..] else { panic!("one compaction: {history:?}") };
     let recall = format!("/recall {}", entry.recall[0]);
-    assert!(matches!(run(&mut live, &recall).unwrap(), Ran::Recalled(Some(_))));
-    assert_eq!(run(&mut live, "/recall 00000000").unwrap(), Ran::Recalled(None));
-    assert_eq!(run(&mut live, "/context").unwrap(), Ran::Context(live.context()));
-    let Ran::Undone { epoch, tokens } = run(&mut live, "/undo").unwrap() else { panic!("undone") };
+    assert!(matches!(run(&mut live, &recall).unwrap(), CommandOutcome::Recalled(Some(_))));
+    assert_eq!(run(&mut live, "/recall 00000000").unwrap(), CommandOutcome::Recalled(None));
+    assert_eq!(run(&mut live, "/context").unwrap(), CommandOutcome::Context(live.context()));
+    let CommandOutcome::Undone { epoch, tokens } = run(&mut live, "/undo").unwrap() else { panic!("undone") };
     assert_eq!((epoch, tokens), (entry.epoch, live.tokens()));
     assert_eq!(shown(live.session()), before);
     assert!(matches!(run(&mut live, "/undo"), Err(LiveError::NothingToUndo)), "what is undone is not undone again");
@@ -103,9 +105,9 @@ fn a_compaction_that_is_given_up_has_an_end() {
         assert!(matches!(ends[..], [Event::CompactionDone { success: true, .. }]), "{ends:?}");
     };
     check(SMALL, |live| Box::pin(async { live.compact(&Compaction::default()).await.is_ok() }));
-    check(SMALL, |live| Box::pin(async { matches!(live.maintain().await, Ok(Maintained::Compacted(_))) }));
+    check(SMALL, |live| Box::pin(async { matches!(live.maintain().await, Ok(MaintainOutcome::Compacted(_))) }));
     let asks = format!("{SMALL}[live]\nrequire_confirmation = true\n");
-    check(&asks, |live| Box::pin(async { matches!(live.maintain().await, Ok(Maintained::Compacted(_))) }));
+    check(&asks, |live| Box::pin(async { matches!(live.maintain().await, Ok(MaintainOutcome::Compacted(_))) }));
 }
 
 /// Agrees to everything.

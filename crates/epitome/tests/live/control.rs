@@ -3,7 +3,7 @@
 use epitome::engine::{EditSummaryError, EngineError, Status, block_on};
 use epitome::live::{Compaction, LiveError};
 use epitome::session::Trigger;
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use super::support::{SMALL, compact, live, shown, talk, user, words};
 
@@ -21,7 +21,7 @@ fn a_session_is_compacted_undone_and_recalled() {
     let [entry] = &history[..] else { panic!("one compaction: {history:?}") };
     assert_eq!((entry.tokens_before, entry.tokens_after), (Some(report.tokens_before), Some(report.tokens_after)));
     assert_eq!(entry.edits.get("summary"), Some(&1));
-    let Some(Archived::Messages(left)) = live.recall(&entry.recall[0]).unwrap() else { panic!("messages left") };
+    let Some(ArchivedContent::Messages(left)) = live.recall(&entry.recall[0]).unwrap() else { panic!("messages left") };
     assert_eq!(left[0].plain_text(), before[1].message.plain_text(), "behind the task, from the oldest on");
     assert!(live.recall("no such handle").unwrap().is_none());
 

@@ -4,16 +4,16 @@
 use epitome::engine::Status;
 use epitome::live::LiveError;
 use epitome::session::{Message, Origin, Role};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use super::support::{SMALL, compact, live, talk, user};
 
 /// A server's answer with `text` as the model's.
-fn says(text: &str) -> Scripted {
+fn says(text: &str) -> ScriptedAnswer {
     let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "finish_reason": "stop", "message": message});
-    Scripted::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 700, "completion_tokens": 90}}))
+    ScriptedAnswer::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 700, "completion_tokens": 90}}))
 }
 
 /// A summary as the prompt asks for it.
@@ -42,7 +42,7 @@ enum Ends {
 }
 
 #[track_caller]
-fn check(name: &str, answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
+fn check(name: &str, answers: Vec<ScriptedAnswer>, on_failure: &str, expect: &Ends) {
     let server = ScriptedServer::start(answers);
     let settings = format!(
         "[summary]\nsummarizer = \"llm\"\nfall_back_to_rules = {}\non_failure = \"stop\"\n\
@@ -81,25 +81,25 @@ fn check(name: &str, answers: Vec<Scripted>, on_failure: &str, expect: &Ends) {
 }
 
 /// Every fault, with whether trying again may help.
-fn faults() -> Vec<(&'static str, Vec<Scripted>, bool)> {
-    let busy = || Scripted::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
+fn faults() -> Vec<(&'static str, Vec<ScriptedAnswer>, bool)> {
+    let busy = || ScriptedAnswer::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
     let too_long = json!({"error": {"code": "context_length_exceeded", "message": "This model's maximum context length is 100 tokens."}});
     let call = json!({"choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "content": null,
         "tool_calls": [{"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}]}}]});
     vec![
-        ("no key", vec![Scripted::json(401, json!({"error": {"message": "no such key"}}))], false),
-        ("unknown model", vec![Scripted::json(404, json!({"error": {"message": "no such model"}}))], false),
+        ("no key", vec![ScriptedAnswer::json(401, json!({"error": {"message": "no such key"}}))], false),
+        ("unknown model", vec![ScriptedAnswer::json(404, json!({"error": {"message": "no such model"}}))], false),
         ("busy", vec![busy()], true),
-        ("broken", vec![Scripted::text(500, "oops").header("retry-after", "0")], true),
-        ("too long, whatever is sent", vec![Scripted::json(400, too_long)], false),
-        ("slow", vec![Scripted::hold()], true),
-        ("hangs up", vec![Scripted::hang_up()], true),
+        ("broken", vec![ScriptedAnswer::text(500, "oops").header("retry-after", "0")], true),
+        ("too long, whatever is sent", vec![ScriptedAnswer::json(400, too_long)], false),
+        ("slow", vec![ScriptedAnswer::hold()], true),
+        ("hangs up", vec![ScriptedAnswer::hang_up()], true),
         ("cut", vec![says(&summary()).cut_after(40)], true),
-        ("no JSON", vec![Scripted::text(200, "<html>hello</html>")], true),
-        ("another shape", vec![Scripted::json(200, json!({"answer": 42}))], true),
+        ("no JSON", vec![ScriptedAnswer::text(200, "<html>hello</html>")], true),
+        ("another shape", vec![ScriptedAnswer::json(200, json!({"answer": 42}))], true),
         ("empty", vec![says("")], true),
         ("too short", vec![says("Fine.")], true),
-        ("a tool call", vec![Scripted::json(200, call)], true),
+        ("a tool call", vec![ScriptedAnswer::json(200, call)], true),
         ("obeys the session", vec![says("HACKED")], true),
     ]
 }
@@ -107,7 +107,7 @@ fn faults() -> Vec<(&'static str, Vec<Scripted>, bool)> {
 #[test]
 fn a_model_that_answers_is_used() {
     check("answers", vec![says(&summary())], "rules", &Ends::ByModel);
-    let busy = || Scripted::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
+    let busy = || ScriptedAnswer::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
     check("answers", vec![busy(), says(&summary())], "stop", &Ends::ByModel);
     // Two megabytes are no summary of two thousand tokens: asked again, then the rules.
     let endless = || says(&(summary() + &"The parser reads on. ".repeat(100_000)));

@@ -1,7 +1,7 @@
 //! Search over what was said, in the context and out of it.
 
 use epitome::recall::{Index, Query, Source};
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
 use super::support::{SMALL, compact, live, model, talk, user};
 
@@ -19,7 +19,7 @@ fn what_left_the_context_is_found_with_its_handle() {
     compact(&mut live).unwrap();
     let after = live.search(&query).unwrap().passages.remove(0);
     assert_eq!((after.in_context, &after.text), (Some(false), &before.text));
-    let Some(Archived::Messages(messages)) = live.recall(&after.handle.unwrap()).unwrap() else {
+    let Some(ArchivedContent::Messages(messages)) = live.recall(&after.handle.unwrap()).unwrap() else {
         panic!("no messages")
     };
     assert!(messages.iter().any(|message| message.id == after.message));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::{Budget, Check, Draft, Status, Urgency, block_on};
-use epitome::live::{Confirm, Confirmation, LiveError, LiveSession, Maintained, Overflow};
+use epitome::live::{Confirm, Confirmation, LiveError, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::{Message, Origin, Role, Trigger};
 use epitome::strategy::{BoxFuture, SummarizeError};
 
@@ -12,12 +12,12 @@ use super::support::{SMALL, Scripted, live, model, shown, talk, user, with_summa
 /// What `maintain` did, in a word.
 fn maintained(live: &mut LiveSession) -> String {
     match block_on(live.maintain()) {
-        Ok(Maintained::Nothing(_)) => "nothing".to_owned(),
-        Ok(Maintained::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
-        Ok(Maintained::Preparing(_)) => "preparing".to_owned(),
-        Ok(Maintained::NotWorthwhile(_, report)) => format!("not worthwhile: {:?}", report.status),
-        Ok(Maintained::Refused(_)) => "refused".to_owned(),
-        Ok(Maintained::NewSession(_)) => "new session".to_owned(),
+        Ok(MaintainOutcome::Nothing(_)) => "nothing".to_owned(),
+        Ok(MaintainOutcome::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
+        Ok(MaintainOutcome::Preparing(_)) => "preparing".to_owned(),
+        Ok(MaintainOutcome::NotWorthwhile(_, report)) => format!("not worthwhile: {:?}", report.status),
+        Ok(MaintainOutcome::Refused(_)) => "refused".to_owned(),
+        Ok(MaintainOutcome::NewSession(_)) => "new session".to_owned(),
         Err(error) => format!("error: {error}"),
     }
 }
@@ -192,7 +192,7 @@ fn a_new_session_starts_with_what_must_stay() {
     live.push(user("remember <Pin> this")).unwrap();
     talk(&mut live, 1_950);
     live.push(user("the newest")).unwrap();
-    let Ok(Maintained::NewSession(successor)) = block_on(live.maintain()) else { panic!("a new session") };
+    let Ok(MaintainOutcome::NewSession(successor)) = block_on(live.maintain()) else { panic!("a new session") };
     assert_eq!(shown(&successor), ["the rules", "the task", "remember <Pin> this", "the newest"]);
 }
 

@@ -96,7 +96,7 @@ fn live(runtime: &Runtime, session: &Session) -> String {
 fn maintained(live: &mut LiveSession) -> String {
     let check = live.check();
     let done = match block_on(live.maintain()) {
-        Ok(epitome::live::Maintained::Compacted(report)) => shown(*report),
+        Ok(epitome::live::MaintainOutcome::Compacted(report)) => shown(*report),
         Ok(done) => format!("{:?}", std::mem::discriminant(&done)),
         Err(error) => error.to_string(),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::escaped;
+use super::escape_html;
 use crate::case::CaseId;
 use crate::groups::Group;
 use crate::metric::Metric;
@@ -36,14 +36,14 @@ fn mark(number: usize, x: f64, y: f64, title: &str) -> String {
         _ => ("circle", format!("cx='{x:.1}' cy='{y:.1}' r='4.5'")),
     };
     let colour = number % COLOURS;
-    format!("<g class='m{colour}'><{tag} {drawn}><title>{}</title></{tag}></g>", escaped(title))
+    format!("<g class='m{colour}'><{tag} {drawn}><title>{}</title></{tag}></g>", escape_html(title))
 }
 
 /// The marks of `names` with the names.
 pub(super) fn legend(names: &[&str]) -> String {
     let item = |(number, name): (usize, &&str)| {
         let shape = mark(number, 7.0, 7.0, name);
-        format!("<li><svg width='14' height='14' aria-hidden='true'>{shape}</svg> {}</li>", escaped(name))
+        format!("<li><svg width='14' height='14' aria-hidden='true'>{shape}</svg> {}</li>", escape_html(name))
     };
     format!("<ul class='legend'>{}</ul>", names.iter().enumerate().map(item).collect::<String>())
 }
@@ -80,8 +80,8 @@ impl Frame {
             "<div class='scroll'><svg class='chart plot' viewBox='0 0 640 345' role='img' aria-label='{y} against {x}'>{grid}\
              {body}<text x='340' y='339' text-anchor='middle'>{x}</text><text transform='translate(14 160) rotate(-90)' \
              text-anchor='middle'>{y}</text></svg></div>",
-            x = escaped(x_name),
-            y = escaped(y_name)
+            x = escape_html(x_name),
+            y = escape_html(y_name)
         )
     }
 }
@@ -165,7 +165,7 @@ fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summa
         let _ = write!(
             body,
             "<text class='faint' x='{x:.0}' y='12'>budget {}</text><path class='grid' d='M{x:.0} 18V{bottom:.0}'/>",
-            escaped(budget)
+            escape_html(budget)
         );
     }
     for (line, method) in methods.iter().enumerate() {
@@ -175,15 +175,15 @@ fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summa
             "<text x='{:.0}' y='{:.0}' text-anchor='end'>{}<title>{}</title></text>",
             LEFT - 8.0,
             y + 12.0,
-            escaped(&clipped(method)),
-            escaped(method)
+            escape_html(&clip_name(method)),
+            escape_html(method)
         );
         for summary in summaries.iter().filter(|summary| summary.method == *method) {
             let Some(bar) = of(summary) else { continue };
             let x = LEFT + column * number(&budgets, &summary.budget) as f64;
             let colour = number(methods, method) % COLOURS;
             let (pale, end) = (longest * bar.pale, longest * bar.length);
-            let _ = write!(body, "<g class='m{colour}'><title>{}</title>", escaped(&bar.title));
+            let _ = write!(body, "<g class='m{colour}'><title>{}</title>", escape_html(&bar.title));
             if pale > 0.0 {
                 let _ =
                     write!(body, "<rect class='pale' x='{x:.1}' y='{:.0}' width='{pale:.1}' height='12'/>", y + 2.0);
@@ -201,18 +201,18 @@ fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summa
             }
             let behind = end.max(bar.interval.map_or(0.0, |(_, high)| longest * high));
             let (x, y) = (x + behind + 5.0, y + 12.0);
-            let _ = write!(body, "<text x='{x:.1}' y='{y:.0}'>{}</text>", escaped(&bar.label));
+            let _ = write!(body, "<text x='{x:.1}' y='{y:.0}'>{}</text>", escape_html(&bar.label));
         }
     }
     format!(
         "<div class='scroll'><svg class='chart' viewBox='0 0 {WHOLE:.0} {:.0}' role='img' aria-label='{}'>{body}</svg></div>",
         24.0 + ROW * methods.len() as f64,
-        escaped(about)
+        escape_html(about)
     )
 }
 
 /// A name that fits beside its bars, the middle of a long one left out.
-fn clipped(name: &str) -> String {
+fn clip_name(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     if chars.len() <= NAME {
         return name.to_owned();
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn long_names_keep_both_ends() {
-        assert_eq!(clipped("baseline:identifiers"), "baseline:identifiers");
-        assert_eq!(clipped("command:python3 tools/other.py --keep 5"), "command:pytho….py --keep 5");
-        assert!(clipped(&"x".repeat(99)).chars().count() <= NAME);
+        assert_eq!(clip_name("baseline:identifiers"), "baseline:identifiers");
+        assert_eq!(clip_name("command:python3 tools/other.py --keep 5"), "command:pytho….py --keep 5");
+        assert!(clip_name(&"x".repeat(99)).chars().count() <= NAME);
     }
 }

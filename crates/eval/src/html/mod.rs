@@ -48,12 +48,12 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
         by_kind(&mut page, &group, &methods, main);
     }
     if let Some((ours, theirs)) = pairs.first() {
-        heading(&mut page, &format!("{} against {}, case by case", escaped(ours), escaped(theirs)));
+        heading(&mut page, &format!("{} against {}, case by case", escape_html(ours), escape_html(theirs)));
         let _ = write!(
             page,
             "<p class='faint'>{}. Above the broken line {} keeps more.</p>{}",
             button(figure, figure.name),
-            escaped(ours),
+            escape_html(ours),
             charts::scatter(&run.rows, ours, theirs, main)
         );
         heading(&mut page, &format!("{}s", button(DIFFERENCE, DIFFERENCE.name)));
@@ -76,9 +76,9 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
         page,
         "<div class='kind'><h3>{} <small>{cases} cases</small></h3>{}</div><details><summary>All figures of {}</summary>\
          {}{}</details>",
-        escaped(&group.name),
+        escape_html(&group.name),
         charts::kept(group, methods, metric),
-        escaped(&group.name),
+        escape_html(&group.name),
         tables::figures(group),
         tables::differences(group)
     );
@@ -90,13 +90,16 @@ fn definitions(page: &mut String) {
     heading(page, "What each figure means");
     page.push_str("<dl>");
     for term in &terms {
-        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(*term), escaped(term.definition));
+        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(*term), escape_html(term.definition));
     }
     page.push_str("</dl>");
     for term in &terms {
         let (id, name) = (term.id, named(*term));
-        let _ =
-            write!(page, "<div popover id='d-{id}'><strong>{name}</strong><p>{}</p></div>", escaped(term.definition));
+        let _ = write!(
+            page,
+            "<div popover id='d-{id}'><strong>{name}</strong><p>{}</p></div>",
+            escape_html(term.definition)
+        );
     }
 }
 
@@ -104,9 +107,9 @@ fn definitions(page: &mut String) {
 fn named(term: Term) -> String {
     let short = term.short.to_lowercase();
     if term.name.to_lowercase().starts_with(&short) || term.name.to_lowercase().contains(&short) {
-        escaped(term.name)
+        escape_html(term.name)
     } else {
-        format!("{} <small>({})</small>", escaped(term.name), escaped(term.short))
+        format!("{} <small>({})</small>", escape_html(term.name), escape_html(term.short))
     }
 }
 
@@ -124,11 +127,11 @@ fn heading(page: &mut String, title: &str) {
 
 /// A word that opens the definition of a term.
 fn button(term: Term, word: &str) -> String {
-    format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escaped(word))
+    format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escape_html(word))
 }
 
 /// A text as HTML.
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use super::words::{
     CACHE_LOSS, FAILED, INVALID, KEPT, OUT_OF_PLACE, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term,
 };
-use super::{button, escaped};
+use super::{button, escape_html};
 use crate::generations::generations_sheet;
 use crate::groups::Group;
 use crate::metric::Metric;
-use crate::sheet::{Sheet, Verdict, figure, measured};
+use crate::sheet::{Sheet, Verdict, figure, measured_metrics};
 use crate::summary::Summary;
 
 /// A table of figures for each budget of a group.
 pub(super) fn figures(group: &Group) -> String {
-    let metrics = measured(&group.summaries);
+    let metrics = measured_metrics(&group.summaries);
     let budgets = group.summaries.chunk_by(|left, right| left.budget == right.budget);
     let mut out: String = budgets.map(|rows| at_budget(rows, &metrics)).collect();
     out.extend(generations_sheet(&group.summaries).as_ref().map(table));
@@ -29,10 +29,10 @@ fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
     let mut out = format!(
         "<div class='scroll'><table><caption>budget {}</caption><thead><tr><th class='left'>method</th>{headings}</tr>\
          </thead><tbody>",
-        escaped(&first.budget)
+        escape_html(&first.budget)
     );
     for row in rows {
-        let _ = write!(out, "<tr><td class='name'>{}</td>", escaped(&row.method));
+        let _ = write!(out, "<tr><td class='name'>{}</td>", escape_html(&row.method));
         for metric in metrics {
             let average = row.average(*metric);
             let _ = match average.macro_average {
@@ -78,7 +78,7 @@ fn table(sheet: &Sheet) -> String {
     out.push_str("<div class='scroll'><table><thead><tr>");
     for (column, heading) in sheet.headings.iter().enumerate() {
         let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
-        let said = metric.map_or_else(|| escaped(heading), |metric| button(term(*metric), heading));
+        let said = metric.map_or_else(|| escape_html(heading), |metric| button(term(*metric), heading));
         let class = if column < 2 { " class='left'" } else { "" };
         let _ = write!(out, "<th{class}>{said}</th>");
     }
@@ -92,7 +92,7 @@ fn table(sheet: &Sheet) -> String {
                 (_, Verdict::Less) => " class='less'",
                 (_, Verdict::Open) => "",
             };
-            let _ = write!(out, "<td{class}>{}</td>", escaped(&cell.text));
+            let _ = write!(out, "<td{class}>{}</td>", escape_html(&cell.text));
         }
         out.push_str("</tr>");
     }

@@ -16,10 +16,10 @@ use epitome::session::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::EvalError;
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use order::Order;
 use origin::Origins;
-use said::Said;
+use said::StatedContent;
 
 pub(crate) use own_summary::{OWN_SUMMARY, OWN_SUMMARY_SHARE, last_own_view};
 
@@ -27,30 +27,30 @@ pub(crate) use own_summary::{OWN_SUMMARY, OWN_SUMMARY_SHARE, last_own_view};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MeaningScores {
     /// Typed messages of 10 to 400 characters.
-    pub typed: Kept,
+    pub typed: KeptCount,
     /// Sentences of the model's last message before each typed one.
     #[serde(rename = "final")]
-    pub finals: Kept,
+    pub finals: KeptCount,
     /// Lines said only after the newest typed message that stand in front of it; `None` where the result does not show
     /// that message, or nothing was said after it.
     pub misplaced: Option<u32>,
     /// Kept lines that stand under who said them.
-    pub speakers: Kept,
+    pub speakers: KeptCount,
     /// Kept lines that stand under the file or command that printed them.
-    pub sources: Kept,
+    pub sources: KeptCount,
     /// Lines of a summary that the agent itself recorded.
-    pub summary: Kept,
+    pub summary: KeptCount,
 }
 
 impl MeaningScores {
     pub(crate) fn is_none(&self) -> bool {
         let figures = [self.typed, self.finals, self.speakers, self.sources, self.summary];
-        self.misplaced.is_none() && figures.iter().all(Kept::is_none)
+        self.misplaced.is_none() && figures.iter().all(KeptCount::is_none)
     }
 
     /// The same with nothing kept of what there is. Shares of what was kept are none.
     pub(crate) fn lost(self) -> Self {
-        let none = |kept: Kept| Kept { kept: 0, ..kept };
+        let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         let (typed, finals, summary) = (none(self.typed), none(self.finals), none(self.summary));
         Self { typed, finals, summary, ..Self::default() }
     }
@@ -59,7 +59,7 @@ impl MeaningScores {
 /// What a session meant, worked out once for all results.
 #[derive(Debug)]
 pub(crate) struct Meaning {
-    said: Said,
+    said: StatedContent,
     order: Order,
     origins: Origins,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Meaning {
 impl Meaning {
     /// Linear in the view.
     pub(crate) fn of(before: &[Entry]) -> Result<Self, EvalError> {
-        Ok(Self { said: Said::of(before)?, order: Order::of(before)?, origins: Origins::of(before)? })
+        Ok(Self { said: StatedContent::of(before)?, order: Order::of(before)?, origins: Origins::of(before)? })
     }
 
     /// Measures a result, a view in order. Linear in it.

@@ -5,7 +5,7 @@ use epitome::session::{Entry, Message, Role};
 use super::line::{LEAST_LINE, plain};
 use crate::EvalError;
 use crate::patterns::Patterns;
-use crate::text::{append, conversation, shown};
+use crate::text::{append, conversation, shown_messages};
 
 /// Characters by which a cut message is known again.
 const HEAD: usize = 100;
@@ -26,7 +26,7 @@ impl Order {
         };
         let (front, behind) = before.split_at(at + 1);
         let long = |line: &String| line.chars().count() >= LEAST_LINE;
-        let lines: Vec<String> = conversation(shown(behind)).lines().map(plain).filter(long).collect();
+        let lines: Vec<String> = conversation(shown_messages(behind)).lines().map(plain).filter(long).collect();
         let lines = crate::edits::unique(lines);
         let mut earlier = String::new();
         front.iter().for_each(|entry| append(&entry.message, &mut earlier));

@@ -12,7 +12,7 @@ use crate::EvalError;
 
 /// Where a line comes from.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Source {
+pub(super) struct LineOrigin {
     /// Who said it.
     pub(super) said: Speakers,
     /// Whether the model wrote it into the arguments of a call: it may stand under the model and under the tool.
@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) calls: Vec<u32>,
 }
 
-impl Source {
+impl LineOrigin {
     /// Whether only tools printed it, so that it has a file or command to stand under.
     pub(super) fn is_printed(&self) -> bool {
         self.said == Speakers::TOOL
@@ -37,14 +37,14 @@ impl Source {
 /// Every line of a session with where it comes from.
 #[derive(Debug)]
 pub(super) struct Origins {
-    lines: HashMap<String, Source>,
+    lines: HashMap<String, LineOrigin>,
     pub(super) vocabulary: Vocabulary,
 }
 
 impl Origins {
     /// Linear in the view.
     pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
-        let mut reading = Reading::default();
+        let mut reading = OriginReader::default();
         for message in before.iter().map(|entry| &*entry.message).filter(|message| !message.is_system_prompt()) {
             reading.take(message);
         }
@@ -53,15 +53,15 @@ impl Origins {
     }
 
     /// Where a line comes from, white space as one blank; `None` where the session does not have it.
-    pub(super) fn source(&self, line: &str) -> Option<&Source> {
+    pub(super) fn source(&self, line: &str) -> Option<&LineOrigin> {
         self.lines.get(line)
     }
 }
 
 /// A session being read.
 #[derive(Debug, Default)]
-struct Reading {
-    lines: HashMap<String, Source>,
+struct OriginReader {
+    lines: HashMap<String, LineOrigin>,
     /// The names of each call.
     names: Vec<Vec<String>>,
     tools: Vec<String>,
@@ -70,7 +70,7 @@ struct Reading {
     in_text: Option<u32>,
 }
 
-impl Reading {
+impl OriginReader {
     fn take(&mut self, message: &Message) {
         let speaker = match (message.origin, message.role) {
             (Origin::Summary, _) => Speakers::ANY,

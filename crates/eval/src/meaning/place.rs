@@ -6,8 +6,8 @@ use epitome::session::{Content, Entry, Message, Origin, Role};
 
 use super::label::{Label, Speakers};
 use super::line::{LEAST_LINE, plain};
-use super::origin::{Origins, Source};
-use crate::kept::Kept;
+use super::origin::{LineOrigin, Origins};
+use crate::kept::KeptCount;
 use crate::text::append_arguments;
 
 /// What parts a label from what it is about, within a line.
@@ -16,13 +16,13 @@ const PARTS: [&str; 6] = ["] ", ": ", "：", "→ ", "=> ", "— "];
 /// Kept lines by where they stand.
 #[derive(Debug, Default)]
 struct Tally {
-    speakers: Kept,
-    sources: Kept,
+    speakers: KeptCount,
+    sources: KeptCount,
 }
 
 impl Origins {
     /// Kept lines that stand under who said them, and under what printed them. Linear in the result.
-    pub(super) fn places(&self, result: &[Entry]) -> (Kept, Kept) {
+    pub(super) fn places(&self, result: &[Entry]) -> (KeptCount, KeptCount) {
         let mut tally = Tally::default();
         let mut calls: HashMap<&str, String> = HashMap::new();
         let mut last = String::new();
@@ -35,12 +35,12 @@ impl Origins {
             for block in &message.blocks {
                 match &block.content {
                     Content::Text { text } if message.origin == Origin::ToolOutput => {
-                        self.printed(text, &last, &mut tally);
+                        self.tally_output(text, &last, &mut tally);
                     }
-                    Content::Text { text } => self.said(text, message, &mut tally),
+                    Content::Text { text } => self.tally_text(text, message, &mut tally),
                     Content::ToolResult(result) => {
                         let named = calls.get(&*result.call_id).map_or("", String::as_str);
-                        self.printed(&result.text, named, &mut tally);
+                        self.tally_output(&result.text, named, &mut tally);
                     }
                     _ => {}
                 }
@@ -53,7 +53,7 @@ impl Origins {
     }
 
     /// What a tool printed, in its own place: under the call that is still in front of it.
-    fn printed(&self, text: &str, named: &str, tally: &mut Tally) {
+    fn tally_output(&self, text: &str, named: &str, tally: &mut Tally) {
         let calls = self.vocabulary.read(&plain(named)).calls;
         let label = Label { speakers: Speakers::TOOL, calls };
         for line in text.lines().map(plain) {
@@ -62,7 +62,7 @@ impl Origins {
     }
 
     /// A text of a side. Where lines of it are labels, they tell who speaks; where none is, the side itself does.
-    fn said(&self, text: &str, message: &Message, tally: &mut Tally) {
+    fn tally_text(&self, text: &str, message: &Message, tally: &mut Tally) {
         let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.is_empty()).collect();
         let own = match message.role {
             Role::Assistant => Speakers::MODEL,
@@ -77,7 +77,7 @@ impl Origins {
                 self.count(line, if label.is_empty() { &heading } else { &label }, tally);
                 continue;
             }
-            if let Some((front, said)) = self.parted(line) {
+            if let Some((front, said)) = self.split_label(line) {
                 let named = self.vocabulary.read(front);
                 if !named.is_empty() {
                     label = named;
@@ -95,12 +95,12 @@ impl Origins {
     }
 
     /// Where a line comes from, also where it stands behind the mark of a list, a quote or a change.
-    fn kept(&self, line: &str) -> Option<&Source> {
+    fn kept(&self, line: &str) -> Option<&LineOrigin> {
         self.source(line).or_else(|| self.source(bare(line)))
     }
 
     /// A line of a label and what was said, parted; only where what was said is a line that is counted.
-    fn parted<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
+    fn split_label<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
         let splits = PARTS.iter().filter_map(|part| line.split_once(part));
         splits.into_iter().find(|(_, said)| said.chars().count() >= LEAST_LINE && self.kept(said).is_some())
     }
@@ -125,7 +125,7 @@ fn bare(line: &str) -> &str {
 }
 
 fn is_label(origins: &Origins, line: &str) -> bool {
-    origins.parted(line).map_or_else(
+    origins.split_label(line).map_or_else(
         || line.starts_with('#') || !origins.vocabulary.read(line).is_empty(),
         |(front, _)| !origins.vocabulary.read(front).is_empty(),
     )

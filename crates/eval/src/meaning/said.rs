@@ -4,7 +4,7 @@ use epitome::session::{Content, Entry, Origin, Role};
 
 use super::line::{LEAST_LINE, plain};
 use crate::EvalError;
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::patterns::Patterns;
 
 /// Characters of typed messages that are counted: shorter ones stand anywhere, longer ones may be cut.
@@ -20,7 +20,7 @@ const SENTENCE: std::ops::RangeInclusive<usize> = 40..=300;
 
 /// What was said that should stay.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct StatedContent {
     pieces: Patterns,
     /// For each typed message the number of the first of its pieces, and of the first one behind them.
     typed: Vec<std::ops::Range<usize>>,
@@ -30,7 +30,7 @@ pub(super) struct Said {
     lines: usize,
 }
 
-impl Said {
+impl StatedContent {
     pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
         let (mut pieces, mut typed, mut finals, mut lines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut answer = None;
@@ -72,15 +72,15 @@ impl Said {
     }
 
     /// Typed messages, sentences of final answers and lines of summaries that a result holds.
-    pub(super) fn kept(&self, result: &[Entry]) -> (Kept, Kept, Kept) {
+    pub(super) fn kept(&self, result: &[Entry]) -> (KeptCount, KeptCount, KeptCount) {
         let text = texts(result);
         let pieces = self.pieces.present(&text);
         let typed: Vec<bool> =
             self.typed.iter().map(|range| pieces[range.clone()].iter().any(|present| *present)).collect();
         let count = |patterns: &Patterns, of: usize| {
-            if of == 0 { Kept::default() } else { Kept::count(&patterns.present(&text)) }
+            if of == 0 { KeptCount::default() } else { KeptCount::count(&patterns.present(&text)) }
         };
-        (Kept::count(&typed), count(&self.finals, self.sentences), count(&self.summary, self.lines))
+        (KeptCount::count(&typed), count(&self.finals, self.sentences), count(&self.summary, self.lines))
     }
 }
 

@@ -5,7 +5,7 @@ use epitome::session::Entry;
 use epitome::{MemoryArchive, Request, Session, Status};
 
 use crate::case::Case;
-use crate::generations::piped;
+use crate::generations::session_from_chat;
 
 /// This engine under a configuration.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl EngineMethod {
     pub(super) fn compact(&self, case: &Case, budget: u32, focus: Option<&str>) -> Result<Vec<Entry>, String> {
         let mut session = case.prefix.clone();
         let mut ledger = self.engine.ledger(&session);
-        self.once(&mut session, &mut ledger, &mut MemoryArchive::new(), budget, focus)?;
+        self.compact_once(&mut session, &mut ledger, &mut MemoryArchive::new(), budget, focus)?;
         Ok(session.view().to_vec())
     }
 
@@ -30,16 +30,16 @@ impl EngineMethod {
         let mut last = Ok(());
         for (number, budget) in budgets.iter().enumerate() {
             if is_piped && number > 0 {
-                session = piped(session.view(), case.prefix.tools.as_deref())?;
+                session = session_from_chat(session.view(), case.prefix.tools.as_deref())?;
                 ledger = self.engine.ledger(&session);
             }
-            last = self.once(&mut session, &mut ledger, &mut archive, *budget, None);
+            last = self.compact_once(&mut session, &mut ledger, &mut archive, *budget, None);
         }
         last.map(|()| session.view().to_vec())
     }
 
     /// One compaction of `session`; the error says why there was none.
-    fn once(
+    fn compact_once(
         &self,
         session: &mut Session,
         ledger: &mut Ledger,

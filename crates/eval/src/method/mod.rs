@@ -14,10 +14,10 @@ use epitome::{Config, Registry};
 use crate::EvalError;
 use crate::baselines::Baseline;
 use crate::case::Case;
-use crate::generations::{piped, session_of};
+use crate::generations::{session_from_chat, session_of};
 use crate::resume::digest;
 use engine::EngineMethod;
-use spec::{bare, fixed_chain, named_chain, of_config, parse_config, read_text, settled, with_settings};
+use spec::{bare, effective_values, fixed_chain, named_chain, of_config, parse_config, read_text, with_settings};
 
 pub(crate) use spec::{build, read_config};
 
@@ -39,18 +39,18 @@ impl Default for MethodOptions {
 pub struct Method {
     name: String,
     digest: String,
-    how: How,
+    how: MethodKind,
 }
 
 #[derive(Debug)]
-enum How {
+enum MethodKind {
     Engine(Box<EngineMethod>),
     Baseline(Baseline),
     Outside { command: String, timeout: Duration },
 }
 /// What a method made of a case.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct MethodOutcome {
     /// The compacted view; `None` where there is none.
     pub entries: Option<Vec<Entry>>,
     /// Why there is none.
@@ -67,24 +67,24 @@ impl Method {
         // What a name stands for besides the name itself.
         let mut meant = String::new();
         let how = match spec.split_once(':') {
-            Some(("baseline", name)) => How::Baseline(Baseline::by_name(name).ok_or_else(|| {
+            Some(("baseline", name)) => MethodKind::Baseline(Baseline::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = Baseline::ALL.iter().map(|baseline| baseline.as_str()).collect();
                 EvalError::Method(format!("`{name}` is no baseline; there are {}", known.join(", ")))
             })?),
             Some(("command", command)) => {
                 meant = format!("{:?}", options.command_timeout);
-                How::Outside { command: command.to_owned(), timeout: options.command_timeout }
+                MethodKind::Outside { command: command.to_owned(), timeout: options.command_timeout }
             }
             Some(("chain", chain)) => named_chain(&chain.split('+').map(str::trim).collect::<Vec<_>>(), registry)?,
             Some(("config", file)) => {
                 let text = read_text(file)?;
                 let config = parse_config(&text, file, registry)?;
-                meant = text + &settled(&config, registry);
+                meant = text + &effective_values(&config, registry);
                 of_config(&config, registry)?
             }
             Some(("set", settings)) => {
                 let config = with_settings(settings, registry)?;
-                meant = settled(&config, registry);
+                meant = effective_values(&config, registry);
                 of_config(&config, registry)?
             }
             Some((kind, _)) => {
@@ -93,9 +93,9 @@ impl Method {
             }
             None => bare(spec, registry)?,
         };
-        if meant.is_empty() && matches!(how, How::Engine(_)) {
+        if meant.is_empty() && matches!(how, MethodKind::Engine(_)) {
             let preset = Preset::by_name(spec).map(Config::with_preset);
-            meant = settled(&preset.unwrap_or_default(), registry);
+            meant = effective_values(&preset.unwrap_or_default(), registry);
         }
         let digest = digest(format!("{spec}\0{meant}").as_bytes());
         Ok(Self { name: spec.to_owned(), digest, how })
@@ -112,8 +112,12 @@ impl Method {
         let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
         let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
         let engine = epitome::engine_of(&runtime);
-        let digest = digest(format!("{name}\0{}\0{chain:?}", settled(config, registry)).as_bytes());
-        Ok(Self { name: name.to_owned(), digest, how: How::Engine(Box::new(EngineMethod { engine, mode, chain })) })
+        let digest = digest(format!("{name}\0{}\0{chain:?}", effective_values(config, registry)).as_bytes());
+        Ok(Self {
+            name: name.to_owned(),
+            digest,
+            how: MethodKind::Engine(Box::new(EngineMethod { engine, mode, chain })),
+        })
     }
 
     /// Its name in tables: what it was named by.
@@ -128,7 +132,7 @@ impl Method {
     }
 
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
-    pub fn compact(&self, case: &Case, budget: u32) -> Outcome {
+    pub fn compact(&self, case: &Case, budget: u32) -> MethodOutcome {
         self.compact_for(case, budget, None)
     }
 
@@ -136,27 +140,27 @@ impl Method {
     /// compaction left. This engine works on one session with its log, unless a text lies between (`is_piped`); other
     /// methods get what the last one left as a session of its own. A compaction on the way that gives no result leaves
     /// what is there. The time is that of all.
-    pub fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Outcome {
+    pub fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> MethodOutcome {
         let started = Instant::now();
         let result = match &self.how {
-            How::Engine(method) => method.compact_through(case, budgets, is_piped),
-            How::Baseline(_) | How::Outside { .. } => self.again(case, budgets, is_piped),
+            MethodKind::Engine(method) => method.compact_through(case, budgets, is_piped),
+            MethodKind::Baseline(_) | MethodKind::Outside { .. } => self.compact_again(case, budgets, is_piped),
         };
         let micros = started.elapsed().as_micros() as u64;
         match result {
-            Ok(entries) => Outcome { entries: Some(entries), problem: None, micros },
-            Err(problem) => Outcome { entries: None, problem: Some(problem), micros },
+            Ok(entries) => MethodOutcome { entries: Some(entries), problem: None, micros },
+            Err(problem) => MethodOutcome { entries: None, problem: Some(problem), micros },
         }
     }
 
-    fn again(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
+    fn compact_again(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
         let tools = case.prefix.tools.as_deref();
         let Some((last, on_the_way)) = budgets.split_last() else { return Ok(case.prefix.view().to_vec()) };
         let mut left: Option<Case> = None;
         for budget in on_the_way {
             let now = left.as_ref().unwrap_or(case);
             let Some(entries) = self.compact(now, *budget).entries else { continue };
-            let session = if is_piped { piped(&entries, tools)? } else { session_of(&entries, tools) };
+            let session = if is_piped { session_from_chat(&entries, tools)? } else { session_of(&entries, tools) };
             let next = Case::of(case.id.clone(), &case.format, session, &[]).map_err(|error| error.to_string())?;
             left = Some(next);
         }
@@ -166,26 +170,26 @@ impl Method {
 
     /// Whether it is a free baseline, which keeps the same however often it is asked.
     pub fn is_baseline(&self) -> bool {
-        matches!(self.how, How::Baseline(_))
+        matches!(self.how, MethodKind::Baseline(_))
     }
 
     /// Whether it can be told what to keep in focus.
     pub fn takes_focus(&self) -> bool {
-        matches!(self.how, How::Engine(_))
+        matches!(self.how, MethodKind::Engine(_))
     }
 
     /// The same with `focus` as what to keep in focus, where the method takes one.
-    pub fn compact_for(&self, case: &Case, budget: u32, focus: Option<&str>) -> Outcome {
+    pub fn compact_for(&self, case: &Case, budget: u32, focus: Option<&str>) -> MethodOutcome {
         let started = Instant::now();
         let result = match &self.how {
-            How::Baseline(baseline) => Ok(baseline.compact(case, budget)),
-            How::Engine(method) => method.compact(case, budget, focus),
-            How::Outside { command, timeout } => crate::outside::compact(command, *timeout, case, budget),
+            MethodKind::Baseline(baseline) => Ok(baseline.compact(case, budget)),
+            MethodKind::Engine(method) => method.compact(case, budget, focus),
+            MethodKind::Outside { command, timeout } => crate::outside::compact(command, *timeout, case, budget),
         };
         let micros = started.elapsed().as_micros() as u64;
         match result {
-            Ok(entries) => Outcome { entries: Some(entries), problem: None, micros },
-            Err(problem) => Outcome { entries: None, problem: Some(problem), micros },
+            Ok(entries) => MethodOutcome { entries: Some(entries), problem: None, micros },
+            Err(problem) => MethodOutcome { entries: None, problem: Some(problem), micros },
         }
     }
 }

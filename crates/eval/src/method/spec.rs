@@ -4,20 +4,20 @@ use epitome::config::Preset;
 use epitome::engine::{Chain, Mode};
 use epitome::{Config, Registry, Runtime};
 
-use super::How;
+use super::MethodKind;
 use super::engine::EngineMethod;
 use crate::EvalError;
 
-pub(super) fn bare(spec: &str, registry: &Registry) -> Result<How, EvalError> {
+pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalError> {
     if spec == "default" {
         return of_config(&Config::default(), registry);
     }
     if spec == "tournament" || spec == "adaptive" {
-        let How::Engine(mut method) = of_config(&Config::default(), registry)? else {
+        let MethodKind::Engine(mut method) = of_config(&Config::default(), registry)? else {
             return Err(EvalError::Method(spec.to_owned()));
         };
         method.mode = if spec == "adaptive" { Mode::Adaptive } else { Mode::Tournament };
-        return Ok(How::Engine(method));
+        return Ok(MethodKind::Engine(method));
     }
     match Preset::by_name(spec) {
         Some(preset) => of_config(&Config::with_preset(preset), registry),
@@ -57,7 +57,7 @@ pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Confi
 }
 
 /// Every key of a configuration with the value that it comes to, defaults included: these change between builds.
-pub(super) fn settled(config: &Config, registry: &Registry) -> String {
+pub(super) fn effective_values(config: &Config, registry: &Registry) -> String {
     let effective = config.effective(registry);
     effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()
 }
@@ -66,20 +66,20 @@ pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Eva
     config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
-pub(super) fn of_config(config: &Config, registry: &Registry) -> Result<How, EvalError> {
+pub(super) fn of_config(config: &Config, registry: &Registry) -> Result<MethodKind, EvalError> {
     let runtime = build(config, registry)?;
     let engine = epitome::engine_of(&runtime);
-    Ok(How::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
+    Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
 }
 
 pub(super) fn fixed_chain(runtime: &Runtime, names: &[String], registry: &Registry) -> Result<Chain, EvalError> {
     runtime.chain(names, registry).map_err(EvalError::Method)
 }
 
-pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<How, EvalError> {
+pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<MethodKind, EvalError> {
     let runtime = build(&Config::default(), registry)?;
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let chain = fixed_chain(&runtime, &names, registry)?;
     let engine = epitome::engine_of(&runtime);
-    Ok(How::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
+    Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
 }

@@ -13,8 +13,8 @@ mod shown;
 mod wire;
 
 pub use blind::{
-    Agreement, BlindContext, BlindQuestion, BlindSheets, Grade, Judged, contexts, grade_rows, judge, read_grades,
-    read_key, sheets,
+    Agreement, BlindContext, BlindJudgement, BlindQuestion, BlindSheets, Grade, contexts, grade_rows, judge,
+    read_grades, read_key, sheets,
 };
 pub use probe::{Probe, ProbeKind, ProbeSet};
 pub use shown::{ProbeScores, recall};
@@ -23,5 +23,5 @@ pub use wire::{context_text, context_tokens};
 pub(crate) use case::ProbedCase;
 pub(crate) use folder::{ProbeFolder, folders};
 pub(crate) use repository::repository;
-pub(crate) use search::Found;
+pub(crate) use search::ProbeHits;
 pub(crate) use wire::{budget_floor, message_of, messages_of};

@@ -13,11 +13,11 @@ const CHARACTERS: usize = 1_500;
 
 /// What a search finds for each probe of a session.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ProbeHits {
     texts: Vec<String>,
 }
 
-impl Found {
+impl ProbeHits {
     /// Searches a session's log once for each probe, for its question word for word; the first page of so many passages.
     pub(crate) fn of(session: &Session, probes: &[Probe], passages: usize) -> Self {
         let index = Index::build(session);
@@ -32,7 +32,7 @@ impl Found {
     }
 
     /// The probes that `context` and what was found for each can answer together.
-    pub(crate) fn answered(&self, probes: &[Probe], context: &str) -> ProbeScores {
+    pub(crate) fn score_probes(&self, probes: &[Probe], context: &str) -> ProbeScores {
         let with = |(probe, found): (&Probe, &String)| {
             recall(std::slice::from_ref(probe), &[context, found].join("\n")).contains(&true)
         };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::probe::{Probe, ProbeKind};
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 
 /// Characters within which one wording of every group must begin.
 const WINDOW: usize = 600;
@@ -12,14 +12,14 @@ const WINDOW: usize = 600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProbeScores {
     /// All of them.
-    pub all: Kept,
+    pub all: KeptCount,
     /// By kind, in the order of [`ProbeKind::ALL`].
-    pub by_kind: [Kept; 5],
+    pub by_kind: [KeptCount; 5],
 }
 
 impl ProbeScores {
     /// Those of one kind.
-    pub fn of(&self, kind: ProbeKind) -> Kept {
+    pub fn of(&self, kind: ProbeKind) -> KeptCount {
         self.by_kind[kind as usize]
     }
 
@@ -29,7 +29,7 @@ impl ProbeScores {
 
     /// The same with none answered.
     pub(crate) fn lost(self) -> Self {
-        let none = |kept: Kept| Kept { kept: 0, ..kept };
+        let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self { all: none(self.all), by_kind: self.by_kind.map(none) }
     }
 

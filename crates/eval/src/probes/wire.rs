@@ -86,7 +86,7 @@ pub fn context_text(messages: &[Value]) -> String {
             lines.push(text);
         }
         for [_, name, arguments] in calls_of(message) {
-            let decoded = serde_json::from_str::<Value>(arguments).map(|value| decoded(&value));
+            let decoded = serde_json::from_str::<Value>(arguments).map(|value| decode_text(&value));
             lines.push(format!("{name} {}", decoded.unwrap_or_else(|_| arguments.to_owned())));
         }
     }
@@ -108,13 +108,13 @@ pub(crate) fn read_text(messages: &[Value]) -> String {
 }
 
 /// A value as words: `name: value` for the fields of objects, blanks between.
-fn decoded(value: &Value) -> String {
+fn decode_text(value: &Value) -> String {
     let joined = |words: Vec<String>| words.join(" ");
     match value {
         Value::Object(fields) => {
-            joined(fields.iter().map(|(name, field)| format!("{name}: {}", decoded(field))).collect())
+            joined(fields.iter().map(|(name, field)| format!("{name}: {}", decode_text(field))).collect())
         }
-        Value::Array(items) => joined(items.iter().map(decoded).collect()),
+        Value::Array(items) => joined(items.iter().map(decode_text).collect()),
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use policy::{NEVER, Policy, RECORDED, policies};
-pub use prices::{Price, Prices, Spent};
+pub use prices::{Price, Prices, TokenUsage};
 pub use reads::Refetches;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};
@@ -48,7 +48,7 @@ pub struct ReplayPlan {
 
 /// A session under a policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Replayed {
+pub struct ReplayedSession {
     /// The file, relative to the folder that was named.
     pub file: String,
     /// The session's name in its file.
@@ -78,7 +78,7 @@ pub struct Replayed {
 #[derive(Debug, Default)]
 pub struct ReplayRun {
     /// Every session under every policy: by file, session, policy.
-    pub rows: Vec<Replayed>,
+    pub rows: Vec<ReplayedSession>,
     /// Sessions that were read.
     pub sessions: usize,
     /// Files that are no session, and why.
@@ -86,7 +86,7 @@ pub struct ReplayRun {
 }
 
 /// What came of one file: its sessions under each policy, how many were read, or why none was.
-type OfFile = Result<(Vec<Replayed>, usize), String>;
+type FileReplay = Result<(Vec<ReplayedSession>, usize), String>;
 
 impl ReplayPlan {
     /// Replays. Files are worked on in parallel; the rows come in the same order whatever the number of threads.
@@ -94,7 +94,7 @@ impl ReplayPlan {
     pub fn run(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<ReplayRun, EvalError> {
         let files = files(&self.paths)?;
         let done = AtomicUsize::new(0);
-        let of_files: Vec<Result<OfFile, EvalError>> = files
+        let of_files: Vec<Result<FileReplay, EvalError>> = files
             .par_iter()
             .map(|file| {
                 let bytes = std::fs::read(&file.path)
@@ -117,7 +117,7 @@ impl ReplayPlan {
         Ok(run)
     }
 
-    fn of_file(&self, file: &str, bytes: Vec<u8>) -> Result<OfFile, EvalError> {
+    fn of_file(&self, file: &str, bytes: Vec<u8>) -> Result<FileReplay, EvalError> {
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
             Err(error) => return Ok(Err(error.to_string())),
@@ -125,7 +125,7 @@ impl ReplayPlan {
         let format = loaded.format.as_str();
         let mut rows = Vec::new();
         if self.filter.admits_format(format) {
-            let of_sessions: Vec<Result<Vec<Replayed>, EvalError>> = loaded
+            let of_sessions: Vec<Result<Vec<ReplayedSession>, EvalError>> = loaded
                 .sessions
                 .par_iter()
                 .map(|session| {
@@ -154,14 +154,14 @@ fn above(
     session: &epitome::Session,
     policies: &[Policy],
     model: &Model,
-) -> Result<Vec<Replayed>, EvalError> {
+) -> Result<Vec<ReplayedSession>, EvalError> {
     let recording = Recording::new(session);
     if recording.total < u64::from(least) {
         return Ok(Vec::new());
     }
     let under = |policy: &Policy| {
         let outcome = replay(&recording, policy, model)?;
-        Ok(Replayed {
+        Ok(ReplayedSession {
             file: id.file.clone(),
             session: id.session.clone(),
             format: format.to_owned(),
@@ -175,7 +175,7 @@ fn above(
             turns: outcome.turns,
         })
     };
-    let rows: Vec<Replayed> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
+    let rows: Vec<ReplayedSession> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
     Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
 }
 
@@ -188,7 +188,7 @@ pub fn replay_session(
     session: &epitome::Session,
     policies: &[Policy],
     model: &Model,
-) -> Result<Vec<Replayed>, EvalError> {
+) -> Result<Vec<ReplayedSession>, EvalError> {
     let id = CaseId { file: file.to_owned(), session: name.to_owned(), cut_permille: 0, part: None };
     above(0, &id, format, session, policies, model)
 }

@@ -17,23 +17,23 @@ pub const RECORDED: &str = "recorded";
 #[derive(Debug)]
 pub struct Policy {
     name: String,
-    pub(crate) how: How,
+    pub(crate) how: PolicyKind,
 }
 
 /// How a policy works.
 #[derive(Debug)]
-pub(crate) enum How {
+pub(crate) enum PolicyKind {
     /// Nothing ever leaves.
     Never,
     /// The compactions of the recording.
     Recorded,
     /// This engine under a configuration.
-    Engine(Box<Runs>),
+    Engine(Box<EngineSetup>),
 }
 
 /// This engine under a configuration, with its budget.
 #[derive(Debug)]
-pub(crate) struct Runs {
+pub(crate) struct EngineSetup {
     pub(crate) engine: Engine,
     pub(crate) budget: Budget,
     pub(crate) triggers: Triggers,
@@ -46,8 +46,8 @@ impl Policy {
     /// `config:FILE`. `window` is the model's window over the configuration's. The error says what would be right.
     pub fn parse(spec: &str, window: Option<u32>, registry: &Registry) -> Result<Self, EvalError> {
         let (config, chain, mode) = match spec.split_once(':') {
-            None if spec == NEVER => return Ok(Self { name: spec.to_owned(), how: How::Never }),
-            None if spec == RECORDED => return Ok(Self { name: spec.to_owned(), how: How::Recorded }),
+            None if spec == NEVER => return Ok(Self { name: spec.to_owned(), how: PolicyKind::Never }),
+            None if spec == RECORDED => return Ok(Self { name: spec.to_owned(), how: PolicyKind::Recorded }),
             None if spec == "default" => (Config::default(), None, None),
             None if spec == "tournament" => (Config::default(), None, Some(Mode::Tournament)),
             None => {
@@ -70,15 +70,15 @@ impl Policy {
         let chain = chain.map(|names| runtime.chain(&names, registry).map_err(EvalError::Method)).transpose()?;
         let mut engine = epitome::engine_of(&runtime);
         // Recorded reasoning is no part of a replay: most providers take none back.
-        engine.sent = epitome::engine::Sent::those(|_: &Block| false);
-        let runs = Runs {
+        engine.sent = epitome::engine::ReasoningFilter::matching(|_: &Block| false);
+        let runs = EngineSetup {
             engine,
             mode: mode.unwrap_or(runtime.mode),
             chain: chain.or_else(|| runtime.fixed.clone()),
             budget: runtime.budget,
             triggers: runtime.triggers,
         };
-        Ok(Self { name: spec.to_owned(), how: How::Engine(Box::new(runs)) })
+        Ok(Self { name: spec.to_owned(), how: PolicyKind::Engine(Box::new(runs)) })
     }
 
     /// Its name in tables: what it was named by.

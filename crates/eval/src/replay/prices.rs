@@ -36,7 +36,7 @@ pub struct Price {
 
 /// The tokens of one request, or of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Spent {
+pub struct TokenUsage {
     /// All input tokens: cached and uncached ones.
     pub input: u64,
     /// Input tokens read from the cache.
@@ -49,7 +49,7 @@ pub struct Spent {
     pub output: u64,
 }
 
-impl Spent {
+impl TokenUsage {
     /// A request of `input` tokens, of which the first `unchanged` were in the last request. `alive` says whether the
     /// cache has lived until now. Constant time.
     pub fn request(price: &Price, input: u64, unchanged: u64, alive: bool, output: u64) -> Self {
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_request_is_split() {
         let check = |unchanged, alive, cached, writes, money: f64| {
-            let spent = Spent::request(&price(), 10_000, unchanged, alive, 100);
+            let spent = TokenUsage::request(&price(), 10_000, unchanged, alive, 100);
             assert_eq!((spent.cached, spent.cache_writes), (cached, writes), "{unchanged}");
             assert_eq!(spent.cached + spent.uncached, spent.input);
             assert!((spent.money(&price()) - money).abs() < 1e-12, "{unchanged}: {}", spent.money(&price()));
@@ -155,10 +155,10 @@ mod tests {
         check(999, true, 0, 10_000, 0.025 + 0.001);
         check(1_000, true, 1_000, 9_000, 0.0002 + 0.0225 + 0.001);
         check(8_000, false, 0, 10_000, 0.025 + 0.001);
-        let short = Spent::request(&price(), 500, 500, true, 0);
+        let short = TokenUsage::request(&price(), 500, 500, true, 0);
         assert_eq!((short.cached, short.cache_writes), (0, 0), "too short to be cached at all");
         let without = Price { cached_input: None, ..price() };
-        let spent = Spent::request(&without, 10_000, 8_000, true, 0);
+        let spent = TokenUsage::request(&without, 10_000, 8_000, true, 0);
         assert_eq!((spent.cached, spent.cache_writes, spent.money(&without)), (0, 0, 0.02));
     }
 

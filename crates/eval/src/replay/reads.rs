@@ -32,7 +32,7 @@ type Signature = (Arc<str>, Arc<str>);
 
 /// What has been fetched, and what of it is shown whole.
 #[derive(Debug, Default)]
-pub(crate) struct Reads {
+pub(crate) struct FetchedOutputs {
     /// Answers by call, the newest last.
     answered: HashMap<Signature, Vec<(EntryKey, Arc<str>)>>,
     /// Calls without an answer yet, and the answers to the same call that were whole when it was made.
@@ -42,7 +42,7 @@ pub(crate) struct Reads {
     pub(crate) found: Refetches,
 }
 
-impl Reads {
+impl FetchedOutputs {
     /// Takes a message that was just added to the log under `key`, of that many tokens. Linear in the message and in the
     /// earlier answers to its calls.
     pub(crate) fn push(&mut self, key: EntryKey, message: &Message, tokens: u64) {

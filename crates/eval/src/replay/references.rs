@@ -11,7 +11,7 @@ use crate::text::append;
 
 /// What later calls refer to: counts of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Referring {
+pub(crate) struct ReferenceCounts {
     /// Calls with an exact string that stands in front of them in the context that was never compacted.
     pub(crate) references: u32,
     /// Of these, the calls with one that the compacted view no longer shows.
@@ -26,7 +26,7 @@ pub(crate) struct References {
     patterns: Patterns,
     known: Vec<bool>,
     shown: Vec<bool>,
-    pub(crate) found: Referring,
+    pub(crate) found: ReferenceCounts,
 }
 
 impl References {
@@ -42,7 +42,7 @@ impl References {
         }
         let patterns = Patterns::new(&strings, true)?;
         let none = vec![false; strings.len()];
-        Ok(Self { numbers, patterns, known: none.clone(), shown: none, found: Referring::default() })
+        Ok(Self { numbers, patterns, known: none.clone(), shown: none, found: ReferenceCounts::default() })
     }
 
     /// Takes a message that is added to both contexts; its calls refer to what stands in front of it. Linear in the

@@ -7,12 +7,12 @@ use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, T
 use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
 
-use super::policy::{How, Policy, Runs};
-use super::prices::{Price, Spent};
+use super::policy::{EngineSetup, Policy, PolicyKind};
+use super::prices::{Price, TokenUsage};
 use super::prompt::Prompt;
-use super::reads::{Reads, Refetches};
+use super::reads::{FetchedOutputs, Refetches};
 use super::recording::{Recording, is_empty, is_said};
-use super::references::{References, Referring};
+use super::references::{ReferenceCounts, References};
 use crate::EvalError;
 use crate::cut::tokens_of;
 
@@ -21,7 +21,7 @@ use crate::cut::tokens_of;
 pub struct Turn {
     /// Its tokens.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: TokenUsage,
     /// Its price in dollars.
     pub money: f64,
     /// Whether the request is larger than the window less the answer's reserve: no provider would have taken it.
@@ -46,7 +46,7 @@ pub struct ReplayEpoch {
     /// Tokens already sent that are no longer at the beginning of the prompt.
     pub cache_loss_tokens: u64,
     /// What a model read and wrote for its summary.
-    pub summary: Spent,
+    pub summary: TokenUsage,
     /// What that cost, in dollars.
     pub summary_money: f64,
     /// How long it took, in microseconds: whoever talks to the agent waits so long where it is made when it is suggested; 0
@@ -78,7 +78,7 @@ pub struct Model {
 
 /// What a session under a policy came to.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ReplayOutcome {
     pub(crate) turns: Vec<Turn>,
     pub(crate) epochs: Vec<ReplayEpoch>,
     pub(crate) refetches: Refetches,
@@ -93,16 +93,16 @@ struct Replay<'a> {
     /// The number in the recording of each message of the log.
     numbers: Vec<usize>,
     prompt: Prompt,
-    reads: Reads,
+    reads: FetchedOutputs,
     references: References,
-    outcome: Outcome,
+    outcome: ReplayOutcome,
     last_request: Option<i64>,
-    by_engine: Option<ByEngine<'a>>,
+    by_engine: Option<EngineReplay<'a>>,
 }
 
 /// What only a policy of this engine has.
-struct ByEngine<'a> {
-    runs: &'a Runs,
+struct EngineReplay<'a> {
+    runs: &'a EngineSetup,
     budget: Budget,
     ledger: Ledger,
     archive: MemoryArchive,
@@ -111,20 +111,20 @@ struct ByEngine<'a> {
 
 /// Replays a recording under a policy. The cost of a turn is proportional to its new messages; that of a compaction to
 /// the view.
-pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) -> Result<Outcome, EvalError> {
+pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) -> Result<ReplayOutcome, EvalError> {
     let started = Instant::now();
     let mut session = Session::new();
     session.id.clone_from(&recording.session.id);
     session.tools.clone_from(&recording.session.tools);
     let by_engine = match &policy.how {
-        How::Engine(runs) => Some(ByEngine {
+        PolicyKind::Engine(runs) => Some(EngineReplay {
             runs,
             budget: Budget { tool_definitions: recording.tools as u32, ..runs.budget.clone() },
             ledger: runs.engine.ledger(&session),
             archive: MemoryArchive::new(),
             watch: Watch::new(runs.triggers.clone()),
         }),
-        How::Never | How::Recorded => None,
+        PolicyKind::Never | PolicyKind::Recorded => None,
     };
     let mut replay = Replay {
         recording,
@@ -132,18 +132,18 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         session,
         numbers: Vec::new(),
         prompt: Prompt::default(),
-        reads: Reads::default(),
+        reads: FetchedOutputs::default(),
         references: References::new(recording.messages.iter())?,
-        outcome: Outcome::default(),
+        outcome: ReplayOutcome::default(),
         last_request: None,
         by_engine,
     };
-    let as_recorded = matches!(policy.how, How::Recorded);
+    let as_recorded = matches!(policy.how, PolicyKind::Recorded);
     let mut epochs = recording.session.journal().iter().filter(|epoch| as_recorded && !epoch.undone).peekable();
     let mut answering = false;
     for (number, message) in recording.messages.iter().enumerate() {
         while let Some(epoch) = epochs.next_if(|epoch| epoch.log_length as usize <= number) {
-            replay.recorded(epoch);
+            replay.apply_recorded(epoch);
         }
         if !as_recorded && !is_said(message) {
             continue;
@@ -157,7 +157,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         replay.push(number, message, is_answer);
     }
     let mut outcome = replay.outcome;
-    let Referring { references, needed } = replay.references.found;
+    let ReferenceCounts { references, needed } = replay.references.found;
     outcome.refetches = Refetches { references, needed, ..replay.reads.found };
     outcome.micros = started.elapsed().as_micros() as u64;
     Ok(outcome)
@@ -207,7 +207,7 @@ impl Replay<'_> {
         let alive = pause.zip(lifetime).is_none_or(|(pause, lifetime)| pause <= lifetime);
         let tools = if self.outcome.turns.is_empty() { 0 } else { self.recording.tools };
         let input = self.prompt.total() + self.recording.tools;
-        let spent = Spent::request(&self.model.price, input, self.prompt.unchanged() + tools, alive, 0);
+        let spent = TokenUsage::request(&self.model.price, input, self.prompt.unchanged() + tools, alive, 0);
         let room = self.model.budget.window.saturating_sub(self.model.budget.reserve_output);
         let money = spent.money(&self.model.price);
         self.outcome.turns.push(Turn { spent, money, impossible: input > u64::from(room) });
@@ -216,7 +216,7 @@ impl Replay<'_> {
     }
 
     /// A compaction of the recording. A model read the view and wrote the summary, where there is one.
-    fn recorded(&mut self, epoch: &Epoch) {
+    fn apply_recorded(&mut self, epoch: &Epoch) {
         let before = (self.prompt.total(), self.prompt.unchanged());
         self.session.commit(epoch.clone());
         let cache_loss_tokens = self.changed();
@@ -226,8 +226,8 @@ impl Replay<'_> {
         let written: u64 = summaries.map(|it| u64::from(tokens_of(&it.message))).sum();
         let tools = self.recording.tools;
         let summary = match written {
-            0 => Spent::default(),
-            _ => Spent::request(&self.model.price, before.0 + tools, before.1 + tools, true, written),
+            0 => TokenUsage::default(),
+            _ => TokenUsage::request(&self.model.price, before.0 + tools, before.1 + tools, true, written),
         };
         self.outcome.epochs.push(ReplayEpoch {
             turn: self.outcome.turns.len() as u32,
@@ -279,7 +279,7 @@ impl Replay<'_> {
         let room = u64::from(limit.saturating_sub(total));
         let micros_ahead = self.until_full(number, room).map(|left| micros.saturating_sub(left));
         let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
-        let summary = Spent { input: read, uncached: read, output: written, ..Spent::default() };
+        let summary = TokenUsage { input: read, uncached: read, output: written, ..TokenUsage::default() };
         self.outcome.epochs.push(ReplayEpoch {
             turn: self.outcome.turns.len() as u32,
             trigger,

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::prices::{Price, Spent};
+use super::prices::{Price, TokenUsage};
 use super::reads::Refetches;
-use super::{NEVER, Replayed};
+use super::{NEVER, ReplayedSession};
 
 /// What a policy came to, over one session or many.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -29,9 +29,9 @@ pub struct Total {
     pub cache_loss_tokens: u64,
     /// The tokens of the calls.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: TokenUsage,
     /// The tokens of the models that wrote summaries.
-    pub summary: Spent,
+    pub summary: TokenUsage,
     /// What summaries cost, in dollars; part of [`money`](Self::money).
     pub summary_money: f64,
     /// What all of it costs, in dollars.
@@ -51,7 +51,7 @@ pub struct Total {
 }
 
 /// The total of each policy, in the order in which they come.
-pub fn totals(rows: &[Replayed], price: &Price) -> Vec<Total> {
+pub fn totals(rows: &[ReplayedSession], price: &Price) -> Vec<Total> {
     let mut policies: Vec<&str> = Vec::new();
     for row in rows {
         if !policies.contains(&row.policy.as_str()) {
@@ -70,7 +70,7 @@ pub fn totals(rows: &[Replayed], price: &Price) -> Vec<Total> {
 }
 
 impl Total {
-    fn of<'a>(policy: &str, rows: impl Iterator<Item = &'a Replayed>, price: &Price) -> Self {
+    fn of<'a>(policy: &str, rows: impl Iterator<Item = &'a ReplayedSession>, price: &Price) -> Self {
         let mut total = Self { policy: policy.to_owned(), ..Self::default() };
         let (mut kept, mut micros) = (0.0, 0.0);
         let mut ahead: Option<u64> = Some(0);

@@ -11,7 +11,7 @@ use crate::EvalError;
 
 /// A line of the state: a candidate on a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Measurement {
     /// The candidate's key.
     pub candidate: String,
     /// The case's key.
@@ -27,7 +27,7 @@ pub struct Measured {
 
 /// What became of an earlier run's measurements that this search asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Recalled {
+pub struct MeasurementReuse {
     /// Taken as they are.
     pub reused: usize,
     /// Made again: the candidate comes to something else now, or the version is another one.
@@ -35,7 +35,7 @@ pub struct Recalled {
 }
 
 /// Hears of what was measured, as soon as it is.
-pub(crate) type Listener<'a> = &'a mut dyn FnMut(&[Measured]);
+pub(crate) type Listener<'a> = &'a mut dyn FnMut(&[Measurement]);
 
 /// Measurements, looked up before they are made.
 pub(crate) struct Memory<'a> {
@@ -45,7 +45,7 @@ pub(crate) struct Memory<'a> {
     weights: Weights,
     /// By candidate and case; with the basis where an earlier run made it and nothing of this one looked at it yet.
     known: HashMap<(String, String), (Option<String>, Vec<Figures>)>,
-    recalled: Recalled,
+    recalled: MeasurementReuse,
     listener: Listener<'a>,
 }
 
@@ -54,12 +54,12 @@ impl<'a> Memory<'a> {
         bench: &'a dyn Bench,
         budgets: String,
         weights: Weights,
-        known: Vec<Measured>,
+        known: Vec<Measurement>,
         listener: Listener<'a>,
     ) -> Self {
         let fits = known.into_iter().filter(|measured| measured.budgets == budgets);
         let known = fits.map(|it| ((it.candidate, it.case), (Some(it.basis), it.figures))).collect();
-        let recalled = Recalled::default();
+        let recalled = MeasurementReuse::default();
         Self { bench, cases: bench.cases(), budgets, weights, known, recalled, listener }
     }
 
@@ -88,12 +88,12 @@ impl<'a> Memory<'a> {
             numbers.iter().filter(|number| !self.known.contains_key(&key(number))).copied().collect();
         if !missing.is_empty() {
             let found = self.bench.measure(candidate, &missing)?;
-            let new: Vec<Measured> = missing
+            let new: Vec<Measurement> = missing
                 .iter()
                 .zip(found)
                 .map(|(number, figures)| {
                     let (candidate, case) = key(number);
-                    Measured { candidate, case, budgets: self.budgets.clone(), basis: basis.clone(), figures }
+                    Measurement { candidate, case, budgets: self.budgets.clone(), basis: basis.clone(), figures }
                 })
                 .collect();
             (self.listener)(&new);
@@ -128,7 +128,7 @@ impl<'a> Memory<'a> {
     }
 
     /// What became of the earlier run's measurements.
-    pub(crate) fn recalled(&self) -> Recalled {
+    pub(crate) fn recalled(&self) -> MeasurementReuse {
         self.recalled
     }
 

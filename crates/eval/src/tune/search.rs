@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 use super::bench::Bench;
 use super::candidate::{Candidate, drawn, neighbours};
-use super::measured::{Listener, Measured, Memory, Recalled};
+use super::measured::{Listener, Measurement, MeasurementReuse, Memory};
 use super::weights::Weights;
 use crate::EvalError;
 use crate::paired::bootstrap;
@@ -44,9 +44,9 @@ pub fn tune(
     bench: &dyn Bench,
     (train, verify): (&[usize], &[usize]),
     options: &TuneOptions,
-    known: Vec<Measured>,
+    known: Vec<Measurement>,
     listener: Listener<'_>,
-) -> Result<(Advice, Recalled), EvalError> {
+) -> Result<(Advice, MeasurementReuse), EvalError> {
     let memory = Memory::new(bench, options.budgets.clone(), options.weights, known, listener);
     let mut search = Search { memory, options };
     let advice = search.run(train, verify)?;
@@ -54,7 +54,7 @@ pub fn tune(
 }
 
 /// A chain and its mean objective.
-type Ranked = (Vec<String>, f64);
+type RankedChain = (Vec<String>, f64);
 
 struct Search<'a> {
     memory: Memory<'a>,
@@ -155,7 +155,12 @@ impl Search<'_> {
 
     /// Random chains, measured on a quarter of the cases; the better half on a half; the better half of these on all.
     /// The best with its mean, and how many candidates were measured.
-    fn halving(&mut self, kind: &str, cases: &[usize], trials: usize) -> Result<(Option<Ranked>, usize), EvalError> {
+    fn halving(
+        &mut self,
+        kind: &str,
+        cases: &[usize],
+        trials: usize,
+    ) -> Result<(Option<RankedChain>, usize), EvalError> {
         let mut random = Random::new(hash(self.options.seed, kind));
         let mut chains: Vec<Vec<String>> = Vec::new();
         // A chain takes part in one round, half of them in two, a quarter in three.

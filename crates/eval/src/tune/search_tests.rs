@@ -96,7 +96,7 @@ fn options(trials: usize) -> TuneOptions {
     }
 }
 
-fn tuned(bench: &Planted, options: &TuneOptions, known: Vec<Measured>) -> (Advice, Vec<Measured>) {
+fn tuned(bench: &Planted, options: &TuneOptions, known: Vec<Measurement>) -> (Advice, Vec<Measurement>) {
     let (train, verify) = split(&bench.cases(), options.seed);
     let mut new = Vec::new();
     let (advice, _) = tune(bench, (&train, &verify), options, known, &mut |rows| new.extend_from_slice(rows)).unwrap();
@@ -149,10 +149,10 @@ fn an_interrupted_search_gives_the_same_answer_and_measures_nothing_twice() {
     let other = Planted { basis: "changed", ..Planted::new(0.4, 0.05) };
     let recalled =
         |bench: &Planted| tune(bench, (&train, &verify), &options(60), measured.clone(), &mut |_| ()).unwrap().1;
-    assert_eq!(recalled(&bench), Recalled { reused: all, changed: 0 });
-    assert_eq!(recalled(&other), Recalled { reused: 0, changed: all });
+    assert_eq!(recalled(&bench), MeasurementReuse { reused: all, changed: 0 });
+    assert_eq!(recalled(&other), MeasurementReuse { reused: 0, changed: all });
     // Measurements at other budgets are none.
-    let others = measured.into_iter().map(|row| Measured { budgets: "0.1".to_owned(), ..row }).collect();
+    let others = measured.into_iter().map(|row| Measurement { budgets: "0.1".to_owned(), ..row }).collect();
     assert_eq!(tuned(&bench, &options(60), others).1.len(), all);
 }
 
@@ -182,7 +182,7 @@ fn trials_bound_the_search() {
         let bench = Planted::new(0.4, 0.05);
         let (train, verify) = split(&bench.cases(), 1);
         let (mut calls, mut keys) = (0, Vec::new());
-        let mut listener = |rows: &[Measured]| {
+        let mut listener = |rows: &[Measurement]| {
             let is_search =
                 rows[0].candidate != "default" && train.iter().any(|at| rows[0].case == format!("case {at}"));
             calls += usize::from(is_search);

@@ -8,9 +8,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape};
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Aider, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Aider, fits, read };
 
 const START: &str = "# aider chat started at";
 
@@ -63,9 +63,9 @@ struct Chat {
 
 impl Chat {
     fn line(&mut self, line: &str) {
-        let (speaker, said) = if let Some(said) = prefixed(line, "####") {
+        let (speaker, said) = if let Some(said) = strip_marker(line, "####") {
             (Some(Speaker::User), said.trim_end())
-        } else if let Some(said) = prefixed(line, ">") {
+        } else if let Some(said) = strip_marker(line, ">") {
             (Some(Speaker::Console), said.trim_end())
         } else if line.trim().is_empty() {
             (self.speaker, line)
@@ -104,7 +104,7 @@ impl Chat {
 }
 
 /// What follows a prefix that stands alone or before a space.
-fn prefixed<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
+fn strip_marker<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(prefix)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(' ') }
 }

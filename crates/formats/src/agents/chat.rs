@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Block, Dialect, Message, Origin, Role, TextCall, Usage};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, id, items};
+use super::fields::{arguments, id, items, non_empty_str};
 use super::log::{Answer, Log};
 use super::parts::{content, payload, thinking};
 use super::time::millis;
@@ -34,7 +34,7 @@ pub(crate) fn push(log: &mut Log, message: &Value) {
 /// A message of text and images.
 pub(crate) fn plain(message: &Value, role: Role, origin: Origin) -> Message {
     let mut plain = Message::new(id(&message["id"]), role, origin, content(&message["content"], Dialect::OpenaiChat));
-    plain.name = filled(&message["name"]).map(Arc::from);
+    plain.name = non_empty_str(&message["name"]).map(Arc::from);
     plain.timestamp = millis(&message["timestamp"]);
     plain
 }
@@ -46,7 +46,7 @@ pub(crate) fn assistant(log: &mut Log, message: &Value) -> Message {
         .filter_map(|part| super::parts::block(part, Dialect::OpenaiChat))
         .collect();
     if blocks.is_empty() {
-        let reasoning = filled(&message["reasoning_content"]).or_else(|| filled(&message["reasoning"]));
+        let reasoning = non_empty_str(&message["reasoning_content"]).or_else(|| non_empty_str(&message["reasoning"]));
         blocks.extend(reasoning.and_then(|text| thinking(text, None)));
     }
     blocks.extend(content(&message["content"], Dialect::OpenaiChat));
@@ -57,7 +57,7 @@ pub(crate) fn assistant(log: &mut Log, message: &Value) -> Message {
         blocks.extend(call_block(log, &message["function_call"]));
     }
     let mut turn = Message::new(id(&message["id"]), Role::Assistant, Origin::Model, blocks);
-    turn.name = filled(&message["name"]).map(Arc::from);
+    turn.name = non_empty_str(&message["name"]).map(Arc::from);
     turn.timestamp = millis(&message["timestamp"]);
     turn
 }
@@ -71,12 +71,16 @@ fn call_block(log: &mut Log, call: &Value) -> Option<Block> {
 
 /// A tool's message.
 pub(crate) fn result(log: &mut Log, message: &Value) -> Message {
-    let call_id = match filled(&message["tool_call_id"]) {
+    let call_id = match non_empty_str(&message["tool_call_id"]) {
         Some(id) => id,
         None => items(&message["tool_call_ids"]).first().and_then(Value::as_str).unwrap_or(""),
     };
-    let answer =
-        Answer { call_id, name: filled(&message["name"]), payload: payload(&message["content"]), is_error: false };
+    let answer = Answer {
+        call_id,
+        name: non_empty_str(&message["name"]),
+        payload: payload(&message["content"]),
+        is_error: false,
+    };
     log.answer(&id(&message["id"]), answer, millis(&message["timestamp"]))
 }
 

@@ -3,7 +3,7 @@
 use epitome_session::{Block, Content, Dialect, Message, Origin, Role, Usage};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, first_object, items};
+use super::fields::{arguments, first_object, items, non_empty_str};
 use super::log::{Answer, Log, nothing_readable};
 use super::parts::{content, payload};
 use super::time::millis;
@@ -11,9 +11,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Cline, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Cline, fits, read };
 
 /// How the text begins that the basic compaction appends to a user's message.
 const NOTICE: &str = "<SYSTEM_NOTICE>";
@@ -112,7 +112,7 @@ fn parts(message: &Value) -> &[Value] {
 }
 
 fn id(message: &Value) -> &str {
-    filled(&message["id"]).unwrap_or("")
+    non_empty_str(&message["id"]).unwrap_or("")
 }
 
 fn usage(metrics: &Value) -> Option<Usage> {

@@ -3,7 +3,7 @@
 use epitome_session::{Block, Content, Media, MediaSource, Message, Origin, Role, Trigger};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, items};
+use super::fields::{arguments, items, non_empty_str};
 use super::log::{Answer, Log, nothing_readable, summary_message, tokens};
 use super::parts::{content, payload, text, thinking};
 use super::records::records;
@@ -12,9 +12,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::CopilotCli, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::CopilotCli, fits, read };
 
 /// Types of event that no other agent writes.
 const OWN_EVENTS: &[&str] = &[
@@ -57,7 +57,7 @@ fn event(log: &mut Log, event: &Value) {
     let at = millis(&event["timestamp"]);
     match event["type"].as_str().unwrap_or("") {
         "session.start" | "session.resume" => {
-            if let (None, Some(id)) = (&log.session.id, filled(&data["sessionId"])) {
+            if let (None, Some(id)) = (&log.session.id, non_empty_str(&data["sessionId"])) {
                 log.session.id = Some(id.into());
             }
         }
@@ -69,7 +69,7 @@ fn event(log: &mut Log, event: &Value) {
         "assistant.message" => assistant(log, id, data, at),
         "tool.execution_complete" => result(log, id, data, at),
         "session.compaction_complete" if data["success"] != Value::Bool(false) => {
-            if let Some(summary) = filled(&data["summaryContent"]) {
+            if let Some(summary) = non_empty_str(&data["summaryContent"]) {
                 let summary = summary_message(id, summary, at);
                 let before = tokens(&data["preCompactionTokens"]);
                 log.compact(Trigger::Recorded, |entry| entry.message.role != Role::System, Some(summary), before);
@@ -93,13 +93,13 @@ fn system(log: &mut Log, id: &str, prompt: &str, at: Option<i64>) {
 }
 
 fn user(log: &mut Log, id: &str, data: &Value, at: Option<i64>) {
-    let shown = filled(&data["transformedContent"]).or_else(|| filled(&data["content"])).unwrap_or("");
+    let shown = non_empty_str(&data["transformedContent"]).or_else(|| non_empty_str(&data["content"])).unwrap_or("");
     let mut blocks: Vec<Block> = text(shown).into_iter().collect();
     for attachment in items(&data["attachments"]) {
         let mime = attachment["mimeType"].as_str().unwrap_or("");
         if attachment["type"] == "blob" || mime.starts_with("image/") {
-            let source =
-                filled(&attachment["data"]).map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
+            let source = non_empty_str(&attachment["data"])
+                .map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
             blocks.push(Block::new(Content::Media(Media { mime: mime.into(), source })));
         }
     }
@@ -118,7 +118,8 @@ fn assistant(log: &mut Log, id: &str, data: &Value, at: Option<i64>) {
         let (id, name) = (call["toolCallId"].as_str().unwrap_or(""), call["name"].as_str().unwrap_or(""));
         blocks.push(log.call(id, name, arguments(&call["arguments"])));
     }
-    let mut turn = Message::new(filled(&data["messageId"]).unwrap_or(id), Role::Assistant, Origin::Model, blocks);
+    let mut turn =
+        Message::new(non_empty_str(&data["messageId"]).unwrap_or(id), Role::Assistant, Origin::Model, blocks);
     turn.timestamp = at;
     log.push(turn);
 }

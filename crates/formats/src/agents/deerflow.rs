@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use epitome_session::{Arguments, Block, Message, Origin, Role};
 use serde_json::Value;
 
-use super::fields::{arguments, arguments_text, filled, items};
+use super::fields::{arguments, arguments_text, items, non_empty_str};
 use super::log::{Answer, Log, nothing_readable};
 use super::parts::{payload, text, thinking};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape};
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::DeerFlow, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::DeerFlow, fits, read };
 
 const EVENTS: &[&str] = &["message_chunk", "tool_calls", "tool_call_chunks", "tool_call_result", "interrupt"];
 
@@ -40,8 +40,8 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
     let name = if stream.thread.is_empty() { "0".to_owned() } else { stream.thread };
     for item in stream.items {
         match item {
-            Item::Turn(turn) => turn.push(&mut log),
-            Item::Result(data) => {
+            StreamItem::Turn(turn) => turn.push(&mut log),
+            StreamItem::Result(data) => {
                 let call_id = data["tool_call_id"].as_str().unwrap_or("");
                 let answer = Answer { call_id, payload: payload(&data["content"]), ..Answer::default() };
                 let result = log.answer(data["id"].as_str().unwrap_or(""), answer, None);
@@ -80,18 +80,18 @@ fn read_events(text: &str, mut each: impl FnMut(usize, &str, &str)) {
 #[derive(Default)]
 struct Stream {
     thread: String,
-    items: Vec<Item>,
+    items: Vec<StreamItem>,
     /// Where the message of an id stands in `items`.
     turns: HashMap<String, usize>,
 }
 
-enum Item {
-    Turn(Turn),
+enum StreamItem {
+    Turn(ModelTurn),
     Result(Value),
 }
 
 #[derive(Default)]
-struct Turn {
+struct ModelTurn {
     id: String,
     agent: Option<String>,
     is_user: bool,
@@ -111,11 +111,11 @@ struct Call {
 
 impl Stream {
     fn event(&mut self, event: &str, data: Value) {
-        if let Some(thread) = filled(&data["thread_id"]) {
+        if let Some(thread) = non_empty_str(&data["thread_id"]) {
             self.thread = thread.to_owned();
         }
         match event {
-            "tool_call_result" => self.items.push(Item::Result(data)),
+            "tool_call_result" => self.items.push(StreamItem::Result(data)),
             "message_chunk" | "tool_calls" | "tool_call_chunks" | "interrupt" => {
                 if let Some(turn) = self.turn(&data) {
                     turn.extend(&data);
@@ -126,31 +126,31 @@ impl Stream {
     }
 
     /// The message that a piece belongs to: by id, and without one the message before it.
-    fn turn(&mut self, data: &Value) -> Option<&mut Turn> {
+    fn turn(&mut self, data: &Value) -> Option<&mut ModelTurn> {
         let id = data["id"].as_str().unwrap_or("");
         let last = self.items.len().checked_sub(1);
         let known = match id {
-            "" => last.filter(|last| matches!(&self.items[*last], Item::Turn(turn) if turn.id.is_empty())),
+            "" => last.filter(|last| matches!(&self.items[*last], StreamItem::Turn(turn) if turn.id.is_empty())),
             id => self.turns.get(id).copied(),
         };
         let place = known.unwrap_or_else(|| {
-            self.items.push(Item::Turn(Turn {
+            self.items.push(StreamItem::Turn(ModelTurn {
                 id: id.to_owned(),
-                agent: filled(&data["agent"]).map(str::to_owned),
+                agent: non_empty_str(&data["agent"]).map(str::to_owned),
                 is_user: data["role"] == "user",
-                ..Turn::default()
+                ..ModelTurn::default()
             }));
             self.turns.insert(id.to_owned(), self.items.len() - 1);
             self.items.len() - 1
         });
         match self.items.get_mut(place) {
-            Some(Item::Turn(turn)) => Some(turn),
+            Some(StreamItem::Turn(turn)) => Some(turn),
             _ => None,
         }
     }
 }
 
-impl Turn {
+impl ModelTurn {
     fn extend(&mut self, data: &Value) {
         self.thinking.push_str(data["reasoning_content"].as_str().unwrap_or(""));
         self.text.push_str(data["content"].as_str().unwrap_or(""));
@@ -158,7 +158,7 @@ impl Turn {
         for piece in items(&data["tool_call_chunks"]) {
             let id = piece["id"].as_str().unwrap_or("");
             let args = piece["args"].as_str().unwrap_or("");
-            match filled(&piece["name"]) {
+            match non_empty_str(&piece["name"]) {
                 Some(name) => self.calls.push(Call {
                     index: piece["index"].clone(),
                     id: id.to_owned(),
@@ -177,7 +177,7 @@ impl Turn {
         }
         let mut unmatched = first_new;
         for call in items(&data["tool_calls"]) {
-            let Some(name) = filled(&call["name"]) else { continue };
+            let Some(name) = non_empty_str(&call["name"]) else { continue };
             match self.calls.get_mut(unmatched) {
                 Some(known) => known.parsed = call["args"].clone(),
                 None => self.calls.push(Call {

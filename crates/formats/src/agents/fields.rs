@@ -15,7 +15,7 @@ pub(crate) fn items(value: &Value) -> &[Value] {
 }
 
 /// The text, unless it is empty or no text at all.
-pub(crate) fn filled(value: &Value) -> Option<&str> {
+pub(crate) fn non_empty_str(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 

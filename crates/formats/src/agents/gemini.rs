@@ -4,7 +4,7 @@
 use epitome_session::{Block, Dialect, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, items, shown};
+use super::fields::{arguments, items, non_empty_str, shown};
 use super::log::{Answer, Log, nothing_readable, summary_message};
 use super::parts::{Payload, content, media, text, thinking};
 use super::records::records;
@@ -13,9 +13,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape};
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::GeminiCli, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::GeminiCli, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     let head = match &probe.shape {
@@ -29,15 +29,15 @@ fn fits(probe: &Probe<'_>) -> bool {
 fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let mut log = Log::default();
     for record in records(probe, warnings) {
-        if let Some(id) = filled(&record["sessionId"]) {
+        if let Some(id) = non_empty_str(&record["sessionId"]) {
             log.session.id = Some(id.into());
         }
         for one in items(&record["messages"]) {
             message(&mut log, one);
         }
         if record["$set"]["messages"].is_array() {
-            replaced(&mut log, &record["$set"]["messages"]);
-        } else if let Some(id) = filled(&record["$rewindTo"]) {
+            replace_messages(&mut log, &record["$set"]["messages"]);
+        } else if let Some(id) = non_empty_str(&record["$rewindTo"]) {
             rewind(&mut log, id);
         } else {
             message(&mut log, &record);
@@ -109,7 +109,7 @@ fn result(log: &mut Log, call: &Value) {
         }
     }
     if texts.is_empty() && attachments.is_empty() {
-        match filled(&call["resultDisplay"]) {
+        match non_empty_str(&call["resultDisplay"]) {
             Some(display) => texts.push(display.to_owned()),
             None => return, // never answered
         }
@@ -125,9 +125,9 @@ fn result(log: &mut Log, call: &Value) {
 }
 
 /// The client replaced its whole history: a compression. What it replaced it with stands as the summary.
-fn replaced(log: &mut Log, messages: &Value) {
+fn replace_messages(log: &mut Log, messages: &Value) {
     let texts: Vec<String> =
-        items(messages).iter().map(|message| joined(&message["content"])).filter(|text| !text.is_empty()).collect();
+        items(messages).iter().map(|message| join_texts(&message["content"])).filter(|text| !text.is_empty()).collect();
     let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
     log.compact(Trigger::Recorded, |entry| entry.message.role != Role::System, summary, None);
 }
@@ -140,7 +140,7 @@ fn rewind(log: &mut Log, id: &str) {
     }
 }
 
-fn joined(value: &Value) -> String {
+fn join_texts(value: &Value) -> String {
     Message::new("", Role::User, Origin::Injected, parts(value)).plain_text()
 }
 

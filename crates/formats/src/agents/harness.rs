@@ -6,18 +6,21 @@ use epitome_session::{Content, Message, Origin, Role};
 use serde_json::Value;
 
 use super::chat;
-use super::fields::{filled, first_object, id, items};
+use super::fields::{first_object, id, items, non_empty_str};
 use super::log::{Log, gather};
 use super::records::{first_record, records};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const TAU_BENCH: Reader = Reader { format: Format::TauBench, fits: fits_tau_bench, read: read_tau_bench };
-pub(super) const SPIDER2: Reader = Reader { format: Format::OpenaiChat, fits: fits_spider2, read: read_spider2 };
-pub(super) const WEBDANCER: Reader = Reader { format: Format::OpenaiChat, fits: fits_webdancer, read: read_webdancer };
+pub(super) const TAU_BENCH: FormatReader =
+    FormatReader { format: Format::TauBench, fits: fits_tau_bench, read: read_tau_bench };
+pub(super) const SPIDER2: FormatReader =
+    FormatReader { format: Format::OpenaiChat, fits: fits_spider2, read: read_spider2 };
+pub(super) const WEBDANCER: FormatReader =
+    FormatReader { format: Format::OpenaiChat, fits: fits_webdancer, read: read_webdancer };
 
 const OPENING: &str = "<tool_call>";
 const CLOSING: &str = "</tool_call>";
@@ -59,7 +62,7 @@ fn fits_spider2(probe: &Probe<'_>) -> bool {
 
 fn read_spider2(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let sessions = runs(&probe.document).iter().enumerate().map(|(number, run)| {
-        let name = filled(&run["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
+        let name = non_empty_str(&run["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
         (name.clone(), chat_session(&run["conversation"], name))
     });
     gather(Format::OpenaiChat, sessions, warnings)
@@ -117,7 +120,7 @@ fn mark_tagged_calls(turn: &mut Message) {
     let mut found = Vec::new();
     for (block, content) in turn.blocks.iter().enumerate() {
         let Content::Text { text } = &content.content else { continue };
-        for range in tagged(text) {
+        for range in tag_ranges(text) {
             let call: Value = serde_json::from_str(&text[range.clone()]).unwrap_or(Value::Null);
             found.push((call["name"].as_str().unwrap_or("tool_call").to_owned(), block, range));
         }
@@ -128,7 +131,7 @@ fn mark_tagged_calls(turn: &mut Message) {
 }
 
 /// What stands between call tags, without the white space around it. Linear.
-fn tagged(text: &str) -> Vec<Range<usize>> {
+fn tag_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = 0;
     while let Some(opening) = text[at..].find(OPENING) {

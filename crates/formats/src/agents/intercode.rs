@@ -10,9 +10,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Intercode, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Intercode, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     first_entry(&probe.document)

@@ -3,16 +3,16 @@
 use epitome_session::{Block, Dialect, Message, Origin, Role, Usage};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, first_object, items};
+use super::fields::{arguments, first_object, items, non_empty_str};
 use super::log::{Answer, Log, nothing_readable};
 use super::parts::{block, content, payload, thinking};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Langgraph, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Langgraph, fits, read };
 
 /// How the message begins that LangChain's summarization middleware puts in place of the history.
 const SUMMARY: &str = "Here is a summary of the conversation to date:";
@@ -36,7 +36,7 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
         &document["checkpoint"]["thread_id"],
         &document["config"]["configurable"]["thread_id"],
     ];
-    let id = thread.into_iter().find_map(filled).unwrap_or("");
+    let id = thread.into_iter().find_map(non_empty_str).unwrap_or("");
     let mut log = Log::new(id);
     for one in items(messages(document)) {
         // `messages_to_dict` keeps the fields one level deeper.
@@ -91,7 +91,7 @@ fn origin(fields: &Value, human: &Message) -> Origin {
 
 fn model(log: &mut Log, id: &str, fields: &Value) {
     let mut blocks: Vec<Block> = Vec::new();
-    let reasoning = filled(&fields["additional_kwargs"]["reasoning_content"]);
+    let reasoning = non_empty_str(&fields["additional_kwargs"]["reasoning_content"]);
     blocks.extend(reasoning.and_then(|text| thinking(text, None)));
     match &fields["content"] {
         // Calls among the parts are repeated in `tool_calls`.
@@ -108,7 +108,7 @@ fn model(log: &mut Log, id: &str, fields: &Value) {
         blocks.push(log.call(id, name, arguments(&call["args"])));
     }
     let mut turn = Message::new(id, Role::Assistant, Origin::Model, blocks);
-    turn.name = filled(&fields["name"]).map(Into::into);
+    turn.name = non_empty_str(&fields["name"]).map(Into::into);
     turn.usage = usage(&fields["usage_metadata"]);
     log.push(turn);
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, CallId, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, Kept, Message, Origin,
-    Position, Role, Session, Synthetic, ToolCall, ToolResult, Trigger,
+    Arguments, Block, CallId, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, Origin,
+    Position, Role, Session, SyntheticMessage, ToolCall, ToolResult, Trigger,
 };
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ impl Log {
         };
         let removed: Vec<EntryKey> = leaving.iter().map(|entry| entry.key).collect();
         let synthetics =
-            summary.map(|message| Synthetic { position, message: Arc::new(message) }).into_iter().collect();
+            summary.map(|message| SyntheticMessage { position, message: Arc::new(message) }).into_iter().collect();
         let mut epoch = Epoch::recorded(trigger, removed, synthetics);
         epoch.tokens_before = tokens_before;
         self.session.commit(epoch);
@@ -112,7 +112,7 @@ impl Log {
         let cleared = |entry: EntryKey| {
             let EntryKey::Log(index) = entry else { return None };
             let text = self.session.log().get(index as usize)?.blocks.first()?.excerptable()?;
-            let kept = Kept::new(text, &[]).ok()?;
+            let kept = KeptRanges::new(text, &[]).ok()?;
             let marks = kept.gaps(text.len()).iter().map(|_| Arc::from(mark)).collect();
             (!text.is_empty()).then_some(Change::Excerpt {
                 entry,

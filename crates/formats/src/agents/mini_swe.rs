@@ -6,15 +6,15 @@ use epitome_session::{Content, Message, Origin, Role};
 use serde_json::Value;
 
 use super::chat;
-use super::fields::{filled, items};
+use super::fields::{items, non_empty_str};
 use super::log::{Log, nothing_readable};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::MiniSweAgent, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::MiniSweAgent, fits, read };
 
 const FENCES: &[&str] = &["```bash\n", "```mswea_bash_command\n"];
 
@@ -50,7 +50,7 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
             _ => chat::push(&mut log, message),
         }
     }
-    let session = log.finish(filled(&document["instance_id"]).unwrap_or("0"));
+    let session = log.finish(non_empty_str(&document["instance_id"]).unwrap_or("0"));
     session
         .map(|session| vec![session])
         .ok_or_else(|| nothing_readable(Format::MiniSweAgent, "no element of `messages` has a role and content"))

@@ -1,6 +1,6 @@
 //! Recordings of agents that are read and not written back.
 
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
 mod aider;
 mod chat;
@@ -31,7 +31,7 @@ pub(crate) mod testing;
 
 /// The readers, in the order in which they are tried. No file fits two of them, so the order only decides what is
 /// looked at first.
-pub(crate) const READERS: &[Reader] = &[
+pub(crate) const READERS: &[FormatReader] = &[
     copilot::READER,
     opencode::READER,
     gemini::READER,

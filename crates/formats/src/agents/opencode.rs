@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
-use super::fields::{arguments, filled, first_object, items, shown};
+use super::fields::{arguments, first_object, items, non_empty_str, shown};
 use super::log::{Answer, Log, nothing_readable, summary_message};
 use super::parts::{Payload, from_url, text, thinking};
 use super::time::millis;
@@ -13,9 +13,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Opencode, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Opencode, fits, read };
 
 /// What OpenCode sends in place of an output that it has pruned.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -32,7 +32,7 @@ fn fits(probe: &Probe<'_>) -> bool {
 fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let document = &probe.document;
     let id = document["info"]["id"].as_str().unwrap_or("");
-    let mut reading = Reading { log: Log::new(id), pruned: BTreeMap::new(), first_of: HashMap::new() };
+    let mut reading = OpenCodeReader { log: Log::new(id), pruned: BTreeMap::new(), first_of: HashMap::new() };
     for message in items(&document["messages"]) {
         reading.message(message);
     }
@@ -44,7 +44,7 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
         .ok_or_else(|| nothing_readable(Format::Opencode, "no element of `messages` has readable `parts`"))
 }
 
-struct Reading {
+struct OpenCodeReader {
     log: Log,
     /// Tool results whose output OpenCode dropped, by the time at which it did.
     pruned: BTreeMap<i64, Vec<EntryKey>>,
@@ -52,7 +52,7 @@ struct Reading {
     first_of: HashMap<String, EntryKey>,
 }
 
-impl Reading {
+impl OpenCodeReader {
     fn message(&mut self, message: &Value) {
         let info = &message["info"];
         let created = millis(&info["time"]["created"]);
@@ -66,7 +66,7 @@ impl Reading {
             Some("assistant") => self.assistant(message, created),
             _ => {}
         }
-        if let Some(id) = filled(&info["id"])
+        if let Some(id) = non_empty_str(&info["id"])
             && before < self.log.session.log().len() as u32
         {
             self.first_of.entry(id.to_owned()).or_insert(EntryKey::Log(before));
@@ -112,14 +112,14 @@ impl Reading {
         let texts: Vec<&str> = items(&message["parts"])
             .iter()
             .filter(|part| part["type"] == "text")
-            .filter_map(|part| filled(&part["text"]))
+            .filter_map(|part| non_empty_str(&part["text"]))
             .collect();
         if texts.is_empty() {
             return; // the attempt failed: the context stayed as it was
         }
         let info = &message["info"];
         let summary = summary_message(info["id"].as_str().unwrap_or(""), &texts.join("\n"), created);
-        let tail = filled(&info["tail_start_id"]).and_then(|id| self.first_of.get(id).copied());
+        let tail = non_empty_str(&info["tail_start_id"]).and_then(|id| self.first_of.get(id).copied());
         let before = usage(&info["tokens"]).and_then(|usage| u32::try_from(usage.input).ok());
         let leaves = |entry: &epitome_session::Entry| {
             entry.message.role != Role::System && tail.is_none_or(|tail| entry.key < tail)
@@ -204,7 +204,9 @@ fn file(part: &Value) -> Option<Media> {
 /// The signature or the encrypted form of a reasoning part, whichever provider it came from.
 fn signature(metadata: &Value) -> Option<&str> {
     let providers = metadata.as_object()?.values();
-    providers.flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]]).find_map(filled)
+    providers
+        .flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]])
+        .find_map(non_empty_str)
 }
 
 /// Input is recorded without what the cache gave. Versions differ on whether output includes reasoning; the total tells.

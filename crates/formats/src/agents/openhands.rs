@@ -6,7 +6,7 @@ use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Role, Tr
 use serde_json::{Map, Value};
 
 use super::chat;
-use super::fields::{arguments, filled, first_object, id, items, shown};
+use super::fields::{arguments, first_object, id, items, non_empty_str, shown};
 use super::log::{Answer, Log, gather, summary_message};
 use super::parts::{Payload, from_url, text};
 use super::records::{first_record, records};
@@ -15,9 +15,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::OpenHands, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::OpenHands, fits, read };
 
 /// Bookkeeping among the events.
 const SILENT: &[&str] = &["recall", "change_agent_state", "agent_state_changed", "null"];
@@ -38,7 +38,7 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
         sessions.push(("0".to_owned(), events(&probe.document).finish("0")));
     } else {
         for (number, record) in records(probe, warnings).enumerate() {
-            let name = filled(&record["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
+            let name = non_empty_str(&record["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
             let session = events(&record["history"]).finish(name.clone());
             sessions.push((name, session));
         }
@@ -55,14 +55,15 @@ fn events(history: &Value) -> Log {
         })
     };
     let acted = events().filter(|event| event["action"].is_string()).filter_map(tool_call_id).collect();
-    let mut reading = Reading { log: Log::default(), acted, entries: HashMap::new(), responses: HashMap::new() };
+    let mut reading =
+        OpenHandsReader { log: Log::default(), acted, entries: HashMap::new(), responses: HashMap::new() };
     for event in events() {
         reading.event(event);
     }
     reading.log
 }
 
-struct Reading<'a> {
+struct OpenHandsReader<'a> {
     log: Log,
     /// Calls that were carried out: the others of a response were dropped before the model saw them again.
     acted: HashSet<&'a str>,
@@ -72,7 +73,7 @@ struct Reading<'a> {
     responses: HashMap<&'a str, Option<EntryKey>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> OpenHandsReader<'a> {
     fn event(&mut self, event: &'a Value) {
         let key = match (event["action"].as_str(), event["observation"].as_str()) {
             (Some(kind), _) | (None, Some(kind)) if SILENT.contains(&kind) => None,
@@ -108,7 +109,8 @@ impl<'a> Reading<'a> {
             ("message", _) => Message::new("", Role::Assistant, Origin::Model, text(said).into_iter().collect()),
             (_, Some("user")) => {
                 // A command that the user ran in the agent's workspace.
-                let command = filled(&args["command"]).or_else(|| filled(&args["code"])).unwrap_or(action);
+                let command =
+                    non_empty_str(&args["command"]).or_else(|| non_empty_str(&args["code"])).unwrap_or(action);
                 Message::new("", Role::User, Origin::Injected, vec![Block::text(command)])
             }
             _ => return self.step(event, action),
@@ -122,16 +124,16 @@ impl<'a> Reading<'a> {
     fn step(&mut self, event: &'a Value, action: &str) -> Option<EntryKey> {
         let metadata = &event["tool_call_metadata"];
         let response = &metadata["model_response"];
-        let response_id = filled(&response["id"]);
+        let response_id = non_empty_str(&response["id"]);
         if let Some(turn) = response_id.and_then(|id| self.responses.get(id)) {
             return *turn;
         }
         let answer = &response["choices"][0]["message"];
         let own_words = if action == "think" { "" } else { event["args"]["thought"].as_str().unwrap_or("") };
-        let words = filled(&answer["content"]).unwrap_or(own_words);
+        let words = non_empty_str(&answer["content"]).unwrap_or(own_words);
         let mut blocks: Vec<Block> = text(words).into_iter().collect();
         for call in items(&answer["tool_calls"]) {
-            if let (Some(id), Some(name)) = (filled(&call["id"]), call["function"]["name"].as_str())
+            if let (Some(id), Some(name)) = (non_empty_str(&call["id"]), call["function"]["name"].as_str())
                 && self.acted.contains(id)
             {
                 blocks.push(self.log.call(id, name, arguments(&call["function"]["arguments"])));
@@ -200,7 +202,7 @@ impl<'a> Reading<'a> {
             forgotten.extend(self.entries.iter().filter(|(event, _)| within(event)).map(|(_, key)| *key));
         }
         let forgotten = whole_steps(self.log.session.view(), &forgotten);
-        let summary = filled(&args["summary"])
+        let summary = non_empty_str(&args["summary"])
             .map(|summary| summary_message(&id(&event["id"]), summary, millis(&event["timestamp"])));
         self.log.compact(Trigger::Recorded, |entry| forgotten.contains(&entry.key), summary, None);
     }
@@ -222,7 +224,7 @@ fn whole_steps(view: &[Entry], forgotten: &HashSet<EntryKey>) -> HashSet<EntryKe
 }
 
 fn tool_call_id(event: &Value) -> Option<&str> {
-    filled(&event["tool_call_metadata"]["tool_call_id"])
+    non_empty_str(&event["tool_call_metadata"]["tool_call_id"])
 }
 
 /// The arguments of an action that no model's response was recorded for: its fields, without what the runtime added.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Dialect, Media, MediaSource, Opaque, Thinking};
+use epitome_session::{Block, Content, Dialect, Media, MediaSource, OpaqueBlock, Thinking};
 use serde_json::Value;
 
-use super::fields::{filled, shown};
+use super::fields::{non_empty_str, shown};
 
 /// The blocks of a message's content: a text, a list of parts, or anything else as its JSON text. Empty texts are left
 /// out; parts of an unknown type are kept as they are, in `dialect`.
@@ -45,7 +45,7 @@ pub(crate) fn block(part: &Value, dialect: Dialect) -> Option<Block> {
             thinking(part["text"].as_str().unwrap_or(""), part["signature"].as_str())
         }
         Some("redacted_thinking") => {
-            let data = Arc::from(filled(&part["data"])?);
+            let data = Arc::from(non_empty_str(&part["data"])?);
             let thinking = Thinking { text: Arc::from(""), signature: Some(data), redacted: true };
             Some(Block::new(Content::Thinking(thinking)))
         }
@@ -62,7 +62,7 @@ pub(crate) fn block(part: &Value, dialect: Dialect) -> Option<Block> {
 /// A part of a type that this version does not know.
 pub(crate) fn opaque(part: &Value, dialect: Dialect) -> Block {
     let kind = Arc::from(part["type"].as_str().unwrap_or("unknown"));
-    Block::new(Content::Opaque(Opaque { kind, json: Arc::from(part.to_string()), dialect }))
+    Block::new(Content::Opaque(OpaqueBlock { kind, json: Arc::from(part.to_string()), dialect }))
 }
 
 /// What a tool answered: the text parts joined by newlines, and the images.
@@ -100,7 +100,7 @@ pub(crate) fn payload(value: &Value) -> Payload {
 pub(crate) fn media(part: &Value) -> Option<Media> {
     let inline = |mime: &Value, data: &Value| Media {
         mime: Arc::from(mime.as_str().unwrap_or("")),
-        source: filled(data).map_or(MediaSource::Missing, |data| MediaSource::Base64(Arc::from(data))),
+        source: non_empty_str(data).map_or(MediaSource::Missing, |data| MediaSource::Base64(Arc::from(data))),
     };
     if part["inlineData"].is_object() {
         return Some(inline(&part["inlineData"]["mimeType"], &part["inlineData"]["data"]));
@@ -113,7 +113,7 @@ pub(crate) fn media(part: &Value) -> Option<Media> {
         "input_image" => Some(from_url(part["image_url"].as_str(), None)),
         "image" | "document" | "audio" if part["source"].is_object() => {
             let source = &part["source"];
-            match filled(&source["url"]) {
+            match non_empty_str(&source["url"]) {
                 Some(url) => Some(from_url(Some(url), source["media_type"].as_str())),
                 None => Some(inline(&source["media_type"], &source["data"])),
             }
@@ -121,7 +121,7 @@ pub(crate) fn media(part: &Value) -> Option<Media> {
         "image" | "audio" => {
             let mime = [&part["mime_type"], &part["mimeType"], &part["media_type"]];
             let mime = mime.into_iter().find(|mime| mime.is_string()).unwrap_or(&Value::Null);
-            match filled(&part["url"]).or_else(|| filled(&part["image"])) {
+            match non_empty_str(&part["url"]).or_else(|| non_empty_str(&part["image"])) {
                 Some(url) => Some(from_url(Some(url), mime.as_str())),
                 None => Some(inline(mime, &part["data"])),
             }

@@ -4,15 +4,15 @@ use epitome_session::{Block, Content, Message, Origin, Role};
 use serde_json::Value;
 
 use super::chat;
-use super::fields::{filled, first_object, items};
+use super::fields::{first_object, items, non_empty_str};
 use super::log::{Log, nothing_readable};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::SweAgent, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::SweAgent, fits, read };
 
 /// The commands of the agent's own interface; everything else goes to the shell.
 const COMMANDS: &[&str] = &[
@@ -69,7 +69,8 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
             _ => chat::push(&mut log, message),
         }
     }
-    let name = filled(&document["instance_id"]).or_else(|| filled(&document["environment"])).unwrap_or("0");
+    let name =
+        non_empty_str(&document["instance_id"]).or_else(|| non_empty_str(&document["environment"])).unwrap_or("0");
     let session = log.finish(name);
     session
         .map(|session| vec![session])

@@ -11,10 +11,10 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, shape};
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
 /// The tables of this part of the crate, one behind the other.
-pub(crate) fn readers() -> impl Iterator<Item = &'static Reader> {
+pub(crate) fn readers() -> impl Iterator<Item = &'static FormatReader> {
     super::READERS.iter().chain(crate::dialogues::READERS)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn outcome(bytes: &[u8]) -> Outcome {
         Ok(shape) => Probe::new(shape),
         Err(error) => return Outcome { fits: Vec::new(), sessions: Err(error), warnings },
     };
-    let fitting: Vec<&Reader> = readers().filter(|reader| (reader.fits)(&probe)).collect();
+    let fitting: Vec<&FormatReader> = readers().filter(|reader| (reader.fits)(&probe)).collect();
     let sessions = match fitting.first() {
         Some(reader) => (reader.read)(&probe, &mut warnings),
         None => Err(ReadError::Unrecognised { seen: "no reader fits".to_owned() }),

@@ -4,15 +4,15 @@ use epitome_session::{Block, Message, Origin, Role};
 use serde_json::Value;
 
 use super::chat::mark_call;
-use super::fields::{filled, first_object, id, items, shown};
+use super::fields::{first_object, id, items, non_empty_str, shown};
 use super::log::{Log, nothing_readable};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::WhoAndWhen, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::WhoAndWhen, fits, read };
 
 const ORCHESTRATOR: &str = "Orchestrator";
 
@@ -24,14 +24,14 @@ fn fits(probe: &Probe<'_>) -> bool {
 }
 
 fn speaker(message: &Value) -> &str {
-    filled(&message["role"]).or_else(|| filled(&message["name"])).unwrap_or("")
+    non_empty_str(&message["role"]).or_else(|| non_empty_str(&message["name"])).unwrap_or("")
 }
 
 fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let document = &probe.document;
     let question = id(&document["question_ID"]);
     let mut log = Log::new(&question);
-    let mut turn = Turn::default();
+    let mut turn = OrchestratorTurn::default();
     for (number, message) in items(&document["history"]).iter().enumerate() {
         let said = shown(&message["content"]);
         let speaker = speaker(message);
@@ -58,13 +58,13 @@ fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, R
 
 /// What the orchestrator thinks and says until it hands over: one message, under the number of its last entry.
 #[derive(Default)]
-struct Turn {
+struct OrchestratorTurn {
     number: usize,
     blocks: Vec<Block>,
     delegate: Option<String>,
 }
 
-impl Turn {
+impl OrchestratorTurn {
     fn extend(&mut self, log: &mut Log, number: usize, aside: &str, said: &str) {
         self.number = number;
         // Its plans and ledgers ("thought") are part of the conversation that it was shown again, so they are text.

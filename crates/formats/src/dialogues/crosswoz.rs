@@ -7,9 +7,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::CrossWoz, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::CrossWoz, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     let first = first_entry(&probe.document).and_then(|dialogue| first_object(&dialogue["messages"]));

@@ -7,9 +7,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::KdConv, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::KdConv, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     first_object(&probe.document).is_some_and(|dialogue| {

@@ -4,16 +4,16 @@ use epitome_session::{Block, Content, Media, MediaSource};
 use serde_json::Value;
 
 use super::turn;
-use crate::agents::fields::{filled, first_object, id, items};
+use crate::agents::fields::{first_object, id, items, non_empty_str};
 use crate::agents::log::{Log, gather};
 use crate::agents::time::{parse_iso, parse_spoken};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Locomo, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Locomo, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     let document = &probe.document;
@@ -30,7 +30,7 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
         single => std::slice::from_ref(single),
     };
     let sessions = samples.iter().enumerate().map(|(number, sample)| {
-        let name = filled(&sample["sample_id"]).map_or_else(|| number.to_string(), str::to_owned);
+        let name = non_empty_str(&sample["sample_id"]).map_or_else(|| number.to_string(), str::to_owned);
         (name.clone(), session(&name, &sample["conversation"]))
     });
     gather(Format::Locomo, sessions, warnings)
@@ -64,7 +64,7 @@ fn sittings(conversation: &Value) -> Vec<u32> {
 
 /// A shared picture: its caption where there is one, as the set's own questions rest on that.
 fn image(said: &Value) -> Option<Block> {
-    if let Some(caption) = filled(&said["blip_caption"]) {
+    if let Some(caption) = non_empty_str(&said["blip_caption"]) {
         return Some(Block::text(format!("[image: {caption}]")));
     }
     let url = items(&said["img_url"]).first().and_then(Value::as_str).or_else(|| said["img_url"].as_str())?;

@@ -10,9 +10,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::LongMemEval, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::LongMemEval, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     first_object(&probe.document["steps"]).is_some_and(|step| step["step_type"].is_string())

@@ -10,9 +10,9 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
-pub(super) const READER: Reader = Reader { format: Format::Madial, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::Madial, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     first_record(probe).is_some_and(|record| {
@@ -30,7 +30,7 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
         let name = if own.is_empty() { number.to_string() } else { own };
         let mut log = Log::new(&name);
         for line in items(&record["dialogue"]) {
-            if let Some((speaker, said)) = line.as_str().and_then(spoken) {
+            if let Some((speaker, said)) = line.as_str().and_then(split_speaker) {
                 let mut message = turn("", speaker != "Assistant", said);
                 message.name = Some(speaker.into());
                 log.push(message);
@@ -42,7 +42,7 @@ fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSess
 }
 
 /// Speaker and words of `<Bart>:"…"`; the marks of beginning and end have neither. Some lines lack the closing quote.
-fn spoken(line: &str) -> Option<(&str, &str)> {
+fn split_speaker(line: &str) -> Option<(&str, &str)> {
     let (speaker, said) = line.trim().strip_prefix('<')?.split_once('>')?;
     let said = said.trim_start_matches([':', '：']).trim();
     let said = said.strip_prefix('"').unwrap_or(said);

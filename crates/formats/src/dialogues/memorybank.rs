@@ -8,11 +8,11 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::Probe;
 use crate::loaded::LoadedSession;
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
 use serde_json::Value;
 
-pub(super) const READER: Reader = Reader { format: Format::MemoryBank, fits, read };
+pub(super) const READER: FormatReader = FormatReader { format: Format::MemoryBank, fits, read };
 
 fn fits(probe: &Probe<'_>) -> bool {
     let days = first_entry(&probe.document).and_then(|person| person["history"].as_object());

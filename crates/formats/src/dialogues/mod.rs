@@ -2,7 +2,7 @@
 
 use epitome_session::{Block, Message, Origin, Role};
 
-use crate::reader::Reader;
+use crate::reader::FormatReader;
 
 mod crosswoz;
 mod kdconv;
@@ -12,7 +12,7 @@ mod madial;
 mod memorybank;
 
 /// The readers, in the order in which they are tried.
-pub(crate) const READERS: &[Reader] =
+pub(crate) const READERS: &[FormatReader] =
     &[locomo::READER, longmemeval::READER, memorybank::READER, madial::READER, crosswoz::READER, kdconv::READER];
 
 /// One side's turn. The side that the set asks about is the user, the other one stands in the assistant's place.

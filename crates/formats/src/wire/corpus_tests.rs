@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use epitome_session::{Content, EditKind, Epoch, Origin, Role};
 
-use crate::{Format, Loaded, LoadedSession, Profile, ReadOptions, Source, read, render, validate};
+use crate::{Format, LoadedFile, LoadedSession, Profile, ReadOptions, Source, read, render, validate};
 
 /// The folder of recorded sessions, or `None` with a note where there is none.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -20,7 +20,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 }
 
 /// The files of the formats that are written back.
-pub(crate) fn files() -> Vec<(String, Loaded)> {
+pub(crate) fn files() -> Vec<(String, LoadedFile)> {
     let Some(folder) = folder() else { return Vec::new() };
     let mut files = Vec::new();
     for kind in ["claude_code", "codex_rollout", "pi", "openai_chat"] {

@@ -40,7 +40,7 @@ pub(crate) fn envelopes<'a>(shape: &Shape<'a>, keys: &[&str]) -> Vec<Envelope<'a
 }
 
 fn document<'a>(text: &'a str, keys: &[&str]) -> Vec<Envelope<'a>> {
-    let place = Place { whole: text, start: 0 };
+    let place = FileSlice { whole: text, start: 0 };
     let trimmed = text.trim();
     if let Some((object, items)) = Object::parse_with_items(trimmed, keys) {
         let items: Vec<(Range<usize>, &str)> = items.into_iter().map(|item| (place.span(item), item)).collect();
@@ -79,7 +79,7 @@ fn in_lines<'a>(lines: &[Line<'a>], keys: &[&str]) -> Vec<Envelope<'a>> {
     let mut sessions = Vec::new();
     let mut loose = Envelope::default();
     for line in lines {
-        let place = Place { whole: line.json, start: line.start };
+        let place = FileSlice { whole: line.json, start: line.start };
         let trimmed = line.json.trim();
         if trimmed.starts_with('[') {
             sessions.extend(place.listed(trimmed));
@@ -105,12 +105,12 @@ fn messages_of<'a>(object: &Object<'a>, keys: &[&str]) -> Option<&'a str> {
 }
 
 /// A piece of the file and where it starts.
-struct Place<'a> {
+struct FileSlice<'a> {
     whole: &'a str,
     start: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FileSlice<'a> {
     fn span(&self, part: &str) -> Range<usize> {
         let start = self.start + json::offset(self.whole.as_bytes(), part);
         start..start + part.len()

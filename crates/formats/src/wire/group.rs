@@ -2,7 +2,7 @@
 
 use epitome_session::{Message, MessageId, Origin, Role, Usage};
 
-use super::blocks::responses::Item;
+use super::blocks::responses::ResponsesItem;
 
 /// Collects items: what the model said between two messages of others becomes one message.
 #[derive(Debug, Clone, Default)]
@@ -13,9 +13,9 @@ pub(crate) struct Grouper {
 
 impl Grouper {
     /// Adds an item that stands in `record`.
-    pub(crate) fn add(&mut self, item: Item, record: u32, id: Option<&str>, timestamp: Option<i64>) {
+    pub(crate) fn add(&mut self, item: ResponsesItem, record: u32, id: Option<&str>, timestamp: Option<i64>) {
         let mut message = match item {
-            Item::Model(blocks) => {
+            ResponsesItem::Model(blocks) => {
                 if self.open
                     && let Some(last) = self.messages.last_mut()
                 {
@@ -26,7 +26,7 @@ impl Grouper {
                 self.open = true;
                 Message::new("", Role::Assistant, Origin::Model, blocks)
             }
-            Item::Message(message) => {
+            ResponsesItem::Message(message) => {
                 self.open = false;
                 message
             }

@@ -24,7 +24,7 @@ impl<'a> Object<'a> {
     /// `None` where there is none, or more to it: two such fields, an empty list, a field that is no list.
     pub(crate) fn parse_with_items(json: &'a str, keys: &[&str]) -> Option<(Self, Vec<&'a str>)> {
         let mut deserializer = serde_json::Deserializer::from_str(json);
-        let (mut fields, list) = WithItems { keys }.deserialize(&mut deserializer).ok()?;
+        let (mut fields, list) = ItemFields { keys }.deserialize(&mut deserializer).ok()?;
         deserializer.end().ok()?;
         let (field, items) = list?;
         let (first, last) = (items.first()?, items.last()?);
@@ -106,13 +106,13 @@ impl<'de> Deserialize<'de> for Object<'de> {
 }
 
 /// The fields of an object; and of those in `keys` the one that there is, by its position, with its items.
-struct WithItems<'k> {
+struct ItemFields<'k> {
     keys: &'k [&'k str],
 }
 
 type FieldsWithItems<'a> = (Vec<(Cow<'a, str>, &'a str)>, Option<(usize, Vec<&'a str>)>);
 
-impl<'de> DeserializeSeed<'de> for WithItems<'_> {
+impl<'de> DeserializeSeed<'de> for ItemFields<'_> {
     type Value = FieldsWithItems<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -120,7 +120,7 @@ impl<'de> DeserializeSeed<'de> for WithItems<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for WithItems<'_> {
+impl<'de> Visitor<'de> for ItemFields<'_> {
     type Value = FieldsWithItems<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +238,7 @@ impl ObjectWriter {
     }
 
     /// Adds a field where there is a value.
-    pub(crate) fn maybe(self, name: &str, json: Option<&str>) -> Self {
+    pub(crate) fn optional_field(self, name: &str, json: Option<&str>) -> Self {
         match json {
             Some(json) => self.raw(name, json),
             None => self,
@@ -298,7 +298,7 @@ mod tests {
         {
             assert_eq!(with_items(json), None, "{json}");
         }
-        let written = ObjectWriter::new().text("k", "v\"").raw("n", "[1]").maybe("o", None).finish();
+        let written = ObjectWriter::new().text("k", "v\"").raw("n", "[1]").optional_field("o", None).finish();
         assert_eq!(written, r#"{"k":"v\"","n":[1]}"#);
     }
 }

@@ -2,9 +2,9 @@
 
 use epitome_session::{Arguments, Content, Entry, MediaSource, Message};
 
-use crate::{Format, Loaded, Profile, ReadOptions, read, validate, write};
+use crate::{Format, LoadedFile, Profile, ReadOptions, read, validate, write};
 
-pub(crate) fn load(input: &str) -> Loaded {
+pub(crate) fn load(input: &str) -> LoadedFile {
     read(input.as_bytes().to_vec(), ReadOptions::default()).unwrap()
 }
 

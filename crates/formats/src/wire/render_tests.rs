@@ -2,8 +2,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Change, Content, Dialect, EditKind, Epoch, Excerpt, Kept, Media, MediaSource, Message, Opaque,
-    Origin, Position, Role, Session, Synthetic, Thinking, ToolCall, ToolResult, Trigger,
+    Arguments, Block, Change, Content, Dialect, EditKind, Epoch, Excerpt, KeptRanges, Media, MediaSource, Message,
+    OpaqueBlock, Origin, Position, Role, Session, SyntheticMessage, Thinking, ToolCall, ToolResult, Trigger,
 };
 
 use super::*;
@@ -176,7 +176,7 @@ fn values_of_other_dialects() {
         Block::new(Content::ToolCall(ToolCall { id: id.into(), name: "f".into(), arguments }))
     };
     let unsigned = Block::new(Content::Thinking(Thinking { text: "hm".into(), signature: None, redacted: false }));
-    let opaque = Block::new(Content::Opaque(Opaque {
+    let opaque = Block::new(Content::Opaque(OpaqueBlock {
         kind: "new".into(),
         json: r#"{"type":"new"}"#.into(),
         dialect: Dialect::Anthropic,
@@ -286,7 +286,7 @@ fn a_providers_own_tool_is_written_as_a_function_once_its_output_was_edited() {
         assert_eq!(validate(&rendered.json, Profile::OpenaiResponses), []);
     };
     check(&session, "u(-) tool_search_call:s tool_search_output:s");
-    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[…]".into()], attachments: None };
+    let excerpt = Excerpt { kept: KeptRanges::default(), marks: vec!["[…]".into()], attachments: None };
     let change = Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt };
     session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, vec![change], Vec::new()));
     check(&session, "u(-) function_call:s function_call_output:s");
@@ -349,7 +349,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
                         [numbers.below(3)]
                     .clone(),
                 }),
-                2 => Content::Opaque(Opaque {
+                2 => Content::Opaque(OpaqueBlock {
                     kind: "k".into(),
                     json: r#"{"type":"text","text":"k"}"#.into(),
                     dialect: Dialect::Pi,
@@ -411,7 +411,8 @@ fn hostile(numbers: &mut Numbers) -> Session {
                 0 => changes.push(Change::Remove { entry: entry.key }),
                 1 => changes.push(Change::Strip { entry: entry.key, block }),
                 2 => {
-                    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[…]".into()], attachments: None };
+                    let excerpt =
+                        Excerpt { kept: KeptRanges::default(), marks: vec!["[…]".into()], attachments: None };
                     changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
                 }
                 _ => {}
@@ -423,7 +424,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
             Trigger::Manual,
             EditKind::Drop,
             changes,
-            vec![Synthetic { position, message }],
+            vec![SyntheticMessage { position, message }],
         ));
     }
     session

@@ -128,7 +128,7 @@ pub(crate) fn read_chat(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Resul
                     let record = builder.record(span.clone());
                     builder.push(chat::message(&object, &mut legacy_call), record, &object);
                 }
-                None => builder.skipped(number),
+                None => builder.warn_skipped(number),
             }
         }
     })
@@ -141,7 +141,7 @@ pub(crate) fn read_anthropic(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> 
         }
         for (number, (span, json)) in envelope.items.iter().enumerate() {
             let Some(object) = with_role(json) else {
-                builder.skipped(number);
+                builder.warn_skipped(number);
                 continue;
             };
             let record = builder.record(span.clone());
@@ -256,7 +256,7 @@ impl Builder {
         self.messages.push(Message { records: vec![record], ..message });
     }
 
-    fn skipped(&mut self, number: usize) {
+    fn warn_skipped(&mut self, number: usize) {
         self.skipped.push(number);
     }
 }

@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, Kept, Message, Position, Synthetic,
-    ToolResult, Trigger, units,
+    Block, Change, Content, EditKind, EntryKey, Epoch, EpochOrigin, Excerpt, KeptRanges, Message, Position,
+    SyntheticMessage, ToolResult, Trigger, units,
 };
 
 use super::*;
@@ -12,7 +12,7 @@ use crate::wire::corpus_tests::files;
 use crate::wire::reader_tests;
 use crate::{LoadedSession, ReadOptions, read};
 
-fn load(bytes: &[u8]) -> Loaded {
+fn load(bytes: &[u8]) -> LoadedFile {
     read(bytes.to_vec(), ReadOptions::default()).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn compact(session: &mut Session, summary: &str) {
         && result.text.len() > 20
     {
         let end = (10..).find(|at| result.text.is_char_boundary(*at)).unwrap() as u32;
-        let kept = Kept::new(&result.text, std::slice::from_ref(&(0..end))).unwrap();
+        let kept = KeptRanges::new(&result.text, std::slice::from_ref(&(0..end))).unwrap();
         let marks = vec![Arc::from("[… rest elided · recall e3f9]")];
         changes.push(Change::Excerpt {
             entry: view[longest].key,
@@ -52,7 +52,7 @@ fn compact(session: &mut Session, summary: &str) {
     if let Some(first) = removed.first() {
         let position = Position::before(view[*first].position, session.next_epoch(), 0);
         let message = Arc::new(Message::text("", Role::User, Origin::Summary, summary));
-        synthetics.push(Synthetic { position, message });
+        synthetics.push(SyntheticMessage { position, message });
     }
     let epoch = Epoch::recorded_edits(Trigger::Manual, EditKind::Summarize, changes, synthetics);
     session.commit(Epoch { origin: EpochOrigin::Engine, tokens_before: Some(9000), tokens_after: Some(400), ..epoch });
@@ -67,7 +67,7 @@ fn seen(view: &[Entry]) -> Vec<(Role, Vec<Content>)> {
 const AGENTS: [Format; 3] = [Format::ClaudeCode, Format::Codex, Format::Pi];
 
 /// Writes, reads, and compares; then once more with a second compaction, and with an undo.
-fn check_agent_file(name: &str, loaded: &Loaded) {
+fn check_agent_file(name: &str, loaded: &LoadedFile) {
     let before = loaded.bytes.len();
     let mut session = loaded.sessions[0].session.clone();
     compact(&mut session, "Summary: the first half.");
@@ -178,7 +178,7 @@ fn record(format: Format) -> &'static str {
 
 /// A line that the agent writes while the session is compacted: before anything is written, and between the last look at
 /// the file and the write.
-fn check_line_meanwhile(name: &str, loaded: &Loaded, session: &Session, addition: &[u8]) {
+fn check_line_meanwhile(name: &str, loaded: &LoadedFile, session: &Session, addition: &[u8]) {
     let mut content = loaded.bytes.to_vec();
     if content.last() != Some(&b'\n') {
         content.push(b'\n');
@@ -282,7 +282,7 @@ fn drop_entries(session: &mut Session, removed: &[usize], summary: &str) {
     let keys: Vec<EntryKey> = removed.iter().map(|index| view[*index].key).collect();
     let position = Position::before(view[removed[0]].position, session.next_epoch(), 0);
     let message = Arc::new(Message::text("", Role::User, Origin::Summary, summary));
-    session.commit(Epoch::recorded(Trigger::Manual, keys, vec![Synthetic { position, message }]));
+    session.commit(Epoch::recorded(Trigger::Manual, keys, vec![SyntheticMessage { position, message }]));
 }
 
 fn written(input: &str, removed: &[usize]) -> String {
@@ -346,8 +346,11 @@ fn an_edited_message_keeps_its_other_fields() {
     let loaded = reader_tests::load(input);
     let mut session = loaded.sessions[0].session.clone();
     let view = session.view().to_vec();
-    let excerpt =
-        Excerpt { kept: Kept::new("a long result", &[0..6]).unwrap(), marks: vec!["…".into()], attachments: None };
+    let excerpt = Excerpt {
+        kept: KeptRanges::new("a long result", &[0..6]).unwrap(),
+        marks: vec!["…".into()],
+        attachments: None,
+    };
     let changes = vec![
         Change::Excerpt { entry: view[2].key, block: 0, excerpt },
         Change::Trim { entry: view[1].key, block: 0, arguments: r#"{"a":"l…"}"#.into() },
@@ -447,7 +450,7 @@ fn an_agent_file_without_a_last_line_feed_or_summary_is_continued() {
     );
     let loaded = reader_tests::load(pi);
     let mut session = loaded.sessions[0].session.clone();
-    let excerpt = Excerpt { kept: Kept::default(), marks: vec!["[gone]".into()], attachments: None };
+    let excerpt = Excerpt { kept: KeptRanges::default(), marks: vec!["[gone]".into()], attachments: None };
     let change = Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt };
     session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, vec![change], Vec::new()));
     session.push(Message::text("", Role::User, Origin::Typed, "new"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::wire::{Misread, count};
+use super::wire::{AnswerError, count};
 use super::{ChatAnswer, ChatRequest, Stop, without_thoughts};
 
 /// The header that carries the key.
@@ -28,14 +28,14 @@ pub(super) fn messages(request: &ChatRequest) -> Map<String, Value> {
 }
 
 /// The answer in `answer`.
-pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
+pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
     let content = answer.get("content").and_then(Value::as_array);
-    let content = content.ok_or_else(|| Misread::Wrong("it has no list `content`".to_owned()))?;
+    let content = content.ok_or_else(|| AnswerError::Wrong("it has no list `content`".to_owned()))?;
     let texts = content.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
     let text = without_thoughts(&texts.collect::<String>()).to_owned();
     let calls_tool = content.iter().any(|block| matches!(block["type"].as_str(), Some("tool_use" | "server_tool_use")));
     let stop = match answer["stop_reason"].as_str() {
-        Some("model_context_window_exceeded") if text.is_empty() => return Err(Misread::Full),
+        Some("model_context_window_exceeded") if text.is_empty() => return Err(AnswerError::Full),
         Some("refusal") => Stop::Refused,
         Some("tool_use" | "pause_turn") => Stop::ToolCall,
         _ if calls_tool => Stop::ToolCall,

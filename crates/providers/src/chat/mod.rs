@@ -32,7 +32,7 @@ pub use compaction::{
 pub use overflow::{Overflow, is_context_overflow};
 pub(crate) use thoughts::without_thoughts;
 #[cfg(feature = "http")]
-pub use within::{NotAskable, Wire, ask_within, read_answer, refusal_text};
+pub use within::{AskWithinError, Wire, ask_within, read_answer, refusal_text};
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

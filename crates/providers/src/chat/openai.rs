@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::wire::{Misread, count, has_items};
+use super::wire::{AnswerError, count, has_items};
 use super::{ChatAnswer, ChatRequest, Stop, without_thoughts};
 
 /// The path under the base address.
@@ -17,11 +17,11 @@ pub(super) fn messages(request: &ChatRequest) -> Map<String, Value> {
 }
 
 /// The answer in `answer`.
-pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
+pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
     let choice = answer.get("choices").and_then(|choices| choices.get(0));
-    let choice = choice.ok_or_else(|| Misread::Wrong("it has no `choices`".to_owned()))?;
+    let choice = choice.ok_or_else(|| AnswerError::Wrong("it has no `choices`".to_owned()))?;
     let message = choice.get("message").filter(|message| message.is_object());
-    let message = message.ok_or_else(|| Misread::Wrong("its choice has no `message`".to_owned()))?;
+    let message = message.ok_or_else(|| AnswerError::Wrong("its choice has no `message`".to_owned()))?;
     let mut is_refused = false;
     let mut text = match &message["content"] {
         Value::Null => String::new(),
@@ -30,7 +30,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
             is_refused = parts.iter().any(|part| part["type"] == "refusal");
             parts.iter().filter_map(part_text).collect()
         }
-        _ => return Err(Misread::Wrong("its `content` is neither a text nor a list of parts".to_owned())),
+        _ => return Err(AnswerError::Wrong("its `content` is neither a text nor a list of parts".to_owned())),
     };
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
         is_refused = true;
@@ -43,9 +43,9 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
     let stop = match choice["finish_reason"].as_str() {
         // Services' words for trouble on their side, in an answer that is none.
         Some(reason @ ("error" | "insufficient_system_resource" | "network_error")) => {
-            return Err(Misread::Busy(format!("it broke off: `{reason}`")));
+            return Err(AnswerError::Busy(format!("it broke off: `{reason}`")));
         }
-        Some("model_context_window_exceeded") if text.is_empty() => return Err(Misread::Full),
+        Some("model_context_window_exceeded") if text.is_empty() => return Err(AnswerError::Full),
         Some("content_filter" | "sensitive" | "refusal") => Stop::Refused,
         _ if is_refused => Stop::Refused,
         Some("tool_calls" | "function_call") => Stop::ToolCall,

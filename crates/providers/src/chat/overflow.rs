@@ -84,7 +84,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// A service that is busy (429) is only meant where it says that the request alone is more than a minute's share. Looks at
 /// messages and codes, never at what a service repeats of the request. Linear in `body`.
 pub fn is_context_overflow(status: u16, body: &str) -> Option<Overflow> {
-    let said = Said::of(body);
+    let said = AnswerTexts::of(body);
     let may_be = match status {
         // Only an answer that reports an error is one.
         200..300 => said.is_error,
@@ -113,7 +113,7 @@ pub fn is_context_overflow(status: u16, body: &str) -> Option<Overflow> {
 
 /// What an answer says of itself: the messages and codes in it, without what it may repeat of the request.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct AnswerTexts {
     /// Messages and codes, in their order.
     pub(super) texts: Vec<String>,
     /// Which of them are messages.
@@ -124,7 +124,7 @@ pub(super) struct Said {
     n_prompt_tokens: Option<u32>,
 }
 
-impl Said {
+impl AnswerTexts {
     pub(super) fn of(body: &str) -> Self {
         let mut said = Self::default();
         match serde_json::from_str(body) {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, KeyHeader};
 
-use super::overflow::{Overflow, Said, is_context_overflow};
-use super::wire::Misread;
+use super::overflow::{AnswerTexts, Overflow, is_context_overflow};
+use super::wire::AnswerError;
 use super::{
     ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, ChatUsage, KeySource,
     anthropic, openai,
@@ -33,7 +33,7 @@ pub(super) struct HttpChat {
 
 /// What one request is written like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Manner {
+struct RequestStyle {
     completion_tokens: bool,
     temperature: bool,
 }
@@ -80,7 +80,7 @@ impl HttpChat {
 
     async fn ask(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
         self.n_requests.fetch_add(1, Ordering::Relaxed);
-        let mut manner = Manner {
+        let mut manner = RequestStyle {
             completion_tokens: self.wants_completion_tokens.load(Ordering::Relaxed),
             temperature: !self.refuses_temperature.load(Ordering::Relaxed),
         };
@@ -88,7 +88,7 @@ impl HttpChat {
         let answer = loop {
             match self.client.post(self.path, &self.body(request, manner)).await {
                 Ok(answer) => break answer,
-                Err(error) => manner = self.other_manner(manner, &error).ok_or_else(|| self.explained(&error))?,
+                Err(error) => manner = self.other_manner(manner, &error).ok_or_else(|| self.explain_error(&error))?,
             }
         };
         self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl HttpChat {
         self.output_tokens.fetch_add(answer.output_tokens, Ordering::Relaxed);
     }
 
-    fn body(&self, request: &ChatRequest, manner: Manner) -> Value {
+    fn body(&self, request: &ChatRequest, manner: RequestStyle) -> Value {
         let mut body = Map::from_iter([("model".to_owned(), json!(self.settings.model))]);
         body.extend(match self.settings.kind {
             ChannelKind::OpenAi => openai::messages(request),
@@ -134,24 +134,24 @@ impl HttpChat {
     }
 
     /// How to ask again after a refusal that names a parameter which we chose ourselves.
-    fn other_manner(&self, manner: Manner, error: &HttpError) -> Option<Manner> {
+    fn other_manner(&self, manner: RequestStyle, error: &HttpError) -> Option<RequestStyle> {
         let HttpError::Status { status: status @ (400 | 422), body, .. } = error else { return None };
         if is_context_overflow(*status, body).is_some() {
             return None;
         }
         let is_openai = self.settings.kind == ChannelKind::OpenAi;
         if is_openai && !manner.completion_tokens && !self.sets_length() && body.contains("max_completion_tokens") {
-            return Some(Manner { completion_tokens: true, ..manner });
+            return Some(RequestStyle { completion_tokens: true, ..manner });
         }
         if manner.temperature && !self.settings.extra.contains_key("temperature") && body.contains("temperature") {
-            return Some(Manner { temperature: false, ..manner });
+            return Some(RequestStyle { temperature: false, ..manner });
         }
         None
     }
 
     /// What `body` says of the trouble. Reading JSON undoes its escapes, so the key is looked for once more.
     pub(super) fn said(&self, body: &str) -> String {
-        Said::of(body).message(|text| self.client.redact(text))
+        AnswerTexts::of(body).message(|text| self.client.redact(text))
     }
 
     pub(super) fn url(&self) -> String {
@@ -171,13 +171,13 @@ impl HttpChat {
     pub(super) fn check(&self, answer: &Value) -> Result<(), ChatError> {
         let Some(error) = answer.get("error").filter(|error| !error.is_null()) else { return Ok(()) };
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-        Err(self.reported(status.filter(|status| (400..600).contains(status)), &answer.to_string()))
+        Err(self.error_in_answer(status.filter(|status| (400..600).contains(status)), &answer.to_string()))
     }
 
     /// `misread` for whoever asked.
-    pub(super) fn misread(&self, misread: Misread) -> ChatError {
+    pub(super) fn misread(&self, misread: AnswerError) -> ChatError {
         match misread {
-            Misread::Wrong(problem) => {
+            AnswerError::Wrong(problem) => {
                 let kind = self.settings.kind.name();
                 let message = format!(
                     "`{}` answered something that is no answer of kind `{kind}`: {problem}; check `base_url` and `kind`",
@@ -185,16 +185,16 @@ impl HttpChat {
                 );
                 ChatError::new(ChatErrorKind::Unreadable, message)
             }
-            Misread::Busy(problem) => {
+            AnswerError::Busy(problem) => {
                 let message = format!("`{}` gave no answer: {problem}", self.url());
                 ChatError::new(ChatErrorKind::Transient, message)
             }
-            Misread::Full => self.too_long(Overflow::default(), "its window was full before the first word"),
+            AnswerError::Full => self.too_long(Overflow::default(), "its window was full before the first word"),
         }
     }
 
     /// An error that came as a success.
-    fn reported(&self, status: Option<u16>, body: &str) -> ChatError {
+    fn error_in_answer(&self, status: Option<u16>, body: &str) -> ChatError {
         if let Some(overflow) = is_context_overflow(status.unwrap_or(200), body) {
             return self.too_long(overflow, &self.said(body));
         }
@@ -213,7 +213,7 @@ impl HttpChat {
     }
 
     /// `error` for whoever asked.
-    pub(super) fn explained(&self, error: &HttpError) -> ChatError {
+    pub(super) fn explain_error(&self, error: &HttpError) -> ChatError {
         let kind = match error {
             HttpError::Status { status, body, .. } => {
                 return match is_context_overflow(*status, body) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Why an answer that came as a success holds no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Misread {
+pub(super) enum AnswerError {
     /// It has another shape than the format.
     Wrong(String),
     /// The service says that it broke off.

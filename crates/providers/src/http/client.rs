@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::error::beginning;
-use super::resolve::Elsewhere;
+use super::resolve::NonLinkLocalResolver;
 use super::retry::retry_after;
 use super::{ApiKey, HttpError, RetryPolicy};
 
@@ -115,7 +115,7 @@ impl HttpClient {
             .timeout(settings.timeout)
             // A service that sends us elsewhere is not followed: it would take the key along.
             .redirect(Policy::none())
-            .dns_resolver(Arc::new(Elsewhere));
+            .dns_resolver(Arc::new(NonLinkLocalResolver));
         if is_this_machine(&url) {
             builder = builder.no_proxy();
         }
@@ -289,14 +289,14 @@ async fn on_own_runtime<T: Send + 'static>(work: impl Future<Output = T> + Send 
     });
     let setup = |problem: String| HttpError::Setup { problem };
     let runtime = RUNTIME.as_ref().map_err(|problem| setup(problem.clone()))?;
-    let mut task = EndsWhenDropped(runtime.spawn(work));
+    let mut task = AbortOnDrop(runtime.spawn(work));
     (&mut task.0).await.map_err(|error| setup(error.to_string()))
 }
 
 /// A task that nobody waits for any more is not carried on.
-struct EndsWhenDropped<T>(JoinHandle<T>);
+struct AbortOnDrop<T>(JoinHandle<T>);
 
-impl<T> Drop for EndsWhenDropped<T> {
+impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -10,21 +10,21 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 ///
 /// A name is an easy way around any list of allowed hosts: its owner decides what it resolves to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Elsewhere;
+pub(super) struct NonLinkLocalResolver;
 
-impl Resolve for Elsewhere {
+impl Resolve for NonLinkLocalResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             // The port is the client's business.
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let addresses = allowed(name.as_str(), found)?;
+            let addresses = allowed_addresses(name.as_str(), found)?;
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
 }
 
 /// The addresses that may be connected to.
-fn allowed(name: &str, found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<SocketAddr>> {
+fn allowed_addresses(name: &str, found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<SocketAddr>> {
     let (surrounding, addresses): (Vec<_>, Vec<_>) = found.partition(|address| is_surrounding(address.ip()));
     if addresses.is_empty() && !surrounding.is_empty() {
         let problem = format!("`{name}` resolves to a link-local or metadata address, and to nothing else");
@@ -76,7 +76,7 @@ mod tests {
     fn names_lead_elsewhere() {
         let check = |found: &[&str], expect: Option<&[&str]>| {
             let parse = |text: &&str| SocketAddr::new(text.parse().unwrap(), 0);
-            let left = allowed("host.example", found.iter().map(parse)).ok();
+            let left = allowed_addresses("host.example", found.iter().map(parse)).ok();
             let expect = expect.map(|expect| expect.iter().map(parse).collect::<Vec<_>>());
             assert_eq!(left, expect, "{found:?}");
         };

@@ -10,14 +10,14 @@ use crate::chat::without_thoughts;
 /// A summary as sections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Body {
-    pub sections: Vec<Section>,
+    pub sections: Vec<AnswerSection>,
     /// The expected sections that the answer had, those with nothing in them included.
     pub present: Vec<String>,
 }
 
 /// A section, or what stands in front of the first one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section {
+pub(super) struct AnswerSection {
     /// Its heading, without marks; `None` for text without one.
     pub heading: Option<String>,
     /// Its lines.
@@ -28,7 +28,7 @@ pub(super) struct Section {
 const TAGS: [&str; 2] = ["summary", "answer"];
 
 /// An answer without what the model thought aloud, without a fence or a tag around it. Linear.
-pub(super) fn unwrapped(text: &str) -> String {
+pub(super) fn unwrap_fence(text: &str) -> String {
     let mut text = without_thoughts(text).to_owned();
     for tag in TAGS {
         if let Some(inside) = text.strip_prefix(&format!("<{tag}>")) {
@@ -100,18 +100,18 @@ impl Body {
         }
         match self.sections.iter_mut().find(|section| section.heading == heading) {
             Some(section) => section.lines.extend(lines),
-            None => self.sections.push(Section { heading, lines }),
+            None => self.sections.push(AnswerSection { heading, lines }),
         }
     }
 
     /// The text: headings with two marks, an empty line between sections.
     pub(super) fn write(&self) -> String {
-        let texts: Vec<String> = self.sections.iter().map(Section::write).collect();
+        let texts: Vec<String> = self.sections.iter().map(AnswerSection::write).collect();
         texts.join("\n\n")
     }
 }
 
-impl Section {
+impl AnswerSection {
     /// Its heading and its lines.
     pub(super) fn write(&self) -> String {
         let lines = self.lines.join("\n");
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn sections_however_they_are_marked() {
         let check = |text: &str, expect: &str, present: &[&str]| {
-            let body = Body::read(&unwrapped(text), &headings());
+            let body = Body::read(&unwrap_fence(text), &headings());
             assert_eq!(
                 (body.write().as_str(), body.present.iter().map(String::as_str).collect::<Vec<_>>()),
                 (expect, present.to_vec())
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn json_answers() {
         let check = |text: &str, expect: Option<&str>| {
-            let body = Body::read_json(&unwrapped(text), Language::English).map(|body| body.write());
+            let body = Body::read_json(&unwrap_fence(text), Language::English).map(|body| body.write());
             assert_eq!(body.as_deref(), expect, "{text}");
         };
         let expect = Some("## Topic\n- t\n\n## Entities\n- a.rs: the lexer\n\n## Actions\n- did");

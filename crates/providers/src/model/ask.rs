@@ -8,7 +8,7 @@ use epitome_strategy::{Refusals, SummaryTask, Tokens};
 use super::Progress;
 use super::answer::Body;
 use super::cache::{Cache, key};
-use super::check::{Expected, Problem, look};
+use super::check::{AnswerRequirements, Problem, look};
 use super::fence::fenced;
 use super::gate::Gate;
 use super::progress::{ModelProgress, ModelStep};
@@ -17,7 +17,7 @@ use super::service::Service;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
 
 /// Everything that the requests for one summary have in common.
-pub(super) struct Desk<'s> {
+pub(super) struct RequestContext<'s> {
     pub model: &'s dyn ChatModel,
     pub cache: &'s Cache,
     pub gate: &'s Gate,
@@ -25,7 +25,7 @@ pub(super) struct Desk<'s> {
     pub progress: Option<&'s Progress>,
     pub task: &'s SummaryTask<'s>,
     pub texts: &'s Texts,
-    pub spent: Spent,
+    pub spent: TokensSpent,
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
     /// What the session remembers of models that gave no summary of it.
@@ -36,13 +36,13 @@ pub(super) struct Desk<'s> {
 
 /// Tokens that were paid for.
 #[derive(Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct TokensSpent {
     input: AtomicU64,
     cached: AtomicU64,
     output: AtomicU64,
 }
 
-impl Spent {
+impl TokensSpent {
     fn add(&self, answer: &ChatAnswer) {
         self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
         self.cached.fetch_add(answer.cached_tokens, Ordering::Relaxed);
@@ -70,21 +70,21 @@ pub(super) struct Question {
     pub words: u32,
     /// Tokens that the answer may take, reasoning included.
     pub answer_tokens: Tokens,
-    pub expected: Expected,
+    pub expected: AnswerRequirements,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum AskFailure {
     /// The request is too long for the model; the most that it takes, where the service says so.
     TooLong { message: String, limit: Option<Tokens> },
     /// Anything else, for a person, and whether trying again later may help.
     Failed { message: String, retryable: bool },
 }
 
-impl Desk<'_> {
+impl RequestContext<'_> {
     /// The summary that the model writes. Answers that can be used are kept.
-    pub(super) async fn ask(&self, question: &Question) -> Result<Body, Failure> {
+    pub(super) async fn ask(&self, question: &Question) -> Result<Body, AskFailure> {
         let Question { part, of, .. } = *question;
         let system = self.texts.get("system");
         let key = key(&[&self.model.identity(), system, &question.user], question.answer_tokens);
@@ -102,10 +102,10 @@ impl Desk<'_> {
         if self.refusals.is_some_and(|refusals| refusals.holds(&self.service_identity, self.session_length())) {
             let message =
                 format!("`{}` gave no summary of this session before, and is not asked again yet", self.model.name());
-            return Err(Failure::Failed { message, retryable: false });
+            return Err(AskFailure::Failed { message, retryable: false });
         }
         self.tell(ModelStep::Started { part, of });
-        let (body, text) = self.twice(question).await?;
+        let (body, text) = self.ask_twice(question).await?;
         self.cache.put(&key, &text);
         self.tell(ModelStep::Done { part, of, from_cache: false });
         Ok(body)
@@ -122,8 +122,8 @@ impl Desk<'_> {
     }
 
     /// Asks, and asks again with the reason where the answer is no good. The body, and the text to be kept for it.
-    async fn twice(&self, question: &Question) -> Result<(Body, String), Failure> {
-        let first = self.once(question.user.clone(), question.answer_tokens).await?;
+    async fn ask_twice(&self, question: &Question) -> Result<(Body, String), AskFailure> {
+        let first = self.ask_once(question.user.clone(), question.answer_tokens).await?;
         let (body, problems) = look(&first, &question.expected, self.task);
         if problems.is_empty() {
             return Ok(usable_part(first, body));
@@ -133,14 +133,14 @@ impl Desk<'_> {
         if question.expected.evidence.is_some() {
             *self.asked_again.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.clone());
         }
-        let second = match self.once(self.again(question, &first, &problems), question.answer_tokens).await {
+        let second = match self.ask_once(self.retry_prompt(question, &first, &problems), question.answer_tokens).await {
             Ok(second) => second,
             // The first one has its faults, but it is a summary.
             Err(_) if problems.iter().all(Problem::is_soft) => return Ok(usable_part(first, body)),
             // A window that holds the first request only just does not hold the second.
-            Err(Failure::Failed { message, retryable }) => {
+            Err(AskFailure::Failed { message, retryable }) => {
                 let message = format!("the model's summary cannot be used ({reason}), and asked again: {message}");
-                return Err(Failure::Failed { message, retryable });
+                return Err(AskFailure::Failed { message, retryable });
             }
             Err(failure) => return Err(failure),
         };
@@ -156,10 +156,10 @@ impl Desk<'_> {
         // Who refuses twice will refuse again; any other answer may be better another time.
         let retryable = !new_problems.contains(&Problem::Refused);
         self.note_refusal();
-        Err(Failure::Failed { message, retryable })
+        Err(AskFailure::Failed { message, retryable })
     }
 
-    async fn once(&self, user: String, max_tokens: Tokens) -> Result<ChatAnswer, Failure> {
+    async fn ask_once(&self, user: String, max_tokens: Tokens) -> Result<ChatAnswer, AskFailure> {
         let request = ChatRequest { system: self.texts.get("system").to_owned(), user, max_tokens };
         match self.model.complete(&request).await {
             Ok(answer) => {
@@ -172,7 +172,7 @@ impl Desk<'_> {
                 if error.kind == ChatErrorKind::Rejected && !fails_all {
                     self.note_refusal();
                 }
-                let failure = Failure::from(error);
+                let failure = AskFailure::from(error);
                 if fails_all {
                     self.service.note_failure(failure.clone());
                 }
@@ -194,7 +194,7 @@ impl Desk<'_> {
     }
 
     /// The same question with what was wrong with the first answer.
-    fn again(&self, question: &Question, first: &ChatAnswer, problems: &[Problem]) -> String {
+    fn retry_prompt(&self, question: &Question, first: &ChatAnswer, problems: &[Problem]) -> String {
         // Room was left for an answer of the length that was asked for; of a longer one the beginning is enough.
         let most = 4 * question.answer_tokens as usize;
         let answer = fenced("answer", &first.text[..first.text.floor_char_boundary(most)]);
@@ -228,7 +228,7 @@ fn whole_answer(text: String) -> ChatAnswer {
     ChatAnswer { text, stop: Stop::End, input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
 }
 
-impl From<ChatError> for Failure {
+impl From<ChatError> for AskFailure {
     fn from(error: ChatError) -> Self {
         let failed = |retryable| Self::Failed { message: error.message.clone(), retryable };
         match error.kind {

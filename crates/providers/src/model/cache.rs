@@ -15,7 +15,7 @@ pub(super) type Key = blake3::Hash;
 pub(super) struct Cache {
     half: usize,
     memory: Mutex<Generations>,
-    folder: Option<Folder>,
+    folder: Option<AnswerFolder>,
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(super) fn key(parts: &[&str], max_tokens: u32) -> Key {
 impl Cache {
     /// Keeps at most `entries` answers in memory, and as many in `folder`; none where `entries` is 0.
     pub(super) fn new(entries: usize, folder: Option<&Path>) -> Self {
-        let folder = folder.filter(|_| entries > 0).map(|path| Folder { path: path.to_owned(), most: entries });
+        let folder = folder.filter(|_| entries > 0).map(|path| AnswerFolder { path: path.to_owned(), most: entries });
         Self { half: entries.div_ceil(2), memory: Mutex::default(), folder }
     }
 
@@ -76,12 +76,12 @@ impl Cache {
 
 /// Answers as files: the hash of the text on the first line, the text below. What was changed or cut counts as missing.
 #[derive(Debug)]
-struct Folder {
+struct AnswerFolder {
     path: PathBuf,
     most: usize,
 }
 
-impl Folder {
+impl AnswerFolder {
     fn file(&self, key: &Key) -> PathBuf {
         self.path.join(format!("{}.summary", &key.to_hex()[..32]))
     }

@@ -165,7 +165,7 @@ fn steps(script: &str) -> Vec<Step<'_>> {
                 if name == "mv" {
                     found.extend(sources.iter().copied().filter(is_path).map(Step::Gone));
                 }
-                found.extend(sources.iter().filter(|path| is_path(path)).filter_map(|from| arrived(from, target)));
+                found.extend(sources.iter().filter(|path| is_path(path)).filter_map(|from| moved_file(from, target)));
             }
             _ => {}
         }
@@ -184,7 +184,7 @@ fn is_plain(path: &str) -> bool {
 
 /// Where a file is that was moved or copied from one path to another; `None` where the other may be a folder, of which the
 /// script does not tell.
-fn arrived<'s>(from: &str, to: &str) -> Option<Step<'s>> {
+fn moved_file<'s>(from: &str, to: &str) -> Option<Step<'s>> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     if let Some(folder) = to.strip_suffix('/') {
         return Some(Step::There(format!("{folder}/{}", name(from))));

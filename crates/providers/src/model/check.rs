@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_strategy::{Language, SummaryTask, Tokens};
 
-use super::answer::{Body, unwrapped};
+use super::answer::{Body, unwrap_fence};
 use super::evidence::Evidence;
 use super::language::is_other_language;
 use super::source::Size;
@@ -20,7 +20,7 @@ const TYPED_BYTES: usize = 4_000;
 
 /// What form an answer is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum AnswerLayout {
     /// Sections under these headings.
     Sections(Vec<String>),
     /// Plain sentences.
@@ -31,8 +31,8 @@ pub(super) enum Layout {
 
 /// What an answer is held against.
 #[derive(Debug, Clone)]
-pub(super) struct Expected {
-    pub layout: Layout,
+pub(super) struct AnswerRequirements {
+    pub layout: AnswerLayout,
     pub language: Language,
     /// Tokens that the summary may take.
     pub max_tokens: Tokens,
@@ -65,8 +65,8 @@ pub(super) enum Problem {
 
 /// The summary in an answer, and everything that is wrong with it. Linear in the answer, and in the session where it is held
 /// against that.
-pub(super) fn look(answer: &ChatAnswer, expected: &Expected, task: &SummaryTask<'_>) -> (Body, Vec<Problem>) {
-    let text = unwrapped(&answer.text);
+pub(super) fn look(answer: &ChatAnswer, expected: &AnswerRequirements, task: &SummaryTask<'_>) -> (Body, Vec<Problem>) {
+    let text = unwrap_fence(&answer.text);
     let problem = match answer.stop {
         Stop::Refused => Some(Problem::Refused),
         Stop::ToolCall => Some(Problem::ToolCall),
@@ -108,17 +108,17 @@ pub(super) fn look(answer: &ChatAnswer, expected: &Expected, task: &SummaryTask<
     (body, problems)
 }
 
-fn body(text: &str, expected: &Expected) -> Option<Body> {
+fn body(text: &str, expected: &AnswerRequirements) -> Option<Body> {
     match &expected.layout {
-        Layout::Sections(headings) => Some(Body::read(text, headings)),
-        Layout::Brief => Some(Body::read(text, &[])),
-        Layout::Json => Body::read_json(text, expected.language),
+        AnswerLayout::Sections(headings) => Some(Body::read(text, headings)),
+        AnswerLayout::Brief => Some(Body::read(text, &[])),
+        AnswerLayout::Json => Body::read_json(text, expected.language),
     }
 }
 
 /// A text that was cut off, without the sentence or line in which it was; JSON cannot be mended so.
-fn without_last<'t>(text: &'t str, layout: &Layout) -> &'t str {
-    if *layout == Layout::Json {
+fn without_last<'t>(text: &'t str, layout: &AnswerLayout) -> &'t str {
+    if *layout == AnswerLayout::Json {
         return text;
     }
     match text.rfind('\n') {
@@ -129,12 +129,14 @@ fn without_last<'t>(text: &'t str, layout: &Layout) -> &'t str {
 
 /// Whether the sections are there: what is wanted and what is next, and at least half of all. What is next stands at the
 /// end, so that an answer that was cut off need not have it.
-fn form(body: &Body, expected: &Expected, is_cut: bool) -> Option<Problem> {
+fn form(body: &Body, expected: &AnswerRequirements, is_cut: bool) -> Option<Problem> {
     let headings: Vec<String> = match &expected.layout {
-        Layout::Sections(headings) => headings.clone(),
+        AnswerLayout::Sections(headings) => headings.clone(),
         // What is open may be left out where nothing is.
-        Layout::Json => JSON_HEADINGS[..3].iter().map(|[en, zh]| pick(expected.language, en, zh).to_owned()).collect(),
-        Layout::Brief => return None,
+        AnswerLayout::Json => {
+            JSON_HEADINGS[..3].iter().map(|[en, zh]| pick(expected.language, en, zh).to_owned()).collect()
+        }
+        AnswerLayout::Brief => return None,
     };
     if body.present.is_empty() {
         return Some(Problem::NoForm);
@@ -152,7 +154,7 @@ fn form(body: &Body, expected: &Expected, is_cut: bool) -> Option<Problem> {
     }
 }
 
-fn size(text: &str, expected: &Expected, task: &SummaryTask<'_>) -> Option<Problem> {
+fn size(text: &str, expected: &AnswerRequirements, task: &SummaryTask<'_>) -> Option<Problem> {
     let source = expected.source?;
     let tokens = task.counter.count(text);
     if tokens >= source.tokens {

@@ -7,7 +7,7 @@ line.\n\n## Next step\n- The agent has to write the time that it takes into READ
 agent changed next_token so that it counts the depth; cargo test passes with 3 tests.";
 
 /// The body, or what is wrong.
-fn read(answer: &ChatAnswer, expected: &Expected) -> Result<Body, Vec<Problem>> {
+fn read(answer: &ChatAnswer, expected: &AnswerRequirements) -> Result<Body, Vec<Problem>> {
     let request = epitome_strategy::SummaryRequest::new(expected.max_tokens, None);
     let task = SummaryTask {
         messages: &[],
@@ -25,9 +25,9 @@ fn answer(text: &str, stop: Stop) -> ChatAnswer {
     ChatAnswer { text: text.to_owned(), stop, input_tokens: 1, cached_tokens: 0, output_tokens: 1 }
 }
 
-fn expected() -> Expected {
-    Expected {
-        layout: Layout::Sections(["Goal", "Next step", "Done", "Files"].map(str::to_owned).to_vec()),
+fn expected() -> AnswerRequirements {
+    AnswerRequirements {
+        layout: AnswerLayout::Sections(["Goal", "Next step", "Done", "Files"].map(str::to_owned).to_vec()),
         language: Language::English,
         max_tokens: 400,
         source: Some(Size { chars: 4000, tokens: 1000 }),
@@ -38,7 +38,7 @@ fn expected() -> Expected {
 
 #[test]
 fn reasons_one_by_one() {
-    let check = |text: &str, stop: Stop, change: &dyn Fn(&mut Expected), expect: &str| {
+    let check = |text: &str, stop: Stop, change: &dyn Fn(&mut AnswerRequirements), expect: &str| {
         let mut expected = expected();
         change(&mut expected);
         let said: Vec<String> = match read(&answer(text, stop), &expected) {
@@ -47,7 +47,7 @@ fn reasons_one_by_one() {
         };
         assert_eq!(said.join("; "), expect, "{text}");
     };
-    let same = |_: &mut Expected| {};
+    let same = |_: &mut AnswerRequirements| {};
     check(GOOD, Stop::End, &same, "");
     check(" \n", Stop::End, &same, "it is empty");
     check("<think>hm, hm", Stop::End, &same, "it is empty");
@@ -88,7 +88,7 @@ fn reasons_one_by_one() {
 fn short_is_enough_for_short_sources_and_small_budgets() {
     let check = |chars: usize, max_tokens: Tokens, expect: bool| {
         let short = answer("## Goal\n- The user wants a poem.\n## Next step\n- The poem.", Stop::End);
-        let expected = Expected { max_tokens, source: Some(Size { chars, tokens: 1000 }), ..expected() };
+        let expected = AnswerRequirements { max_tokens, source: Some(Size { chars, tokens: 1000 }), ..expected() };
         assert_eq!(read(&short, &expected).is_ok(), expect, "{chars} {max_tokens}");
     };
     check(4000, 400, false);

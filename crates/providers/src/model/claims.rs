@@ -24,7 +24,7 @@ const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('「
 pub(super) struct Claim {
     /// As the summary has it.
     pub text: String,
-    /// It holds where all strings of one of these are found, in the form of [`folded`].
+    /// It holds where all strings of one of these are found, in the form of [`fold_for_lookup`].
     pub ways: Vec<Vec<String>>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn claims(text: &str) -> Vec<Claim> {
 }
 
 /// A text as claims are looked up in: small letters, white space as one blank, one kind of quotes. Linear.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn fold_for_lookup(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut is_gap = false;
     for char in text.chars() {
@@ -108,8 +108,9 @@ fn of_quotation(quoted: &str, is_code: bool) -> Option<Claim> {
     if text.is_empty() || !(is_code || is_said) || !text.chars().any(char::is_alphanumeric) {
         return None;
     }
-    let bare =
-        |text: &str| folded(text.trim().trim_end_matches(['.', ',', '!', '?', ';', ':', '。', '，', '！', '？']));
+    let bare = |text: &str| {
+        fold_for_lookup(text.trim().trim_end_matches(['.', ',', '!', '?', ';', ':', '。', '，', '！', '？']))
+    };
     // What stands for words that were left out parts the quotation.
     let pieces: Vec<String> = text
         .split("...")
@@ -126,7 +127,7 @@ fn of_quotation(quoted: &str, is_code: bool) -> Option<Claim> {
 }
 
 fn of_atom(text: &str, kind: AtomKind) -> Claim {
-    let mut ways = vec![vec![folded(text)]];
+    let mut ways = vec![vec![fold_for_lookup(text)]];
     match kind {
         AtomKind::Path => ways.extend(path_ways(text)),
         AtomKind::Number => return of_number(text.to_owned()),
@@ -139,7 +140,7 @@ fn of_atom(text: &str, kind: AtomKind) -> Claim {
 /// Other ways in which a path may stand in the session: without the line behind it, or as a folder and what is in it.
 fn path_ways(text: &str) -> Vec<Vec<String>> {
     let mut ways = Vec::new();
-    let text = folded(text);
+    let text = fold_for_lookup(text);
     let (path, line) = match text.rsplit_once(':') {
         Some((path, line)) if !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {
             let lines: Vec<String> = line.split('-').filter(|line| !line.is_empty()).map(str::to_owned).collect();
@@ -167,7 +168,7 @@ fn of_number(text: String) -> Claim {
     } else if let Ok(number) = text.parse::<u64>()
         && number >= 1_000
     {
-        ways.push(vec![epitome_strategy::session::heading::grouped(number)]);
+        ways.push(vec![epitome_strategy::session::heading::group_digits(number)]);
     }
     Claim { text, ways }
 }
@@ -258,6 +259,6 @@ mod tests {
 
     #[test]
     fn folding() {
-        assert_eq!(folded(" It’s\n  “A  b” "), "it's \"a b\"");
+        assert_eq!(fold_for_lookup(" It’s\n  “A  b” "), "it's \"a b\"");
     }
 }

@@ -13,7 +13,7 @@ use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, 
 /// The messages of one summary, in front of the compaction that is asked for it: a model that reads the whole of them, and
 /// is told by the `user` text of a request what the summary has to hold.
 #[derive(Debug)]
-pub(super) struct Compacted {
+pub(super) struct CompactionConversation {
     compaction: Arc<dyn Compaction>,
     /// The conversation, or why it is none.
     conversation: Result<Map<String, Value>, String>,
@@ -21,17 +21,17 @@ pub(super) struct Compacted {
     identity: String,
 }
 
-impl Compacted {
+impl CompactionConversation {
     /// Renders the messages of `task` with the system prompt and the tools of their session. Linear in them.
     pub(super) fn new(compaction: &Arc<dyn Compaction>, task: &SummaryTask<'_>) -> Self {
-        let json = rendered(task);
+        let json = render_task(task);
         let identity = format!("{} {}", compaction.identity(), blake3::hash(json.as_bytes()));
         let conversation = serde_json::from_str(&json).map_err(|error| error.to_string());
         Self { compaction: Arc::clone(compaction), conversation, tokens: source::size(task).tokens, identity }
     }
 }
 
-impl ChatModel for Compacted {
+impl ChatModel for CompactionConversation {
     fn name(&self) -> &str {
         self.compaction.name()
     }
@@ -63,7 +63,7 @@ impl ChatModel for Compacted {
 }
 
 /// The request that `task` is, as JSON text, for Anthropic: the system prompt of the session, its messages, its tools.
-fn rendered(task: &SummaryTask<'_>) -> String {
+fn render_task(task: &SummaryTask<'_>) -> String {
     let system = task.session.into_iter().flat_map(|session| session.view()).map(|entry| &entry.message);
     let messages = system.filter(|message| message.is_system_prompt()).chain(task.messages.iter());
     let mut seen_system = Vec::new();

@@ -9,9 +9,9 @@ use epitome_strategy::speech::{demands, sentences, typed_texts};
 use epitome_strategy::text::is_cjk;
 use epitome_strategy::{Arguments, Content, Lexicon, Message, Origin, SummaryTask, Value};
 
-use super::answer::{Body, Section};
+use super::answer::{AnswerSection, Body};
 use super::changed::{ChangedFile, changed_files};
-use super::claims::{claims, exact_strings, folded};
+use super::claims::{claims, exact_strings, fold_for_lookup};
 use super::gone::deletes;
 use super::revoked::is_taken_back;
 use super::runs::{FailedRun, failed_runs};
@@ -19,8 +19,8 @@ use super::shorten::one_line;
 use super::source;
 use super::state::{Task, task_list};
 use super::wording::{
-    Tells, deletion_problem, failed_run_problem, open_task_problem, proposes, says_back, says_done, says_untouched,
-    untouched_problem, unverified_marks,
+    SectionTopic, deletion_problem, failed_run_problem, open_task_problem, proposes, says_back, says_done,
+    says_untouched, untouched_problem, unverified_marks,
 };
 
 /// Between two texts of the corpus: in no text, so that no string is found across them.
@@ -100,9 +100,9 @@ impl Evidence {
     pub(super) fn contradictions(&self, body: &Body, task: &SummaryTask<'_>) -> Vec<String> {
         // What is far beyond the budget is cut off before anybody reads it.
         let mut left = 64 * task.request.max_tokens.max(64) as usize;
-        let mut lines: Vec<(&str, Tells)> = Vec::new();
+        let mut lines: Vec<(&str, SectionTopic)> = Vec::new();
         for section in &body.sections {
-            let tells = Tells::under(section.heading.as_deref());
+            let tells = SectionTopic::of_heading(section.heading.as_deref());
             for line in &section.lines {
                 if let Some(rest) = left.checked_sub(line.len()) {
                     left = rest;
@@ -111,18 +111,18 @@ impl Evidence {
             }
         }
         let mut found = Vec::new();
-        for (line, tells) in lines.iter().filter(|(_, tells)| *tells != Tells::Plan) {
+        for (line, tells) in lines.iter().filter(|(_, tells)| *tells != SectionTopic::Plan) {
             for clause in clauses(line) {
                 for file in &self.newest {
                     found.extend(self.file_problem(file, clause, line, *tells, task));
                 }
-                let is_newest = matches!(tells, Tells::State | Tells::Done);
+                let is_newest = matches!(tells, SectionTopic::State | SectionTopic::Done);
                 let denied = self.failed.iter().filter(|run| is_newest && run.is_denied_by(clause));
                 found.extend(denied.map(|run| failed_run_problem(task.language, &run.command)));
             }
         }
         for open in self.tasks.iter().filter(|item| !item.is_done) {
-            let item = folded(&open.text);
+            let item = fold_for_lookup(&open.text);
             if item.chars().count() >= 6 && lines.iter().any(|(line, tells)| is_called_done(line, *tells, &item)) {
                 found.push(open_task_problem(task.language, &open.text));
             }
@@ -138,7 +138,7 @@ impl Evidence {
         file: &ChangedFile,
         clause: &str,
         line: &str,
-        tells: Tells,
+        tells: SectionTopic,
         task: &SummaryTask<'_>,
     ) -> Option<String> {
         let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Evidence {
             return None;
         }
         // What was deleted and is back may be told as what happened, where it is not said how it is now.
-        let is_told_so = !file.was_deleted || tells == Tells::State && file.is_back && !says_back(line);
+        let is_told_so = !file.was_deleted || tells == SectionTopic::State && file.is_back && !says_back(line);
         if file.is_there && is_told_so && deletes(clause, &file.path, name) {
             return Some(deletion_problem(task.language, &file.path));
         }
@@ -156,13 +156,13 @@ impl Evidence {
 
     /// How many demands there are, and those that a text does not tell.
     pub(super) fn untold_demands(&self, text: &str) -> (usize, Vec<String>) {
-        let whole = folded(text);
+        let whole = fold_for_lookup(text);
         let lines: Vec<HashSet<String>> = text.lines().map(words).collect();
         // A demand of several sentences may be told in several places.
         let is_sentence_told = |sentence: &str| {
             let own = words(sentence);
             let held = |line: &HashSet<String>| own.intersection(line).count() as f64 >= own.len() as f64 * TOLD;
-            own.is_empty() || whole.contains(&folded(sentence)) || lines.iter().any(held)
+            own.is_empty() || whole.contains(&fold_for_lookup(sentence)) || lines.iter().any(held)
         };
         let is_told =
             |demand: &&String| sentences(demand).into_iter().all(|sentence| is_sentence_told(&demand[sentence]));
@@ -171,20 +171,21 @@ impl Evidence {
 
     /// The files that calls changed in what the summary tells of, the newest first; whether a text names each.
     pub(super) fn files(&self, text: &str) -> impl Iterator<Item = (&ChangedFile, bool)> {
-        let text = folded(text);
+        let text = fold_for_lookup(text);
         self.files.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
 }
 
 /// Whether a line says that the task `item`, folded, is done: in the clause that names it, or because it is all that a line
 /// of what is done says.
-fn is_called_done(line: &str, tells: Tells, item: &str) -> bool {
-    let whole = folded(line);
+fn is_called_done(line: &str, tells: SectionTopic, item: &str) -> bool {
+    let whole = fold_for_lookup(line);
     let bare = whole.trim_start_matches(['-', '*', ' ']).trim_end_matches(['.', '。']);
-    if tells == Tells::Done && bare == item {
+    if tells == SectionTopic::Done && bare == item {
         return true;
     }
-    let said: Vec<String> = clauses(line).into_iter().map(folded).filter(|clause| clause.contains(item)).collect();
+    let said: Vec<String> =
+        clauses(line).into_iter().map(fold_for_lookup).filter(|clause| clause.contains(item)).collect();
     // A task that has several clauses stands in none of them.
     let said = if said.is_empty() && whole.contains(item) { vec![whole] } else { said };
     said.iter().any(|clause| says_done(&clause.replace(item, " … ")))
@@ -192,7 +193,7 @@ fn is_called_done(line: &str, tells: Tells, item: &str) -> bool {
 
 /// Whether a folded text names a file: by its path, or by the end of it.
 fn is_named(text: &str, path: &str) -> bool {
-    let path = folded(path);
+    let path = fold_for_lookup(path);
     let mut rest = path.as_str();
     loop {
         if text.contains(rest) {
@@ -269,7 +270,7 @@ fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
 fn corpus(task: &SummaryTask<'_>, log: &[Arc<Message>]) -> String {
     let mut corpus = String::new();
     let mut add = |text: &str| {
-        corpus.push_str(&folded(text));
+        corpus.push_str(&fold_for_lookup(text));
         corpus.push(PARTED);
     };
     let in_log: HashSet<*const Message> = log.iter().map(Arc::as_ptr).collect();
@@ -353,7 +354,10 @@ fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String
                     let demand = one_line(&typed[demand.range], LONGEST_DEMAND);
                     let strings = exact_strings(&demand);
                     let strings: Vec<&str> = strings.iter().map(String::as_str).collect();
-                    if !demand.is_empty() && !is_taken_back(&demand, &strings, &later) && seen.insert(folded(&demand)) {
+                    if !demand.is_empty()
+                        && !is_taken_back(&demand, &strings, &later)
+                        && seen.insert(fold_for_lookup(&demand))
+                    {
                         found.push(demand);
                     }
                 }
@@ -365,8 +369,8 @@ fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String
 
 /// Marks every one of `unknown` in a body as unverified, where it is not marked yet and what holds it tells what was. Linear in the body for each.
 pub(super) fn mark(body: &mut Body, unknown: &[String], mark: &str) {
-    let is_told = |section: &&mut Section| !section.heading.as_deref().is_some_and(proposes);
-    let lines = body.sections.iter_mut().filter(is_told).flat_map(|section: &mut Section| &mut section.lines);
+    let is_told = |section: &&mut AnswerSection| !section.heading.as_deref().is_some_and(proposes);
+    let lines = body.sections.iter_mut().filter(is_told).flat_map(|section: &mut AnswerSection| &mut section.lines);
     for line in lines {
         for string in unknown {
             let Some(at) = line.find(string.as_str()) else { continue };

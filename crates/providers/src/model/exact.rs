@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use epitome_strategy::text::{ceil_boundary, floor_boundary, is_cjk};
 use epitome_strategy::tools::{self, ToolKind};
-use epitome_strategy::{Arguments, Atom, AtomKind, BlockRef, Content, Place, ToolCall, Value, View};
+use epitome_strategy::{Arguments, Atom, AtomKind, AtomPlace, BlockRef, Content, ToolCall, Value, View};
 
 use super::shorten;
 use crate::rules::speech::{is_standing, sentences};
@@ -49,7 +49,7 @@ pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
     // Of each string the newest place where it was asked for.
     let mut places: Vec<Option<(BlockRef, usize)>> = vec![None; atoms.all().len()];
     for occurrence in atoms.occurrences() {
-        if wanted.contains(&occurrence.atom) && matches!(occurrence.place, Place::Typed | Place::Arguments) {
+        if wanted.contains(&occurrence.atom) && matches!(occurrence.place, AtomPlace::Typed | AtomPlace::Arguments) {
             places[occurrence.atom as usize] = Some((occurrence.at, occurrence.start as usize));
         }
     }
@@ -111,9 +111,9 @@ fn worth(atom: &Atom<'_>, asked: u32, messages: usize) -> f32 {
         AtomKind::Number => 0.2,
     };
     // What a person typed is rarer than what calls name, and nothing else holds it.
-    let typed = if atom.count(Place::Typed) > 0 { 2.0 } else { 1.0 };
+    let typed = if atom.count(AtomPlace::Typed) > 0 { 2.0 } else { 1.0 };
     let age = messages.saturating_sub(asked as usize) as f32 / messages.max(1) as f32;
-    let times = (atom.count(Place::Arguments) + atom.count(Place::Typed)).max(1);
+    let times = (atom.count(AtomPlace::Arguments) + atom.count(AtomPlace::Typed)).max(1);
     kind * typed * 0.5f32.powf(age / HALF_LIFE) * (1.0 + 0.3 * (times as f32).log2())
 }
 

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use epitome_strategy::text::sentence_end;
 use epitome_strategy::{Language, SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
-use super::answer::{Body, Section};
+use super::answer::{AnswerSection, Body};
 use super::evidence::{self, Evidence};
 use super::exact::{self, ExactLine};
-use super::source::{self, Earlier};
+use super::source::{self, EarlierSummary};
 use super::state::{self, Task};
 use super::wording::{RuleSection, SAID, mark_of, pick, rank};
 
@@ -30,9 +30,9 @@ const LEAST_SECTION: Tokens = 40;
 
 /// What is known of the messages by rule.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct RuleFindings {
     /// Earlier summaries without the sections that were written by rule.
-    pub earlier: Vec<Earlier>,
+    pub earlier: Vec<EarlierSummary>,
     exact: Vec<ExactLine>,
     tasks: Vec<Task>,
     changes: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Known {
     pub strings: Vec<String>,
 }
 
-impl Known {
+impl RuleFindings {
     /// Reads the messages. Linear.
     pub(super) fn read(task: &SummaryTask<'_>) -> Self {
         // A small summary cannot hold many strings beside what it says.
@@ -70,9 +70,9 @@ impl Known {
     /// Takes what holds on and is written by rule off an earlier summary: it is written anew. A task list and a count of
     /// changes stay for the model to read: what became of them is in the messages. Of exact strings those are carried that
     /// the session still needs, where that is known.
-    fn carry(&mut self, earlier: Earlier, needed: Option<&[String]>) {
+    fn carry(&mut self, earlier: EarlierSummary, needed: Option<&[String]>) {
         let mut body = Body::read(&earlier.text, &[]);
-        let carried = |section: &Section| {
+        let carried = |section: &AnswerSection| {
             let rule = section.heading.as_deref().and_then(RuleSection::with_heading);
             rule.filter(|rule| matches!(rule, RuleSection::Exact | RuleSection::Remembered))
         };
@@ -97,7 +97,7 @@ impl Known {
         }
         body.sections.retain(|section| carried(section).is_none());
         if !body.sections.is_empty() {
-            self.earlier.push(Earlier { text: body.write(), ..earlier });
+            self.earlier.push(EarlierSummary { text: body.write(), ..earlier });
         }
     }
 
@@ -138,7 +138,7 @@ impl Known {
             let (_, untold) = evidence.untold_demands(&written);
             add_demands(&mut body, &untold, task, limit / DEMANDS_PART);
         }
-        let text = self.fitted(task, body, evidence, limit);
+        let text = self.fit_to_limit(task, body, evidence, limit);
         let (demands, left_out) = evidence.untold_demands(&text);
         let (_, untold) = evidence.untold_demands(&written);
         let mut check = SummaryCheck {
@@ -162,11 +162,11 @@ impl Known {
     }
 
     /// The text of a body with what is added to it, of at most `limit` tokens together.
-    fn fitted(&self, task: &SummaryTask<'_>, body: Body, evidence: &Evidence, limit: Tokens) -> String {
+    fn fit_to_limit(&self, task: &SummaryTask<'_>, body: Body, evidence: &Evidence, limit: Tokens) -> String {
         let count = |text: &str| task.counter.count(text);
         let mut body = body;
         // A model that copies such a section from the earlier summary has an older one.
-        let by_rule = |section: &Section| section.heading.as_deref().and_then(RuleSection::with_heading);
+        let by_rule = |section: &AnswerSection| section.heading.as_deref().and_then(RuleSection::with_heading);
         body.sections.retain(|section| !by_rule(section).is_some_and(|rule| self.has(rule)));
         let bare = cut(&mut body, limit, task.counter);
         let mut room = self.room(task, evidence, limit);
@@ -190,7 +190,7 @@ impl Known {
     }
 
     /// The sections that are added to `text`, each within its part of `limit`.
-    fn sections(&self, task: &SummaryTask<'_>, evidence: &Evidence, limit: Tokens, text: &str) -> Vec<Section> {
+    fn sections(&self, task: &SummaryTask<'_>, evidence: &Evidence, limit: Tokens, text: &str) -> Vec<AnswerSection> {
         let mut sections = Vec::new();
         let mut add = |section: RuleSection, lines: Vec<String>, most: Tokens| {
             let heading = section.heading(task.language);
@@ -204,7 +204,7 @@ impl Known {
                 }
             }
             if !kept.is_empty() {
-                sections.push(Section { heading: Some(heading.to_owned()), lines: kept });
+                sections.push(AnswerSection { heading: Some(heading.to_owned()), lines: kept });
             }
         };
         if limit >= BRIEF_BELOW {
@@ -214,7 +214,7 @@ impl Known {
             let memories = self.memories.iter().filter(|memory| !text.contains(memory.as_str()));
             add(RuleSection::Remembered, memories.map(|it| format!("- {it}")).collect(), limit / STATE_PART);
         }
-        let held: Vec<String> = sections.iter().map(Section::write).collect();
+        let held: Vec<String> = sections.iter().map(AnswerSection::write).collect();
         let exact = self.exact_section(task, limit / EXACT_PART, &[text, &held.join("\n")]);
         sections.extend(exact);
         sections
@@ -239,7 +239,7 @@ impl Known {
 
     /// The index of exact strings that `texts` do not hold: those that say what they are on one line, then one line for
     /// each that needs other words.
-    fn exact_section(&self, task: &SummaryTask<'_>, most: Tokens, texts: &[&str]) -> Option<Section> {
+    fn exact_section(&self, task: &SummaryTask<'_>, most: Tokens, texts: &[&str]) -> Option<AnswerSection> {
         let heading = RuleSection::Exact.heading(task.language);
         let mut left = most.checked_sub(task.counter.count(heading) + 4)?;
         let (mut bare, mut bound): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -270,7 +270,7 @@ impl Known {
             lines.push(format!("- {}", bare.join(" · ")));
         }
         lines.extend(bound.iter().map(|text| format!("- {text}")));
-        (!lines.is_empty()).then(|| Section { heading: Some(heading.to_owned()), lines })
+        (!lines.is_empty()).then(|| AnswerSection { heading: Some(heading.to_owned()), lines })
     }
 }
 
@@ -298,7 +298,7 @@ fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most
     let mut all: Vec<String> = earlier.flat_map(|section| section.lines).collect();
     all.extend(lines);
     let [english, chinese] = SAID;
-    body.sections.push(Section { heading: Some(pick(task.language, english, chinese).to_owned()), lines: all });
+    body.sections.push(AnswerSection { heading: Some(pick(task.language, english, chinese).to_owned()), lines: all });
 }
 
 /// The changed files with their states: first those that the text does not name, the newest before the older; the line
@@ -370,7 +370,7 @@ fn by_rank(body: &Body) -> Vec<usize> {
 
 /// Takes lines away until the sections' own counts are at or under `limit`.
 fn shrink(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) {
-    let size = |section: &Section| counter.count(&section.write()) + 2;
+    let size = |section: &AnswerSection| counter.count(&section.write()) + 2;
     let mut sizes: Vec<Tokens> = body.sections.iter().map(size).collect();
     let mut excess = sizes.iter().sum::<Tokens>().saturating_sub(limit);
     let mut order = by_rank(body);
@@ -396,7 +396,7 @@ fn shrink(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) {
 }
 
 /// The first lines of a section that fit, the last of them cut at the end of a sentence; none where nothing does.
-fn shorten(section: &mut Section, limit: Tokens, counter: &dyn TokenCounter) {
+fn shorten(section: &mut AnswerSection, limit: Tokens, counter: &dyn TokenCounter) {
     let heading = section.heading.as_ref().map_or(0, |heading| counter.count(heading) + 3);
     let mut left = limit.saturating_sub(heading + 2);
     let mut kept: Vec<String> = Vec::new();

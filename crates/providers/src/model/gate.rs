@@ -7,10 +7,10 @@ use std::task::{Poll, Waker};
 
 /// Lets `free` tasks through at once; the others wait in order.
 #[derive(Debug)]
-pub(super) struct Gate(Mutex<State>);
+pub(super) struct Gate(Mutex<GateState>);
 
 #[derive(Debug)]
-struct State {
+struct GateState {
     free: usize,
     next: u64,
     waiting: VecDeque<(u64, Waker)>,
@@ -22,7 +22,7 @@ pub(super) struct Pass<'g>(&'g Gate);
 
 impl Gate {
     pub(super) fn new(width: usize) -> Self {
-        Self(Mutex::new(State { free: width.max(1), next: 0, waiting: VecDeque::new() }))
+        Self(Mutex::new(GateState { free: width.max(1), next: 0, waiting: VecDeque::new() }))
     }
 
     /// Waits for a place. Dropping the future gives the place in the queue up.
@@ -55,12 +55,12 @@ impl Gate {
         Pass(self)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl GateState {
     /// Wakes the first in the queue, where there is a place.
     fn wake(&self) {
         if let Some((_, waker)) = self.waiting.front().filter(|_| self.free > 0) {

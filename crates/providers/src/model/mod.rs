@@ -42,7 +42,7 @@ pub use settings::{ModelSettings, SummaryForm};
 
 use crate::chat::{ChatModel, Compaction};
 use cache::Cache;
-use compacted::Compacted;
+use compacted::CompactionConversation;
 use gate::Gate;
 use prompts::Prompts;
 use service::Service;
@@ -166,7 +166,7 @@ impl Summarizer for ModelSummarizer {
     fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
         Box::pin(async move {
             let Some(compaction) = &self.compaction else { return write::write(self, task).await };
-            let model = Arc::new(Compacted::new(compaction, task));
+            let model = Arc::new(CompactionConversation::new(compaction, task));
             write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
         })
     }

@@ -2,8 +2,8 @@
 
 use epitome_strategy::Tokens;
 
-use super::source::Earlier;
-use super::transcript::Piece;
+use super::source::EarlierSummary;
+use super::transcript::TranscriptPiece;
 
 /// Something to be made one summary of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +30,9 @@ const FULL_ENOUGH: f64 = 0.75;
 ///
 /// Parts are filled from the oldest piece on: when messages are added, the parts in front stay what they were, and their
 /// summaries are known.
-pub(super) fn parts(pieces: &[Piece], earlier: &[Earlier], room: Tokens) -> Vec<Part> {
+pub(super) fn parts(pieces: &[TranscriptPiece], earlier: &[EarlierSummary], room: Tokens) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut open = Open::default();
+    let mut open = OpenPart::default();
     let mut summaries = earlier.iter().peekable();
     let mut messages = 0;
     for piece in pieces {
@@ -54,13 +54,13 @@ pub(super) fn parts(pieces: &[Piece], earlier: &[Earlier], room: Tokens) -> Vec<
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenPart {
     text: String,
     tokens: Tokens,
 }
 
-impl Open {
-    fn add(&mut self, piece: &Piece) {
+impl OpenPart {
+    fn add(&mut self, piece: &TranscriptPiece) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -101,12 +101,16 @@ mod tests {
 
     #[test]
     fn parts_are_full_and_do_not_move() {
-        let piece = |messages: usize, who: &str| Piece { text: format!(">>> {who}\n{messages}"), tokens: 9, messages };
+        let piece = |messages: usize, who: &str| TranscriptPiece {
+            text: format!(">>> {who}\n{messages}"),
+            tokens: 9,
+            messages,
+        };
         let check = |users: &[usize], count: usize, summaries: &[usize], expect: &[&[usize]]| {
             let who = |message: usize| if users.contains(&message) { "user" } else { "agent" };
-            let pieces: Vec<Piece> = (1..=count).map(|message| piece(message, who(message))).collect();
-            let earlier: Vec<Earlier> =
-                summaries.iter().map(|before| Earlier { before: *before, text: "S".to_owned() }).collect();
+            let pieces: Vec<TranscriptPiece> = (1..=count).map(|message| piece(message, who(message))).collect();
+            let earlier: Vec<EarlierSummary> =
+                summaries.iter().map(|before| EarlierSummary { before: *before, text: "S".to_owned() }).collect();
             let numbers = |part: &Part| match part {
                 Part::Summary(_) => vec![0],
                 Part::Messages(text) => text.lines().filter_map(|line| line.parse().ok()).collect(),

@@ -6,7 +6,7 @@ use epitome_strategy::Language;
 use thiserror::Error;
 
 /// A prompt's file, the placeholders that it must hold, and the text in both languages.
-struct Shipped {
+struct ShippedPrompt {
     name: &'static str,
     placeholders: &'static [&'static str],
     texts: [&'static str; 2],
@@ -14,7 +14,7 @@ struct Shipped {
 
 macro_rules! shipped {
     ($($name:literal $placeholders:expr),* $(,)?) => {
-        [$(Shipped {
+        [$(ShippedPrompt {
             name: $name,
             placeholders: &$placeholders,
             texts: [include_str!(concat!("prompts/en/", $name, ".md")), include_str!(concat!("prompts/zh/", $name, ".md"))],
@@ -22,7 +22,7 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [Shipped; 13] = shipped![
+const SHIPPED: [ShippedPrompt; 13] = shipped![
     "system" [],
     "summarize" ["transcript", "layout", "rules"],
     "update" ["summary", "transcript", "layout", "rules"],
@@ -138,8 +138,8 @@ impl Texts {
         let mut filled = String::new();
         for piece in pieces(self.get(name)) {
             match piece {
-                Piece::Text(text) => filled.push_str(text),
-                Piece::Placeholder(name) => {
+                TemplatePiece::Text(text) => filled.push_str(text),
+                TemplatePiece::Placeholder(name) => {
                     filled.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value));
                 }
             }
@@ -169,12 +169,12 @@ fn replace(folder: &Path, texts: &mut [String], problems: &mut Vec<PromptError>)
     }
 }
 
-fn check(path: &Path, shipped: &Shipped, text: &str, problems: &mut Vec<PromptError>) {
+fn check(path: &Path, shipped: &ShippedPrompt, text: &str, problems: &mut Vec<PromptError>) {
     let path = || path.to_owned();
     let held: Vec<&str> = pieces(text)
         .filter_map(|piece| match piece {
-            Piece::Placeholder(name) => Some(name),
-            Piece::Text(_) => None,
+            TemplatePiece::Placeholder(name) => Some(name),
+            TemplatePiece::Text(_) => None,
         })
         .collect();
     let missing = shipped.placeholders.iter().filter(|name| !held.contains(name));
@@ -210,13 +210,13 @@ fn headings(prompt: &str) -> impl Iterator<Item = &str> {
     prompt.lines().filter_map(|line| line.strip_prefix("## ")).map(str::trim).filter(|heading| !heading.is_empty())
 }
 
-enum Piece<'t> {
+enum TemplatePiece<'t> {
     Text(&'t str),
     Placeholder(&'t str),
 }
 
 /// A template as texts and placeholders: a word of small letters in braces is one.
-fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(template: &str) -> impl Iterator<Item = TemplatePiece<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -228,13 +228,13 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
         if let Some(length) = word(rest) {
             let name = &rest[1..=length];
             rest = &rest[length + 2..];
-            return Some(Piece::Placeholder(name));
+            return Some(TemplatePiece::Placeholder(name));
         }
         let end =
             rest.match_indices('{').map(|(at, _)| at).find(|at| word(&rest[*at..]).is_some()).unwrap_or(rest.len());
         let (text, after) = rest.split_at(end);
         rest = after;
-        Some(Piece::Text(text))
+        Some(TemplatePiece::Text(text))
     })
 }
 

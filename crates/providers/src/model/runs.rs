@@ -6,7 +6,7 @@ use epitome_strategy::View;
 use epitome_strategy::commands::{exit_code, is_failure, outcome, script_of};
 use epitome_strategy::tools::ToolKind;
 
-use super::claims::folded;
+use super::claims::fold_for_lookup;
 use crate::rules::command_line::command_of;
 
 /// Exit codes of what was ended from outside: it neither failed nor succeeded.
@@ -135,11 +135,11 @@ impl FailedRun {
     /// Whether a clause says that it succeeded: by its name, or where it is the newest run of tests, of all tests. Linear in
     /// the clause for each place of the command.
     pub(super) fn is_denied_by(&self, clause: &str) -> bool {
-        let clause = format!(" {} ", folded(clause));
+        let clause = format!(" {} ", fold_for_lookup(clause));
         if NOT.iter().any(|word| clause.contains(word)) {
             return false;
         }
-        let command = folded(&self.command);
+        let command = fold_for_lookup(&self.command);
         let is_part = |char: Option<char>| {
             char.is_some_and(|char| char.is_alphanumeric() || matches!(char, '-' | '_' | '/' | '.'))
         };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use epitome_strategy::Tokens;
 
-use super::ask::Failure;
+use super::ask::AskFailure;
 
 /// A smaller limit than this is no window: the service meant something else, or was read wrongly.
 const LEAST_LIMIT: Tokens = 512;
@@ -17,7 +17,7 @@ pub(super) struct Service {
     /// How long a service that answers no request is left alone.
     rest: Duration,
     /// When and why it answered none.
-    down: Mutex<Option<(Instant, Failure)>>,
+    down: Mutex<Option<(Instant, AskFailure)>>,
     /// The tokens that it named as the most it takes; `Tokens::MAX` where it named none.
     limit: AtomicU32,
 }
@@ -28,14 +28,14 @@ impl Service {
     }
 
     /// Why the service is not to be asked, where it has just failed in a way that every request would.
-    pub(super) fn failure(&self) -> Option<Failure> {
+    pub(super) fn failure(&self) -> Option<AskFailure> {
         let down = self.state();
         let (since, failure) = down.as_ref()?;
         (since.elapsed() < self.rest).then(|| failure.clone())
     }
 
     /// Notes that every request would fail like this.
-    pub(super) fn note_failure(&self, failure: Failure) {
+    pub(super) fn note_failure(&self, failure: AskFailure) {
         *self.state() = Some((Instant::now(), failure));
     }
 
@@ -56,7 +56,7 @@ impl Service {
         true
     }
 
-    fn state(&self) -> MutexGuard<'_, Option<(Instant, Failure)>> {
+    fn state(&self) -> MutexGuard<'_, Option<(Instant, AskFailure)>> {
         self.down.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use epitome_strategy::{Arguments, Language, Tokens, Value, View};
 const SLACK: Tokens = 40;
 
 /// `text`, cut to about `most` tokens where it is longer. Linear in the text.
-pub(super) fn shortened<'t>(view: &View<'_>, text: &'t str, most: Tokens, focus: &Focus) -> Cow<'t, str> {
+pub(super) fn shorten_text<'t>(view: &View<'_>, text: &'t str, most: Tokens, focus: &Focus) -> Cow<'t, str> {
     let most = most.max(1);
     if text.len() <= (most + SLACK) as usize {
         return Cow::Borrowed(text);
@@ -63,16 +63,16 @@ pub(super) fn arguments(view: &View<'_>, arguments: &Arguments, most: Tokens, fo
         Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
         Arguments::Text(_) => None,
     };
-    let Some(mut value) = parsed else { return shortened(view, text, whole.min(most * 2), focus).into_owned() };
+    let Some(mut value) = parsed else { return shorten_text(view, text, whole.min(most * 2), focus).into_owned() };
     shorten_strings(view, &mut value, most, focus);
     let json = value.to_string();
-    shortened(view, &json, whole, focus).into_owned()
+    shorten_text(view, &json, whole, focus).into_owned()
 }
 
 fn shorten_strings(view: &View<'_>, value: &mut Value, most: Tokens, focus: &Focus) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(short) = shortened(view, text, most, focus) {
+            if let Cow::Owned(short) = shorten_text(view, text, most, focus) {
                 *text = short;
             }
         }

@@ -7,7 +7,7 @@ use epitome_strategy::{Content, Entry, EntryKey, EntryTokens, Message, Origin, P
 
 /// An earlier summary among the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Earlier {
+pub(super) struct EarlierSummary {
     /// How many of the other messages stand in front of it.
     pub before: usize,
     /// Its text, without the heading that the engine put over it.
@@ -15,7 +15,7 @@ pub(super) struct Earlier {
 }
 
 /// The summaries among the messages, in order. Empty ones are left out.
-pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
+pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<EarlierSummary> {
     let mut found = Vec::new();
     let mut before = 0;
     for message in task.messages {
@@ -23,7 +23,7 @@ pub(super) fn earlier(task: &SummaryTask<'_>) -> Vec<Earlier> {
             Origin::Summary => {
                 let text = Heading::body_of(&message.plain_text()).to_owned();
                 if !text.is_empty() {
-                    found.push(Earlier { before, text });
+                    found.push(EarlierSummary { before, text });
                 }
             }
             Origin::Notice => {}

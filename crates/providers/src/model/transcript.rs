@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::{BlockRef, Content, Message, Origin, Role, SummaryTask, Tokens, View};
 
-use super::shorten::{arguments, shortened};
+use super::shorten::{arguments, shorten_text};
 use super::source;
 
 /// Begins the line that says who speaks; a line of a text that begins so is moved by one space.
@@ -14,7 +14,7 @@ const SPEAKER: &str = ">>> ";
 
 /// How long texts may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Limits {
+pub(super) struct TextLimits {
     /// Tokens of what a tool answered.
     pub result: Tokens,
     /// Tokens of a string in a call's arguments.
@@ -25,7 +25,7 @@ pub(super) struct Limits {
     pub piece: Tokens,
 }
 
-impl Limits {
+impl TextLimits {
     /// For results of `result` tokens and pieces of `piece` tokens.
     pub(super) fn new(result: Tokens, piece: Tokens) -> Self {
         let result = result.max(16);
@@ -37,7 +37,7 @@ impl Limits {
 
 /// A part of the transcript that stays together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct TranscriptPiece {
     /// Its text, the last line without a line feed.
     pub text: String,
     /// Its tokens.
@@ -48,12 +48,12 @@ pub(super) struct Piece {
 
 /// The messages of the task that are no summaries, as pieces: a step with its results is one, unless it is too long.
 /// Linear in the messages.
-pub(super) fn pieces(task: &SummaryTask<'_>, limits: Limits) -> Vec<Piece> {
+pub(super) fn pieces(task: &SummaryTask<'_>, limits: TextLimits) -> Vec<TranscriptPiece> {
     source::with_view(task, |view| {
         let focus = Focus::new(task.request.focus.as_deref());
         let tools: HashMap<BlockRef, &str> =
             view.facts().outputs().iter().map(|output| (output.at, output.tool)).collect();
-        let writer = Writer { view, limits, focus, tools };
+        let writer = TranscriptWriter { view, limits, focus, tools };
         let mut pieces = Vec::new();
         for unit in view.units() {
             let texts: Vec<(usize, String)> =
@@ -64,27 +64,27 @@ pub(super) fn pieces(task: &SummaryTask<'_>, limits: Limits) -> Vec<Piece> {
     })
 }
 
-struct Writer<'v, 'a> {
+struct TranscriptWriter<'v, 'a> {
     view: &'v View<'a>,
-    limits: Limits,
+    limits: TextLimits,
     focus: Focus,
     tools: HashMap<BlockRef, &'v str>,
 }
 
-impl Writer<'_, '_> {
+impl TranscriptWriter<'_, '_> {
     /// Adds messages as one piece, or as several where they are too long for one.
-    fn add(&self, messages: &[(usize, String)], pieces: &mut Vec<Piece>) {
+    fn add(&self, messages: &[(usize, String)], pieces: &mut Vec<TranscriptPiece>) {
         let Some((last, _)) = messages.last() else { return };
         let texts: Vec<&str> = messages.iter().map(|(_, text)| text.as_str()).filter(|text| !text.is_empty()).collect();
         let text = texts.join("\n");
         let tokens = self.view.count(&text);
         if tokens <= self.limits.piece {
             if !text.is_empty() {
-                pieces.push(Piece { text, tokens, messages: last + 1 });
+                pieces.push(TranscriptPiece { text, tokens, messages: last + 1 });
             }
         } else if messages.len() == 1 {
-            let text = shortened(self.view, &text, self.limits.piece.saturating_sub(60), &self.focus).into_owned();
-            pieces.push(Piece { tokens: self.view.count(&text), text, messages: last + 1 });
+            let text = shorten_text(self.view, &text, self.limits.piece.saturating_sub(60), &self.focus).into_owned();
+            pieces.push(TranscriptPiece { tokens: self.view.count(&text), text, messages: last + 1 });
         } else {
             let (first, second) = messages.split_at(messages.len() / 2);
             self.add(first, pieces);
@@ -101,7 +101,7 @@ impl Writer<'_, '_> {
                     // Instructions of the host are there again with every request; outputs are results.
                     let is_said = matches!(message.origin, Origin::Typed | Origin::Model | Origin::Injected);
                     let most = if is_said { self.limits.said } else { self.limits.result };
-                    push(&mut text, &speaker(message), &shortened(self.view, said.trim(), most, &self.focus), false);
+                    push(&mut text, &speaker(message), &shorten_text(self.view, said.trim(), most, &self.focus), false);
                 }
                 Content::ToolCall(call) => {
                     let given = arguments(self.view, &call.arguments, self.limits.argument, &self.focus);
@@ -113,7 +113,7 @@ impl Writer<'_, '_> {
                     let failed = if result.is_error { ", failed" } else { "" };
                     let images = attachments(result.attachments.len());
                     let head = format!("result {}{failed}{images}", name(tool));
-                    let shown = shortened(self.view, result.text.trim(), self.limits.result, &self.focus);
+                    let shown = shorten_text(self.view, result.text.trim(), self.limits.result, &self.focus);
                     push(&mut text, &head, &shown, false);
                 }
                 Content::Media(media) => push(&mut text, &speaker(message), &format!("[{}]", name(&media.mime)), true),
@@ -134,12 +134,12 @@ fn push(text: &mut String, speaker: &str, said: &str, inline: bool) {
     text.push_str(speaker);
     if !said.is_empty() {
         text.push(if inline && !said.contains('\n') { ' ' } else { '\n' });
-        text.push_str(&quoted(said));
+        text.push_str(&quote_text(said));
     }
 }
 
 /// A text in which no line looks as if somebody else began to speak.
-fn quoted(text: &str) -> Cow<'_, str> {
+fn quote_text(text: &str) -> Cow<'_, str> {
     let speaks = |line: &str| line.starts_with(SPEAKER.trim_end());
     if !text.split(['\n', '\r']).any(speaks) {
         return Cow::Borrowed(text);

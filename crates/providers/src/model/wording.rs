@@ -75,7 +75,7 @@ pub(super) const SAID: [&str; 2] =
 
 /// What a section tells, by its heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tells {
+pub(super) enum SectionTopic {
     /// What is to come, and what was: what it says of a file is a plan or a story, not a state.
     Plan,
     /// How things are now.
@@ -86,9 +86,9 @@ pub(super) enum Tells {
     Other,
 }
 
-impl Tells {
+impl SectionTopic {
     /// What the section of that heading tells.
-    pub(super) fn under(heading: Option<&str>) -> Self {
+    pub(super) fn of_heading(heading: Option<&str>) -> Self {
         match heading.unwrap_or_default() {
             heading if SAID.contains(&heading) => Self::Plan,
             "Constraints" | "约束" | "Open" | "待办" | "Next step" | "下一步" | "Failed" | "失败" | "Decisions"

@@ -7,15 +7,15 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::answer::Body;
-use super::ask::{Desk, Failure, Question, Spent};
-use super::check::{Expected, Layout};
+use super::ask::{AskFailure, Question, RequestContext, TokensSpent};
+use super::check::{AnswerLayout, AnswerRequirements};
 use super::evidence::Evidence;
 use super::fence::fenced;
-use super::finish::{BRIEF_BELOW, Known};
+use super::finish::{BRIEF_BELOW, RuleFindings};
 use super::parts::{Part, groups, parts};
 use super::progress::ModelStep;
 use super::source::{self, Size};
-use super::transcript::{Limits, pieces};
+use super::transcript::{TextLimits, pieces};
 use super::{ModelSettings, ModelSummarizer, SummaryForm};
 
 /// How often a request that is too long is made again with half as much.
@@ -33,7 +33,7 @@ const FRAME: Tokens = 250;
 
 /// The summary of `task`.
 pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
-    let desk = Desk {
+    let desk = RequestContext {
         model: &*summarizer.model,
         cache: &summarizer.cache,
         gate: &summarizer.gate,
@@ -41,12 +41,12 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         progress: summarizer.progress.as_ref(),
         task,
         texts: summarizer.prompts.texts(task.language),
-        spent: Spent::default(),
+        spent: TokensSpent::default(),
         asked_again: Mutex::default(),
         refusals: summarizer.refusals.as_ref(),
         service_identity: summarizer.service_identity(),
     };
-    let writer = Writer::new(&desk, &summarizer.settings);
+    let writer = SummaryWriter::new(&desk, &summarizer.settings);
     let outcome = match summarizer.in_conversation {
         true if summarizer.compaction.is_none() && !task.request.is_handoff() => {
             let message = "the summary is of a part of the session, and its own model sees all of it";
@@ -65,10 +65,10 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
     }
 }
 
-struct Writer<'w, 's> {
-    desk: &'w Desk<'s>,
+struct SummaryWriter<'w, 's> {
+    desk: &'w RequestContext<'s>,
     settings: &'w ModelSettings,
-    known: Known,
+    known: RuleFindings,
     evidence: Arc<Evidence>,
     size: Size,
     /// Tokens of the whole summary.
@@ -78,15 +78,15 @@ struct Writer<'w, 's> {
 }
 
 /// What a request asks for.
-struct Wanted {
+struct SummarySpec {
     words: u32,
-    layout: Layout,
+    layout: AnswerLayout,
     answer_tokens: Tokens,
     is_final: bool,
 }
 
-impl<'w, 's> Writer<'w, 's> {
-    fn new(desk: &'w Desk<'s>, settings: &'w ModelSettings) -> Self {
+impl<'w, 's> SummaryWriter<'w, 's> {
+    fn new(desk: &'w RequestContext<'s>, settings: &'w ModelSettings) -> Self {
         let task = desk.task;
         let max_tokens = task.request.max_tokens;
         let size = source::size(task);
@@ -99,7 +99,7 @@ impl<'w, 's> Writer<'w, 's> {
         };
         let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
         let evidence = Arc::new(Evidence::read(task));
-        Self { desk, settings, known: Known::read(task), evidence, size, limit, word_tokens }
+        Self { desk, settings, known: RuleFindings::read(task), evidence, size, limit, word_tokens }
     }
 
     async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
@@ -112,15 +112,15 @@ impl<'w, 's> Writer<'w, 's> {
             let window = self.window();
             match self.attempt(tries, halvings).await {
                 Ok(body) => break body,
-                Err(Failure::TooLong { limit, .. }) if tries < MOST_HALVINGS => {
+                Err(AskFailure::TooLong { limit, .. }) if tries < MOST_HALVINGS => {
                     tries += 1;
                     // A limit that is not smaller is counted by another tokenizer: half as much is a guess, but one that ends.
                     if !self.desk.service.learn(limit, window) {
                         halvings += 1;
                     }
                 }
-                Err(Failure::TooLong { message, .. }) => return Err(failed(message, false)),
-                Err(Failure::Failed { message, retryable }) => return Err(failed(message, retryable)),
+                Err(AskFailure::TooLong { message, .. }) => return Err(failed(message, false)),
+                Err(AskFailure::Failed { message, retryable }) => return Err(failed(message, retryable)),
             }
         };
         self.finish(body)
@@ -129,15 +129,15 @@ impl<'w, 's> Writer<'w, 's> {
     /// The hand-off that the conversation's own model writes, or the compaction that its provider makes.
     async fn write_in_conversation(&self) -> Result<(String, SummaryCheck), SummarizeError> {
         let task = self.desk.task;
-        let wanted = self.wanted(self.known.room(task, &self.evidence, self.limit), true);
+        let wanted = self.summary_spec(self.known.room(task, &self.evidence, self.limit), true);
         let has_earlier = task.messages.iter().any(|message| message.origin == Origin::Summary);
         let update = if has_earlier { self.desk.texts.get("refresh") } else { "" };
         let update = if update.is_empty() { String::new() } else { format!("\n{update}\n") };
         let question = self.question("handoff", &[("update", &update)], &wanted, 1, 1);
         match self.desk.ask(&question).await {
             Ok(body) => self.finish(body),
-            Err(Failure::TooLong { message, .. }) => Err(SummarizeError::new(message, false)),
-            Err(Failure::Failed { message, retryable }) => Err(SummarizeError::new(message, retryable)),
+            Err(AskFailure::TooLong { message, .. }) => Err(SummarizeError::new(message, false)),
+            Err(AskFailure::Failed { message, retryable }) => Err(SummarizeError::new(message, retryable)),
         }
     }
 
@@ -159,15 +159,15 @@ impl<'w, 's> Writer<'w, 's> {
     }
 
     /// All requests, after so many that were too long, with half the room for each halving.
-    async fn attempt(&self, tries: u32, halvings: u32) -> Result<Body, Failure> {
+    async fn attempt(&self, tries: u32, halvings: u32) -> Result<Body, AskFailure> {
         // A small window has to hold more of the session than of the summary.
         let most = self.window() / LEAST_WINDOWS;
-        let last = self.wanted(self.known.room(self.desk.task, &self.evidence, self.limit).min(most), true);
-        let part = self.wanted(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
+        let last = self.summary_spec(self.known.room(self.desk.task, &self.evidence, self.limit).min(most), true);
+        let part = self.summary_spec(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
         let room = self.room(last.answer_tokens.max(part.answer_tokens))? >> halvings;
         if room < LEAST_ROOM {
             let message = format!("the window of `{}` holds {room} tokens of a session", self.desk.model.name());
-            return Err(Failure::Failed { message, retryable: false });
+            return Err(AskFailure::Failed { message, retryable: false });
         }
         if tries > 0 {
             self.desk.tell(ModelStep::Smaller { part_tokens: room });
@@ -190,7 +190,7 @@ impl<'w, 's> Writer<'w, 's> {
     }
 
     /// Tokens of the session that fit into a request.
-    fn room(&self, answer_tokens: Tokens) -> Result<Tokens, Failure> {
+    fn room(&self, answer_tokens: Tokens) -> Result<Tokens, AskFailure> {
         let texts = self.desk.texts;
         let longest = ["summarize", "update", "merge"].map(|name| texts.get(name).len());
         let longest = ["summarize", "update", "merge"][(0..3).max_by_key(|index| longest[*index]).unwrap_or(0)];
@@ -210,7 +210,7 @@ impl<'w, 's> Writer<'w, 's> {
             return Ok(room);
         }
         let message = format!("the window of `{}` ({window} tokens) is too small to summarize", self.desk.model.name());
-        Err(Failure::Failed { message, retryable: false })
+        Err(AskFailure::Failed { message, retryable: false })
     }
 
     /// The session as parts of at most `room` tokens: cut a little where it then fits at once, cut as configured where it
@@ -221,17 +221,17 @@ impl<'w, 's> Writer<'w, 's> {
         let most = self.settings.result_tokens;
         let piece = (room / 2).max(LEAST_ROOM / 2);
         for result in [most, most / 2, most / 4] {
-            let pieces = pieces(task, Limits::new(result, piece));
+            let pieces = pieces(task, TextLimits::new(result, piece));
             let tokens: u64 = pieces.iter().map(|piece| u64::from(piece.tokens) + 1).sum();
             if tokens + u64::from(earlier) <= u64::from(room) {
                 return parts(&pieces, &self.known.earlier, room);
             }
         }
-        parts(&pieces(task, Limits::new(most / 2, piece)), &self.known.earlier, room)
+        parts(&pieces(task, TextLimits::new(most / 2, piece)), &self.known.earlier, room)
     }
 
     /// The one request that does it all, where one does.
-    fn single(&self, parts: &[Part], last: &Wanted, room: Tokens) -> Option<Question> {
+    fn single(&self, parts: &[Part], last: &SummarySpec, room: Tokens) -> Option<Question> {
         let count = |part: &Part| self.desk.task.counter.count(part.text()) + 40;
         let fits = parts.len() == 1 || parts.iter().map(count).sum::<Tokens>() <= room;
         match parts {
@@ -239,12 +239,12 @@ impl<'w, 's> Writer<'w, 's> {
             [Part::Messages(messages)] => Some(self.summarize(messages, last, 1, 1)),
             [Part::Summary(summary), Part::Messages(messages)] => Some(self.update(summary, messages, last)),
             [] => None,
-            several => Some(self.merged(several, last, 1, 1)),
+            several => Some(self.merge_question(several, last, 1, 1)),
         }
     }
 
     /// Every part as a summary; the same part is asked for once.
-    async fn summaries(&self, parts: Vec<Part>, wanted: &Wanted, room: Tokens) -> Result<Vec<String>, Failure> {
+    async fn summaries(&self, parts: Vec<Part>, wanted: &SummarySpec, room: Tokens) -> Result<Vec<String>, AskFailure> {
         let mut asked: Vec<&str> = Vec::new();
         for part in &parts {
             if let Part::Messages(text) = part
@@ -270,7 +270,7 @@ impl<'w, 's> Writer<'w, 's> {
     }
 
     /// The answers to all questions, in their order, or the first failure: what is still under way then is given up.
-    async fn all(&self, questions: &[Question]) -> Result<Vec<Body>, Failure> {
+    async fn all(&self, questions: &[Question]) -> Result<Vec<Body>, AskFailure> {
         let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
         // Not in their order: a failure is not to wait for answers that come before it.
         let mut asked: FuturesUnordered<_> = questions.iter().enumerate().map(numbered).collect();
@@ -288,10 +288,10 @@ impl<'w, 's> Writer<'w, 's> {
     async fn merge(
         &self,
         mut summaries: Vec<String>,
-        part: &Wanted,
-        last: &Wanted,
+        part: &SummarySpec,
+        last: &SummarySpec,
         room: Tokens,
-    ) -> Result<Body, Failure> {
+    ) -> Result<Body, AskFailure> {
         let count = |text: &String| self.desk.task.counter.count(text) + 40;
         let mut done = summaries.len() as u32;
         loop {
@@ -306,7 +306,7 @@ impl<'w, 's> Writer<'w, 's> {
             for group in groups.iter().filter(|group| group.len() > 1) {
                 let texts = group.clone().map(|index| self.cut(&summaries[index], room / group.len() as Tokens));
                 let texts: Vec<Part> = texts.map(Part::Summary).collect();
-                questions.push(self.merged(&texts, part, done + 1 + questions.len() as u32, of));
+                questions.push(self.merge_question(&texts, part, done + 1 + questions.len() as u32, of));
             }
             let bodies = self.all(&questions).await?;
             let mut merged = bodies.iter().map(|body| self.cut(&body.write(), room / 2));
@@ -324,7 +324,7 @@ impl<'w, 's> Writer<'w, 's> {
             true => summaries.into_iter().map(Part::Summary).collect(),
             false => summaries.iter().map(|text| Part::Summary(self.cut(text, share.saturating_sub(40)))).collect(),
         };
-        self.desk.ask(&self.merged(&parts, last, done + 1, done + 1)).await
+        self.desk.ask(&self.merge_question(&parts, last, done + 1, done + 1)).await
     }
 
     /// A text of at most `limit` tokens, its end cut off at a sentence.
@@ -340,17 +340,17 @@ impl<'w, 's> Writer<'w, 's> {
         }
     }
 
-    fn summarize(&self, messages: &str, wanted: &Wanted, part: u32, of: u32) -> Question {
+    fn summarize(&self, messages: &str, wanted: &SummarySpec, part: u32, of: u32) -> Question {
         let transcript = fenced("messages", messages);
         self.question("summarize", &[("transcript", &transcript)], wanted, part, of)
     }
 
-    fn update(&self, summary: &str, messages: &str, wanted: &Wanted) -> Question {
+    fn update(&self, summary: &str, messages: &str, wanted: &SummarySpec) -> Question {
         let (summary, transcript) = (fenced("summary", summary), fenced("messages", messages));
         self.question("update", &[("summary", &summary), ("transcript", &transcript)], wanted, 1, 1)
     }
 
-    fn merged(&self, parts: &[Part], wanted: &Wanted, part: u32, of: u32) -> Question {
+    fn merge_question(&self, parts: &[Part], wanted: &SummarySpec, part: u32, of: u32) -> Question {
         let fenced = parts.iter().map(|part| match part {
             Part::Summary(text) => fenced("summary", text),
             Part::Messages(text) => fenced("messages", text),
@@ -359,13 +359,13 @@ impl<'w, 's> Writer<'w, 's> {
         self.question("merge", &[("parts", &parts)], wanted, part, of)
     }
 
-    fn question(&self, prompt: &str, data: &[(&str, &str)], wanted: &Wanted, part: u32, of: u32) -> Question {
+    fn question(&self, prompt: &str, data: &[(&str, &str)], wanted: &SummarySpec, part: u32, of: u32) -> Question {
         let texts = self.desk.texts;
         let task = self.desk.task;
         let layout = texts.get(match wanted.layout {
-            Layout::Sections(_) => "sections",
-            Layout::Brief => "brief",
-            Layout::Json => "json",
+            AnswerLayout::Sections(_) => "sections",
+            AnswerLayout::Brief => "brief",
+            AnswerLayout::Json => "json",
         });
         let focus =
             task.request.focus.as_deref().map(short).filter(|focus| wanted.is_final && !focus.trim().is_empty());
@@ -381,7 +381,7 @@ impl<'w, 's> Writer<'w, 's> {
         let rules = texts.fill("rules", &rules);
         let mut values = data.to_vec();
         values.extend([("layout", layout), ("rules", &rules)]);
-        let expected = Expected {
+        let expected = AnswerRequirements {
             layout: wanted.layout.clone(),
             language: task.language,
             max_tokens: self.limit,
@@ -394,11 +394,11 @@ impl<'w, 's> Writer<'w, 's> {
     }
 
     /// What to ask for so that the answer takes about `tokens` tokens.
-    fn wanted(&self, tokens: Tokens, is_final: bool) -> Wanted {
+    fn summary_spec(&self, tokens: Tokens, is_final: bool) -> SummarySpec {
         let layout = match self.settings.form {
-            _ if tokens < BRIEF_BELOW => Layout::Brief,
-            SummaryForm::Sections => Layout::Sections(self.desk.texts.headings.clone()),
-            SummaryForm::Json => Layout::Json,
+            _ if tokens < BRIEF_BELOW => AnswerLayout::Brief,
+            SummaryForm::Sections => AnswerLayout::Sections(self.desk.texts.headings.clone()),
+            SummaryForm::Json => AnswerLayout::Json,
         };
         // Rounded, so that a budget that differs by little asks for the same and finds it in the cache.
         let exact = (f64::from(tokens) / (self.word_tokens * DENSITY)) as u32;
@@ -407,7 +407,7 @@ impl<'w, 's> Writer<'w, 's> {
         let expected = f64::from(words) * self.word_tokens * DENSITY * (1.0 + self.settings.margin.max(0.0));
         // Models count words badly; what is too long is cut by rule.
         let answer_tokens = (expected * 1.4) as Tokens + 120 + self.settings.reasoning_tokens;
-        Wanted { words, layout, answer_tokens, is_final }
+        SummarySpec { words, layout, answer_tokens, is_final }
     }
 }
 

@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(250);
 
 /// What a program may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ProgramLimits {
     pub(super) time: Duration,
     /// Bytes of its answer.
     pub(super) output: usize,
@@ -25,7 +25,7 @@ pub(super) struct Limits {
 
 /// What a program said before it ended well.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProgramOutput {
     pub(super) output: Vec<u8>,
     /// The end of its standard error.
     pub(super) errors: Vec<u8>,
@@ -33,7 +33,7 @@ pub(super) struct Answer {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum ProgramFailure {
     Start(io::Error),
     Time { limit: Duration, errors: Vec<u8> },
     Output { limit: usize },
@@ -41,7 +41,7 @@ pub(super) enum Failure {
     Wait(io::Error),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ProgramFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start(error) => write!(formatter, "could not be started: {error}"),
@@ -64,9 +64,9 @@ pub(super) fn said(errors: &[u8]) -> String {
 
 /// Runs `command` (the program and its arguments) with `input` on its standard input. Takes as long as the program does,
 /// `limits.time` at most beside what ending it takes.
-pub(super) fn run(command: &[String], input: Vec<u8>, limits: Limits) -> Result<Answer, Failure> {
+pub(super) fn run(command: &[String], input: Vec<u8>, limits: ProgramLimits) -> Result<ProgramOutput, ProgramFailure> {
     let started = Instant::now();
-    let mut running = Running::start(command)?;
+    let mut running = RunningProgram::start(command)?;
     let (sender, events) = mpsc::channel();
     let output = read_all(running.child.stdout.take(), limits.output, Some(sender));
     let errors = read_end(running.child.stderr.take());
@@ -76,18 +76,18 @@ pub(super) fn run(command: &[String], input: Vec<u8>, limits: Limits) -> Result<
     let status = running.end();
     let errors = errors.take(Instant::now() + GRACE);
     match ended {
-        End::Time => Err(Failure::Time { limit: limits.time, errors }),
-        End::TooMuch => Err(Failure::Output { limit: limits.output }),
+        End::Time => Err(ProgramFailure::Time { limit: limits.time, errors }),
+        End::TooMuch => Err(ProgramFailure::Output { limit: limits.output }),
         End::Exit => {
-            let status = status.map_err(Failure::Wait)?;
+            let status = status.map_err(ProgramFailure::Wait)?;
             if !status.success() {
-                return Err(Failure::Exit { status, errors });
+                return Err(ProgramFailure::Exit { status, errors });
             }
             let output = output.take(Instant::now() + GRACE);
             if output.len() > limits.output {
-                Err(Failure::Output { limit: limits.output })
+                Err(ProgramFailure::Output { limit: limits.output })
             } else {
-                Ok(Answer { output, errors })
+                Ok(ProgramOutput { output, errors })
             }
         }
     }
@@ -100,7 +100,7 @@ enum End {
 }
 
 /// Waits until the program has ended, its time is over, or it has written too much.
-fn wait(running: &mut Running, output: &Receiver<Output>, deadline: Instant) -> End {
+fn wait(running: &mut RunningProgram, output: &Receiver<Output>, deadline: Instant) -> End {
     let mut open = true;
     // The first glances come fast: a program that answers at once is not to wait.
     let mut glance = Duration::from_micros(200);
@@ -131,21 +131,21 @@ fn wait(running: &mut Running, output: &Receiver<Output>, deadline: Instant) -> 
 }
 
 /// A program that runs; it is ended and waited for whatever happens, with everything that it started in its group.
-struct Running {
+struct RunningProgram {
     child: Child,
     status: Option<ExitStatus>,
 }
 
-impl Running {
-    fn start(command: &[String]) -> Result<Self, Failure> {
+impl RunningProgram {
+    fn start(command: &[String]) -> Result<Self, ProgramFailure> {
         let (program, arguments) = command.split_first().ok_or_else(|| {
-            Failure::Start(io::Error::new(io::ErrorKind::InvalidInput, "there is no program in the command"))
+            ProgramFailure::Start(io::Error::new(io::ErrorKind::InvalidInput, "there is no program in the command"))
         })?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.spawn().map_err(Failure::Start)?;
+        let child = command.spawn().map_err(ProgramFailure::Start)?;
         Ok(Self { child, status: None })
     }
 
@@ -195,7 +195,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         let _ = self.end();
     }
@@ -208,12 +208,12 @@ enum Output {
 }
 
 /// What a thread has read so far, and whether it is through.
-struct Reader {
+struct PipeReader {
     bytes: Arc<Mutex<Vec<u8>>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Reader {
+impl PipeReader {
     /// What was read until the pipe was closed, or until `deadline`. A thread whose pipe is held open by a process that
     /// left the program's group ends with that process.
     fn take(mut self, deadline: Instant) -> Vec<u8> {
@@ -227,7 +227,7 @@ impl Reader {
 }
 
 /// Reads a pipe to its end, `limit` bytes and one more at most.
-fn read_all(pipe: Option<impl Read + Send + 'static>, limit: usize, events: Option<Sender<Output>>) -> Reader {
+fn read_all(pipe: Option<impl Read + Send + 'static>, limit: usize, events: Option<Sender<Output>>) -> PipeReader {
     read(
         pipe,
         move |bytes, new| {
@@ -239,7 +239,7 @@ fn read_all(pipe: Option<impl Read + Send + 'static>, limit: usize, events: Opti
 }
 
 /// Reads a pipe to its end and keeps the last part.
-fn read_end(pipe: Option<impl Read + Send + 'static>) -> Reader {
+fn read_end(pipe: Option<impl Read + Send + 'static>) -> PipeReader {
     read(
         pipe,
         |bytes, new| {
@@ -255,7 +255,7 @@ fn read<P: Read + Send + 'static>(
     pipe: Option<P>,
     mut keep: impl FnMut(&mut Vec<u8>, &[u8]) -> bool + Send + 'static,
     events: Option<Sender<Output>>,
-) -> Reader {
+) -> PipeReader {
     let bytes = Arc::new(Mutex::new(Vec::new()));
     let shared = Arc::clone(&bytes);
     let work = move || {
@@ -274,7 +274,7 @@ fn read<P: Read + Send + 'static>(
         }
     };
     // Without a thread nothing is read, and the program's time runs out.
-    Reader { bytes, thread: thread::Builder::new().name("strategy-output".to_owned()).spawn(work).ok() }
+    PipeReader { bytes, thread: thread::Builder::new().name("strategy-output".to_owned()).spawn(work).ok() }
 }
 
 /// Writes the request from a thread of its own: a program that does not read must not block anyone.

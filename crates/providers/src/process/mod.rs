@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use epitome_strategy::{
-    Field, Goal, Lossiness, Meta, Needs, Plan, PlanError, Registration, SettingError, SettingsTable, Strategy, Value,
-    View, settings,
+    Field, Goal, Lossiness, Meta, Plan, PlanError, Registration, RequiredServices, SettingError, SettingsTable,
+    Strategy, Value, View, settings,
 };
 
 pub use protocol::VERSION;
 
-use command::Limits;
+use command::ProgramLimits;
 
 /// The page of every external strategy.
 const DOCS: &str = "# An external strategy
@@ -116,7 +116,7 @@ impl Strategy for ProcessStrategy {
             return Ok(Plan::decline("the goal is met"));
         }
         let request = protocol::request(view, goal).map_err(|error| PlanError(error.to_string()))?;
-        let limits = Limits {
+        let limits = ProgramLimits {
             time: Duration::from_millis(self.settings.timeout_ms.into()),
             output: self.settings.max_output_bytes as usize,
         };
@@ -138,7 +138,7 @@ fn meta(id: &str, settings: &ProcessSettings) -> Meta {
         summary: kept(&summary),
         docs: DOCS,
         lossiness: Lossiness::Whole,
-        needs: Needs::NONE,
+        needs: RequiredServices::NONE,
         since: "",
     }
 }

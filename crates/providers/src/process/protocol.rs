@@ -11,11 +11,11 @@ pub const VERSION: u32 = 1;
 struct Request<'a> {
     protocol: u32,
     goal: &'a Goal,
-    view: Shown<'a>,
+    view: ShownView<'a>,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownView<'a> {
     /// Of the whole view.
     tokens: Tokens,
     /// Of an excerpt's first mark, and of each further one.
@@ -81,7 +81,7 @@ struct ShownUnit {
 pub(super) fn request(view: &View<'_>, goal: &Goal) -> Result<Vec<u8>, serde_json::Error> {
     let messages = (0..view.len()).map(|position| message(view, position)).collect();
     let units = (0..view.units().len()).map(|position| unit(view, position)).collect();
-    let shown = Shown {
+    let shown = ShownView {
         tokens: view.total_tokens(),
         mark_tokens: view.mark_tokens(),
         further_mark_tokens: view.further_mark_tokens(),

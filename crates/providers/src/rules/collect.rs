@@ -11,7 +11,7 @@ use epitome_strategy::{
 use super::collector::Collector;
 use super::earlier;
 use super::languages;
-use super::lines::{Line, Lines, Section, clip, columns, exact_words};
+use super::lines::{Line, Lines, SummarySection, clip, columns, exact_words};
 use super::speech::{conversational, exactness, is_boilerplate, is_finding, is_imperative, is_standing, sentences};
 use super::{tasks, work};
 
@@ -66,7 +66,7 @@ impl Collector {
             match unit.kind {
                 UnitKind::User => {
                     let has_answer = last_step.is_some_and(|last| last > index);
-                    self.typed(message, position as u32, first, has_answer);
+                    self.collect_typed(message, position as u32, first, has_answer);
                     first = false;
                 }
                 UnitKind::Step => {
@@ -82,7 +82,7 @@ impl Collector {
     }
 
     /// What a person typed: what was asked for, and what holds from then on.
-    fn typed(&mut self, message: &Message, at: u32, is_first: bool, has_answer: bool) {
+    fn collect_typed(&mut self, message: &Message, at: u32, is_first: bool, has_answer: bool) {
         let text = message.plain_text();
         // `yes`, `go on`: an answer to something that is no longer there says nothing; what ends in a colon introduces.
         let says_nothing =
@@ -94,7 +94,7 @@ impl Collector {
             let Some(quote) = clip(sentence, QUOTE) else { continue };
             let quote = named(message, quote);
             if is_standing(sentence) && (!self.is_conversation || is_imperative(sentence)) {
-                self.lines.add(Section::Instructions, quote, 7.5 + self.recency(at), at);
+                self.lines.add(SummarySection::Instructions, quote, 7.5 + self.recency(at), at);
                 continue;
             }
             let place = match index {
@@ -106,7 +106,7 @@ impl Collector {
             };
             let value = 1.0 + place + 0.6 * exactness(sentence) + self.recency(at);
             let is_open = !has_answer && (index == last || index == 0);
-            let section = if is_open { Section::Open } else { Section::Requests };
+            let section = if is_open { SummarySection::Open } else { SummarySection::Requests };
             self.lines.add(section, quote, value + if is_open { 2.0 } else { 0.0 }, at);
         }
     }
@@ -132,7 +132,12 @@ impl Collector {
                 && index == last
                 && let Some(next) = clip(sentence, QUOTE)
             {
-                self.lines.add(Section::Open, format!("{}{next}", self.pick("in progress: ", "进行中：")), 4.5, at);
+                self.lines.add(
+                    SummarySection::Open,
+                    format!("{}{next}", self.pick("in progress: ", "进行中：")),
+                    4.5,
+                    at,
+                );
                 break;
             }
             let hits = self.lines.hits(sentence);
@@ -154,7 +159,7 @@ impl Collector {
                 + 0.5 * exact
                 + self.recency(at);
             let (section, value) =
-                if asks && is_last { (Section::Open, value + 2.0) } else { (Section::Findings, value) };
+                if asks && is_last { (SummarySection::Open, value + 2.0) } else { (SummarySection::Findings, value) };
             self.lines.add(section, named(message, quote), value, at);
         }
     }
@@ -164,7 +169,7 @@ impl Collector {
         let carried = std::mem::take(&mut self.earlier.lines);
         let count = carried.len().max(1) as f32;
         for (index, line) in carried.into_iter().enumerate() {
-            if line.section == Section::Open && has_tasks {
+            if line.section == SummarySection::Open && has_tasks {
                 continue;
             }
             // A summary has its lines in order of the conversation: newer ones count more, as they did.
@@ -177,7 +182,7 @@ impl Collector {
     fn memories(&mut self, memories: &[String]) {
         for (index, memory) in memories.iter().take(MOST_MEMORIES).enumerate() {
             if let Some(text) = clip(memory, QUOTE).filter(|_| !self.earlier.says(memory)) {
-                self.lines.add(Section::Remembered, text, 7.0 - 0.2 * index as f32, index as u32);
+                self.lines.add(SummarySection::Remembered, text, 7.0 - 0.2 * index as f32, index as u32);
             }
         }
     }
@@ -193,7 +198,7 @@ impl Collector {
             }
         }
         let last = view.len() as u32;
-        self.lines.add(Section::Context, counts.line(self.language), 4.0, last);
+        self.lines.add(SummarySection::Context, counts.line(self.language), 4.0, last);
         let mut paths: Vec<&str> = view.facts().file_events().iter().map(|event| event.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -201,12 +206,17 @@ impl Collector {
         if !languages.is_empty() {
             let [english, chinese] = languages::PREFIXES;
             let line = format!("{}{}", self.pick(english, chinese), languages.join(", "));
-            self.lines.add(Section::Context, line, 1.0, last);
+            self.lines.add(SummarySection::Context, line, 1.0, last);
         }
         let identifiers = self.identifiers(view);
         if identifiers.len() >= 3 {
             let names = identifiers.join(", ");
-            self.lines.add(Section::Context, format!("{}{names}", self.pick("often named: ", "常用标识：")), 2.0, last);
+            self.lines.add(
+                SummarySection::Context,
+                format!("{}{names}", self.pick("often named: ", "常用标识：")),
+                2.0,
+                last,
+            );
         }
     }
 

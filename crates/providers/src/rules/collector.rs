@@ -2,7 +2,7 @@
 
 use epitome_strategy::Language;
 
-use super::earlier::Earlier;
+use super::earlier::EarlierContent;
 use super::lines::Lines;
 use super::wording::pick;
 
@@ -17,7 +17,7 @@ pub(crate) struct Collector {
     pub(crate) count: f32,
     /// Whether nobody calls a tool: then what people tell each other is the content.
     pub(crate) is_conversation: bool,
-    pub(crate) earlier: Earlier,
+    pub(crate) earlier: EarlierContent,
 }
 
 impl Collector {

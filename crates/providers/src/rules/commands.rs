@@ -7,7 +7,7 @@ use epitome_strategy::{Call, ToolOutput};
 
 use super::collector::Collector;
 use super::command_line::{command_of, written_by_command};
-use super::lines::{Section, clip};
+use super::lines::{SummarySection, clip};
 
 /// One run of a command.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ pub(crate) fn commands(runs: &[Run], collector: &mut Collector) {
                 (false, false) => 5.0,
             };
             let text = format!("`{key}`: {outcome}{note}");
-            collector.lines.add(Section::Errors, text, value + collector.recency(run.at), run.at);
+            collector.lines.add(SummarySection::Errors, text, value + collector.recency(run.at), run.at);
         }
     }
 }
@@ -107,5 +107,5 @@ fn command_line(run: &Run, times: u32, collector: &mut Collector) {
         3.2 + if checks.iter().any(|word| run.command.contains(word)) { 0.8 } else { 0.0 }
     };
     let text = format!("`{}`{times}{ended}", run.command);
-    collector.lines.add(Section::Actions, text, value + collector.recency(run.at), run.at);
+    collector.lines.add(SummarySection::Actions, text, value + collector.recency(run.at), run.at);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_strategy::{Message, Origin};
 
 use super::languages;
-use super::lines::{Section, clip, key};
+use super::lines::{SummarySection, clip, key};
 use super::speech::{exactness, is_finding, is_standing, sentences};
 use super::wording::{Counts, FILE_VERBS, section_of};
 
@@ -14,8 +14,8 @@ const MOST_FOREIGN: usize = 60;
 
 /// What earlier summaries say.
 #[derive(Debug, Default)]
-pub(crate) struct Earlier {
-    pub(crate) lines: Vec<Carried>,
+pub(crate) struct EarlierContent {
+    pub(crate) lines: Vec<CarriedLine>,
     /// Files with the times they were written, edited, read, and what was defined in them.
     pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
     pub(crate) counts: Counts,
@@ -27,15 +27,15 @@ pub(crate) struct Earlier {
 
 /// A line of an earlier summary.
 #[derive(Debug)]
-pub(crate) struct Carried {
-    pub(crate) section: Section,
+pub(crate) struct CarriedLine {
+    pub(crate) section: SummarySection,
     pub(crate) text: String,
     pub(crate) value: f32,
 }
 
 /// Reads every summary among the messages.
-pub(crate) fn read(messages: &[Arc<Message>]) -> Earlier {
-    let mut earlier = Earlier::default();
+pub(crate) fn read(messages: &[Arc<Message>]) -> EarlierContent {
+    let mut earlier = EarlierContent::default();
     for message in messages.iter().filter(|message| message.origin == Origin::Summary) {
         let text = message.plain_text();
         earlier.said.push_str(&key(&text));
@@ -49,7 +49,7 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> Earlier {
     earlier
 }
 
-impl Earlier {
+impl EarlierContent {
     /// Whether they say a text already, in these words.
     pub(crate) fn says(&self, text: &str) -> bool {
         let key = key(text);
@@ -70,14 +70,14 @@ impl Earlier {
                 self.counts.tool += counts.tool;
             } else if let Some(languages) = languages::read(line) {
                 self.languages.extend(languages);
-            } else if section == Section::Files {
+            } else if section == SummarySection::Files {
                 self.read_file(line);
             } else if let Some(task) = line.strip_prefix("[x] ") {
-                let value = worth(Section::Actions);
-                self.lines.push(Carried { section: Section::Actions, text: task.to_owned(), value });
-            } else if section != Section::Context {
+                let value = worth(SummarySection::Actions);
+                self.lines.push(CarriedLine { section: SummarySection::Actions, text: task.to_owned(), value });
+            } else if section != SummarySection::Context {
                 let line = line.strip_prefix("[ ] ").unwrap_or(line);
-                self.lines.push(Carried { section, text: line.to_owned(), value: worth(section) });
+                self.lines.push(CarriedLine { section, text: line.to_owned(), value: worth(section) });
             }
         }
     }
@@ -91,7 +91,11 @@ impl Earlier {
             }
         }
         // What a model says of a file is said in its own words.
-        let as_it_is = || Carried { section: Section::Files, text: line.to_owned(), value: worth(Section::Files) };
+        let as_it_is = || CarriedLine {
+            section: SummarySection::Files,
+            text: line.to_owned(),
+            value: worth(SummarySection::Files),
+        };
         let Some((path, done)) = line.rsplit_once(": ") else {
             self.lines.push(as_it_is());
             return;
@@ -127,8 +131,9 @@ impl Earlier {
                 let value = 3.5 - 1.5 * index as f32 / MOST_FOREIGN as f32
                     + 0.6 * exactness(sentence)
                     + if is_finding(sentence) { 0.5 } else { 0.0 };
-                let section = if is_standing(sentence) { Section::Instructions } else { Section::Findings };
-                self.lines.push(Carried { section, text, value });
+                let section =
+                    if is_standing(sentence) { SummarySection::Instructions } else { SummarySection::Findings };
+                self.lines.push(CarriedLine { section, text, value });
             }
         }
     }
@@ -147,14 +152,14 @@ const PREAMBLE: &[&str] = &[
 ];
 
 /// What a carried line is worth: less than a fresh one of its section, but for what holds on.
-fn worth(section: Section) -> f32 {
+fn worth(section: SummarySection) -> f32 {
     match section {
-        Section::Instructions => 7.5,
-        Section::Remembered => 6.0,
-        Section::Requests | Section::Open => 4.5,
-        Section::Files => 4.0,
-        Section::Findings => 3.5,
-        Section::Errors => 2.0,
-        Section::Actions | Section::Context => 2.5,
+        SummarySection::Instructions => 7.5,
+        SummarySection::Remembered => 6.0,
+        SummarySection::Requests | SummarySection::Open => 4.5,
+        SummarySection::Files => 4.0,
+        SummarySection::Findings => 3.5,
+        SummarySection::Errors => 2.0,
+        SummarySection::Actions | SummarySection::Context => 2.5,
     }
 }

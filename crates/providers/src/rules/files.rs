@@ -7,7 +7,7 @@ use epitome_strategy::{Facts, FileAccess};
 
 use super::collector::Collector;
 use super::command_line::{command_of, read_by_command, written_by_command};
-use super::lines::Section;
+use super::lines::SummarySection;
 use super::wording::FILE_VERBS;
 
 /// What was done to one file.
@@ -90,7 +90,7 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
         }
         let details = if file.details.is_empty() { String::new() } else { format!(" ({})", file.details.join(", ")) };
         let text = format!("{}: {}{details}", file.path, done.join(", "));
-        collector.lines.add(Section::Files, text, 5.5 + collector.recency(file.last), file.last);
+        collector.lines.add(SummarySection::Files, text, 5.5 + collector.recency(file.last), file.last);
     }
     // Files that were only read share lines: each is worth little more than its name.
     read.sort_by_key(|file| file.last);
@@ -98,7 +98,7 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
         let last = group.last().map_or(0, |file| file.last);
         let paths: Vec<&str> = group.iter().map(|file| file.path.as_str()).collect();
         let text = format!("{}{}", collector.pick("read: ", "读取："), paths.join(", "));
-        collector.lines.add(Section::Files, text, 3.5 + collector.recency(last), last);
+        collector.lines.add(SummarySection::Files, text, 3.5 + collector.recency(last), last);
     }
 }
 

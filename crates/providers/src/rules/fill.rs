@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use epitome_strategy::{SummaryTask, Tokens};
 
-use super::lines::{Line, Section, clip};
+use super::lines::{Line, SummarySection, clip};
 use super::wording::heading;
 
 /// Below this budget sections are one line each, with their heading in front.
@@ -14,7 +14,7 @@ const BARE_BELOW: Tokens = 48;
 
 /// How a summary is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum SummaryLayout {
     Sections,
     Inline,
     Bare,
@@ -28,19 +28,19 @@ const MOST_MISSES: u32 = 100;
 pub(crate) fn fill(lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
     let budget = task.request.max_tokens;
     let layout = match budget {
-        ..BARE_BELOW => Layout::Bare,
-        BARE_BELOW..INLINE_BELOW => Layout::Inline,
-        INLINE_BELOW.. => Layout::Sections,
+        ..BARE_BELOW => SummaryLayout::Bare,
+        BARE_BELOW..INLINE_BELOW => SummaryLayout::Inline,
+        INLINE_BELOW.. => SummaryLayout::Sections,
     };
     let lines = rank(lines, task);
     let mut used = 0;
-    let mut headings: HashSet<Section> = HashSet::new();
+    let mut headings: HashSet<SummarySection> = HashSet::new();
     let mut chosen: Vec<Line> = Vec::new();
     let mut misses = 0;
     for (line, tokens_of_line) in &lines {
-        let is_new = layout != Layout::Bare && !headings.contains(&line.section);
+        let is_new = layout != SummaryLayout::Bare && !headings.contains(&line.section);
         let head = if is_new { task.counter.count(heading(line.section, task.language)) + 2 } else { 0 };
-        let tokens = tokens_of_line + 1 + Tokens::from(layout == Layout::Sections) + head;
+        let tokens = tokens_of_line + 1 + Tokens::from(layout == SummaryLayout::Sections) + head;
         if used + tokens > budget {
             misses += 1;
             if misses == MOST_MISSES {
@@ -76,7 +76,7 @@ fn rank(lines: Vec<Line>, task: &SummaryTask<'_>) -> Vec<(Line, Tokens)> {
     let newest_best =
         |(a, _): &(Line, Tokens), (b, _): &(Line, Tokens)| b.value.total_cmp(&a.value).then(b.order.cmp(&a.order));
     lines.sort_by(newest_best);
-    let mut places: HashMap<Section, i32> = HashMap::new();
+    let mut places: HashMap<SummarySection, i32> = HashMap::new();
     for (line, _) in &mut lines {
         let place = places.entry(line.section).or_default();
         line.value *= DECAY.powi(*place);
@@ -96,7 +96,7 @@ fn shortest(lines: &[(Line, Tokens)], task: &SummaryTask<'_>) -> String {
     lines.iter().map(|(line, _)| line).take(20).find_map(cut).unwrap_or_default()
 }
 
-fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: Layout) -> String {
+fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: SummaryLayout) -> String {
     let mut sorted: Vec<&Line> = chosen.iter().collect();
     sorted.sort_by_key(|line| (line.section, line.order));
     let mut text = String::new();
@@ -106,11 +106,11 @@ fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: Layout) -> String {
         let name = heading(line.section, task.language);
         let gap = if text.is_empty() { "" } else { "\n" };
         match (layout, is_new) {
-            (Layout::Bare, _) => text.push_str(&format!("{gap}{}", line.text)),
-            (Layout::Inline, true) => text.push_str(&format!("{gap}{name}: {}", line.text)),
-            (Layout::Inline, false) => text.push_str(&format!("; {}", line.text)),
-            (Layout::Sections, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),
-            (Layout::Sections, false) => text.push_str(&format!("- {}\n", line.text)),
+            (SummaryLayout::Bare, _) => text.push_str(&format!("{gap}{}", line.text)),
+            (SummaryLayout::Inline, true) => text.push_str(&format!("{gap}{name}: {}", line.text)),
+            (SummaryLayout::Inline, false) => text.push_str(&format!("; {}", line.text)),
+            (SummaryLayout::Sections, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),
+            (SummaryLayout::Sections, false) => text.push_str(&format!("- {}\n", line.text)),
         }
         section = Some(line.section);
     }

@@ -8,7 +8,7 @@ use epitome_strategy::text::is_cjk;
 
 /// The sections of a summary, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Section {
+pub(crate) enum SummarySection {
     Requests,
     Instructions,
     Files,
@@ -20,7 +20,7 @@ pub(crate) enum Section {
     Context,
 }
 
-impl Section {
+impl SummarySection {
     pub(crate) const ALL: [Self; 9] = [
         Self::Requests,
         Self::Instructions,
@@ -37,7 +37,7 @@ impl Section {
 /// One line of a summary.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    pub(crate) section: Section,
+    pub(crate) section: SummarySection,
     pub(crate) text: String,
     /// What it is worth beside others: from 1 (a detail) to 10 (must not be missed).
     pub(crate) value: f32,
@@ -61,13 +61,13 @@ impl Lines {
     }
 
     /// Adds a line of the message at `at`, unless its text stands already.
-    pub(crate) fn add(&mut self, section: Section, text: impl Into<String>, value: f32, at: u32) {
+    pub(crate) fn add(&mut self, section: SummarySection, text: impl Into<String>, value: f32, at: u32) {
         let order = self.carried + at;
         self.insert(Line { section, text: text.into(), value, order });
     }
 
     /// Adds a line of an earlier summary, which is the `order`-th there.
-    pub(crate) fn carry(&mut self, section: Section, text: String, value: f32, order: u32) {
+    pub(crate) fn carry(&mut self, section: SummarySection, text: String, value: f32, order: u32) {
         self.insert(Line { section, text, value, order });
     }
 

@@ -5,7 +5,7 @@ use epitome_strategy::tools::ToolKind;
 use serde_json::Value;
 
 use super::collector::Collector;
-use super::lines::{Section, clip};
+use super::lines::{SummarySection, clip};
 
 /// Collects the items of the newest task list that a call wrote: open ones as open, finished ones as done. Returns whether
 /// there is a list.
@@ -14,10 +14,12 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) -> bool {
     for (text, status) in items {
         let Some(text) = clip(&text, 200) else { continue };
         let (section, value, mark) = match status.as_str() {
-            "completed" | "done" | "complete" => (Section::Actions, 3.0, collector.pick("finished: ", "已完成：")),
-            "in_progress" | "active" => (Section::Open, 7.5, collector.pick("in progress: ", "进行中：")),
+            "completed" | "done" | "complete" => {
+                (SummarySection::Actions, 3.0, collector.pick("finished: ", "已完成："))
+            }
+            "in_progress" | "active" => (SummarySection::Open, 7.5, collector.pick("in progress: ", "进行中：")),
             "cancelled" | "canceled" | "skipped" => continue,
-            _ => (Section::Open, 6.5, ""),
+            _ => (SummarySection::Open, 6.5, ""),
         };
         collector.lines.add(section, format!("{mark}{text}"), value, at);
     }

@@ -2,57 +2,57 @@
 
 use epitome_strategy::Language;
 
-use super::lines::Section;
+use super::lines::SummarySection;
 
 /// A section's heading.
-pub(crate) fn heading(section: Section, language: Language) -> &'static str {
+pub(crate) fn heading(section: SummarySection, language: Language) -> &'static str {
     let (english, chinese) = match section {
-        Section::Requests => ("User", "用户"),
-        Section::Instructions => ("Standing instructions", "长期指示"),
-        Section::Files => ("Files", "文件"),
-        Section::Actions => ("Done", "已执行"),
-        Section::Findings => ("Findings", "结论"),
-        Section::Errors => ("Errors", "错误"),
-        Section::Open => ("Open", "待办"),
-        Section::Remembered => ("Remembered", "已记住"),
-        Section::Context => ("Context", "背景"),
+        SummarySection::Requests => ("User", "用户"),
+        SummarySection::Instructions => ("Standing instructions", "长期指示"),
+        SummarySection::Files => ("Files", "文件"),
+        SummarySection::Actions => ("Done", "已执行"),
+        SummarySection::Findings => ("Findings", "结论"),
+        SummarySection::Errors => ("Errors", "错误"),
+        SummarySection::Open => ("Open", "待办"),
+        SummarySection::Remembered => ("Remembered", "已记住"),
+        SummarySection::Context => ("Context", "背景"),
     };
     pick(language, english, chinese)
 }
 
 /// Headings of a model's summaries that have other words, and the section that their lines go to.
-const OTHERS: &[(&str, Section)] = &[
-    ("Goal", Section::Requests),
-    ("目标", Section::Requests),
-    ("Constraints", Section::Instructions),
-    ("约束", Section::Instructions),
-    ("State", Section::Actions),
-    ("现状", Section::Actions),
-    ("Decisions", Section::Findings),
-    ("决定", Section::Findings),
-    ("Failed", Section::Errors),
-    ("失败", Section::Errors),
-    ("Next step", Section::Open),
-    ("下一步", Section::Open),
-    ("Topic", Section::Requests),
-    ("主题", Section::Requests),
-    ("Actions", Section::Actions),
-    ("操作", Section::Actions),
-    ("Entities", Section::Findings),
-    ("实体", Section::Findings),
-    ("Exact strings", Section::Findings),
-    ("原文字符串", Section::Findings),
-    ("Task list at the end of this part", Section::Open),
-    ("此部分结束时的任务清单", Section::Open),
+const OTHERS: &[(&str, SummarySection)] = &[
+    ("Goal", SummarySection::Requests),
+    ("目标", SummarySection::Requests),
+    ("Constraints", SummarySection::Instructions),
+    ("约束", SummarySection::Instructions),
+    ("State", SummarySection::Actions),
+    ("现状", SummarySection::Actions),
+    ("Decisions", SummarySection::Findings),
+    ("决定", SummarySection::Findings),
+    ("Failed", SummarySection::Errors),
+    ("失败", SummarySection::Errors),
+    ("Next step", SummarySection::Open),
+    ("下一步", SummarySection::Open),
+    ("Topic", SummarySection::Requests),
+    ("主题", SummarySection::Requests),
+    ("Actions", SummarySection::Actions),
+    ("操作", SummarySection::Actions),
+    ("Entities", SummarySection::Findings),
+    ("实体", SummarySection::Findings),
+    ("Exact strings", SummarySection::Findings),
+    ("原文字符串", SummarySection::Findings),
+    ("Task list at the end of this part", SummarySection::Open),
+    ("此部分结束时的任务清单", SummarySection::Open),
 ];
 
 /// The section of a heading that an earlier summary has, by rules or by a model, in either language.
-pub(crate) fn section_of(heading: &str) -> Option<Section> {
-    let matches = |section: &Section| {
+pub(crate) fn section_of(heading: &str) -> Option<SummarySection> {
+    let matches = |section: &SummarySection| {
         [Language::English, Language::Chinese].iter().any(|language| self::heading(*section, *language) == heading)
     };
     let other = || OTHERS.iter().find(|(name, _)| *name == heading).map(|(_, section)| *section);
-    Section::ALL.into_iter().find(matches).or_else(other)
+    SummarySection::ALL.into_iter().find(matches).or_else(other)
 }
 
 /// One of two wordings.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::collector::Collector;
 use super::commands::{Run, commands};
 use super::files::files;
-use super::lines::{Section, clip};
+use super::lines::{SummarySection, clip};
 
 /// Collects lines about every call. Linear in the messages.
 pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
@@ -32,7 +32,12 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
                 if let Some(output) = output.filter(|output| output.is_error) {
                     let error = first_error(output.text).and_then(|line| clip(line, 200));
                     if let Some(error) = error {
-                        collector.lines.add(Section::Errors, format!("{}: {error}", call.name), 1.5, call.at.message);
+                        collector.lines.add(
+                            SummarySection::Errors,
+                            format!("{}: {error}", call.name),
+                            1.5,
+                            call.at.message,
+                        );
                     }
                 }
             }
@@ -50,14 +55,19 @@ fn lasting(call: &Call<'_>, output: Option<&ToolOutput<'_>>, collector: &mut Col
     let (Some(script), Some(output)) = (script_of(call), output) else { return };
     for line in results(&script, output.text) {
         if let Some(text) = clip(line, 200) {
-            collector.lines.add(Section::Actions, text, 6.5 + collector.recency(call.at.message), call.at.message);
+            collector.lines.add(
+                SummarySection::Actions,
+                text,
+                6.5 + collector.recency(call.at.message),
+                call.at.message,
+            );
         }
     }
 }
 
 /// A call of a tool that is neither about files nor a shell: what it was given, and the first line of the answer.
 fn other_call(call: &Call<'_>, output: Option<&ToolOutput<'_>>, value: f32, collector: &mut Collector) {
-    let given = given(call);
+    let given = brief_arguments(call);
     let answer = output.and_then(|output| {
         let line = if output.is_error { first_error(output.text) } else { telling_line(output.text) };
         clip(line?, 160)
@@ -66,11 +76,11 @@ fn other_call(call: &Call<'_>, output: Option<&ToolOutput<'_>>, value: f32, coll
     let given = given.map_or(String::new(), |given| format!(" {given}"));
     let answer = answer.map_or(String::new(), |answer| format!(" → {answer}"));
     let text = format!("{}{given}{failed}{answer}", call.name);
-    collector.lines.add(Section::Actions, text, value + collector.recency(call.at.message), call.at.message);
+    collector.lines.add(SummarySection::Actions, text, value + collector.recency(call.at.message), call.at.message);
 }
 
 /// A call's arguments, short: `key=value` words of those that are short enough to quote.
-fn given(call: &Call<'_>) -> Option<String> {
+fn brief_arguments(call: &Call<'_>) -> Option<String> {
     let Some(Value::Object(fields)) = call.json() else {
         return clip(call.arguments, 120).filter(|text| text != "{}");
     };

@@ -11,7 +11,7 @@ use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
 use epitome_strategy::{Configurable, Message, Refusals, Summarizer, Summary};
 use epitome_testkit::laws::compact_and_check;
-use epitome_testkit::{FakeCounter, Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{FakeCounter, ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use super::scripted::{Case, FIXING, GOOD};
@@ -45,7 +45,7 @@ fn chain(settings: &ChannelSettings) -> FallbackSummarizer {
 
 /// What the server is asked for: `on demand`, `threshold`, or `model` for a plain question.
 fn asked(server: &ScriptedServer) -> Vec<&'static str> {
-    let form = |request: &SeenRequest| match request.header("anthropic-beta") {
+    let form = |request: &ReceivedRequest| match request.header("anthropic-beta") {
         Some(ON_DEMAND) => "on demand",
         Some(THRESHOLD) => "threshold",
         Some(_) => "another beta",
@@ -54,8 +54,8 @@ fn asked(server: &ScriptedServer) -> Vec<&'static str> {
     server.requests().iter().map(form).collect()
 }
 
-fn compacted(text: &str) -> Scripted {
-    Scripted::json(
+fn compacted(text: &str) -> ScriptedAnswer {
+    ScriptedAnswer::json(
         200,
         json!({
             "type": "message", "role": "assistant", "stop_reason": "compaction",
@@ -69,24 +69,27 @@ fn compacted(text: &str) -> Scripted {
 }
 
 /// An answer without a block: the compaction came to nothing.
-fn empty(stop_reason: &str) -> Scripted {
+fn empty(stop_reason: &str) -> ScriptedAnswer {
     let usage = json!({ "input_tokens": 0, "output_tokens": 0,
         "iterations": [{ "type": "compaction", "input_tokens": 900, "output_tokens": 10 }] });
-    Scripted::json(200, json!({ "type": "message", "content": [], "stop_reason": stop_reason, "usage": usage }))
+    ScriptedAnswer::json(200, json!({ "type": "message", "content": [], "stop_reason": stop_reason, "usage": usage }))
 }
 
 /// The answer of a model that was asked for a hand-off, or that knows nothing of compaction.
-fn said(text: &str) -> Scripted {
+fn said(text: &str) -> ScriptedAnswer {
     let usage = json!({ "input_tokens": 500, "output_tokens": 50 });
     let content = json!([{ "type": "text", "text": text }]);
-    Scripted::json(200, json!({ "type": "message", "content": content, "stop_reason": "end_turn", "usage": usage }))
+    ScriptedAnswer::json(
+        200,
+        json!({ "type": "message", "content": content, "stop_reason": "end_turn", "usage": usage }),
+    )
 }
 
-fn refused(status: u16, message: &str) -> Scripted {
-    Scripted::json(status, json!({ "type": "error", "error": { "type": "error", "message": message } }))
+fn refused(status: u16, message: &str) -> ScriptedAnswer {
+    ScriptedAnswer::json(status, json!({ "type": "error", "error": { "type": "error", "message": message } }))
 }
 
-fn unknown() -> Scripted {
+fn unknown() -> ScriptedAnswer {
     refused(400, "compaction: Extra inputs are not permitted")
 }
 
@@ -151,7 +154,7 @@ fn the_system_prompt_goes_along_and_reasoning_does_not() {
 #[test]
 fn who_writes_it_where_the_provider_does_not() {
     /// Who is asked for each of two summaries, and why the first is not the provider's.
-    fn check(answers: Vec<Scripted>, expect: &[&str], why: &[&str]) -> Vec<Summary> {
+    fn check(answers: Vec<ScriptedAnswer>, expect: &[&str], why: &[&str]) -> Vec<Summary> {
         let server = ScriptedServer::start(answers);
         let chain = chain(&settings(&server));
         // The second is of another run, or it would be known.
@@ -164,7 +167,7 @@ fn who_writes_it_where_the_provider_does_not() {
         summaries
     }
     // Not offered: it is asked once, and the model from then on.
-    let not_offered = |answer: Scripted, why: &str| {
+    let not_offered = |answer: ScriptedAnswer, why: &str| {
         let told = ["offers no compaction of its own", why];
         let summaries = check(vec![answer, said(GOOD), said(GOOD)], &["on demand", "model", "model"], &told);
         assert!(summaries.iter().all(|it| it.text.starts_with("## Goal") && it.fell_back.is_some()));
@@ -182,18 +185,18 @@ fn who_writes_it_where_the_provider_does_not() {
     not_offered(unknown(), "`context_management` is for longer conversations");
 
     // Refused for this run alone: the next one asks again.
-    let once = |answer: Scripted, why: &str| {
+    let once = |answer: ScriptedAnswer, why: &str| {
         check(vec![answer, said(GOOD), compacted(GOOD)], &["on demand", "model", "on demand"], &[why])
     };
     once(refused(400, "messages.3: tool_use ids were found without tool_result blocks"), "400: messages.3");
     once(refused(400, "prompt is too long: 300000 tokens > 200000 maximum"), "too long");
     once(refused(403, "this key may not use the beta"), "403");
     once(refused(529, "Compaction is unavailable."), "overloaded");
-    let summaries = once(Scripted::text(200, "<html>"), "unreadable");
+    let summaries = once(ScriptedAnswer::text(200, "<html>"), "unreadable");
     assert_eq!(summaries[1].fell_back, None);
 
     // Paid for, and no good: asked once more with the reason, then the model; all of it is on the bill.
-    let paid = |first: Scripted, second: Scripted, why: &str, tokens: u64| {
+    let paid = |first: ScriptedAnswer, second: ScriptedAnswer, why: &str, tokens: u64| {
         let expect = ["on demand", "on demand", "model", "on demand"];
         let summaries = check(vec![first, second, said(GOOD), compacted(GOOD)], &expect, &[why]);
         assert_eq!(summaries[0].input_tokens, tokens);
@@ -205,7 +208,7 @@ fn who_writes_it_where_the_provider_does_not() {
     paid(compacted("Nothing much."), compacted("Really."), "not a summary in the form", 2_300);
     let null = json!({ "content": [{ "type": "compaction", "content": null }], "stop_reason": "compaction",
         "usage": { "input_tokens": 7, "output_tokens": 1 } });
-    paid(Scripted::json(200, &null), Scripted::json(200, &null), "it is empty", 514);
+    paid(ScriptedAnswer::json(200, &null), ScriptedAnswer::json(200, &null), "it is empty", 514);
 
     // A service that does not look at the parameter: what it says is no summary, and is paid for once.
     let server = ScriptedServer::start(vec![said("I will go on with the work."), said(GOOD)]);
@@ -231,7 +234,7 @@ fn asked_again_it_is_told_why() {
     let mut case = Case::new(FIXING).max_tokens(20_000);
     case.messages.extend(Case::new("user: Go on.\nassistant: Well. … x30000").messages);
     let summary = write(&chain(&settings(&server)), &case);
-    let bodies: Vec<Value> = server.requests().iter().map(SeenRequest::json).collect();
+    let bodies: Vec<Value> = server.requests().iter().map(ReceivedRequest::json).collect();
     let longest = bodies.iter().filter_map(|body| body["compaction"]["instructions"].as_str()).map(str::len).max();
     assert!(longest.is_some_and(|longest| longest <= 16_384), "{longest:?}");
     assert_eq!(asked(&server), ["on demand"], "its faults are marked: {:?}", summary.fell_back);
@@ -277,7 +280,7 @@ fn a_long_conversation_is_compacted_at_the_threshold() {
 
 #[test]
 fn a_service_that_is_gone_is_asked_once() {
-    for answer in [Scripted::hang_up(), compacted(GOOD).cut_after(200)] {
+    for answer in [ScriptedAnswer::hang_up(), compacted(GOOD).cut_after(200)] {
         let server = ScriptedServer::start(vec![answer]);
         let summary = write(&chain(&settings(&server)), &Case::new(FIXING));
         assert_eq!(asked(&server), ["on demand"], "the model is behind the same address");
@@ -316,11 +319,11 @@ fn openai_gives_nothing_to_read() {
 #[test]
 fn the_engines_laws_hold_with_it() {
     let unknown_then_model = || vec![unknown(), said(GOOD)];
-    let scripts: [(Vec<Scripted>, bool); 4] = [
+    let scripts: [(Vec<ScriptedAnswer>, bool); 4] = [
         (vec![compacted(GOOD)], false),
         (vec![compacted(&format!("{GOOD}\n- Then open src/unheard_of.rs."))], false),
         (unknown_then_model(), true),
-        (vec![Scripted::hang_up()], true),
+        (vec![ScriptedAnswer::hang_up()], true),
     ];
     for (answers, falls_back) in scripts {
         let server = ScriptedServer::start(answers);

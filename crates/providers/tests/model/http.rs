@@ -9,7 +9,7 @@ use epitome_providers::chat::{ChannelSettings, ChatModel};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
 use epitome_strategy::Summarizer;
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use super::scripted::{Case, FIXING, GOOD};
@@ -26,9 +26,9 @@ fn model(server: &ScriptedServer) -> Arc<dyn ChatModel> {
     settings.open().unwrap()
 }
 
-fn answer(text: &str, finish_reason: &str) -> Scripted {
+fn answer(text: &str, finish_reason: &str) -> ScriptedAnswer {
     let choice = json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason});
-    Scripted::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 900, "completion_tokens": 90}}))
+    ScriptedAnswer::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 900, "completion_tokens": 90}}))
 }
 
 fn summarizer(server: &ScriptedServer) -> ModelSummarizer {
@@ -51,7 +51,7 @@ fn a_service_writes_the_summary() {
 #[test]
 fn a_service_whose_window_is_smaller_than_it_says() {
     let too_long = r#"{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}"#;
-    let server = ScriptedServer::start(vec![Scripted::json(400, too_long), answer(GOOD, "stop")]);
+    let server = ScriptedServer::start(vec![ScriptedAnswer::json(400, too_long), answer(GOOD, "stop")]);
     let summary = Case::new(FIXING).write(&summarizer(&server)).unwrap();
     assert!(summary.text.starts_with(GOOD));
     assert_eq!(server.requests().len(), 2);
@@ -59,7 +59,7 @@ fn a_service_whose_window_is_smaller_than_it_says() {
 
 #[test]
 fn rules_write_it_where_the_service_is_broken() {
-    let server = ScriptedServer::start(vec![Scripted::json(500, r#"{"error":{"message":"out of order"}}"#)]);
+    let server = ScriptedServer::start(vec![ScriptedAnswer::json(500, r#"{"error":{"message":"out of order"}}"#)]);
     let summarizer = FallbackSummarizer { first: summarizer(&server), second: Arc::new(RuleSummarizer) };
     let case = Case::new(FIXING);
     let summary = block_on(summarizer.summarize(&case.task())).unwrap();

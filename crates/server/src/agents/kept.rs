@@ -21,7 +21,7 @@ const FAILED_FOR: Duration = Duration::from_secs(10);
 
 /// What a runtime is made of, beside the tenant and the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Parts {
+pub(super) struct RuntimeKey {
     /// The agent's name, and its settings where it is a stored one.
     pub(super) agent: Option<(String, Option<String>)>,
     /// The session's own settings, as JSON.
@@ -36,20 +36,20 @@ pub(super) struct Parts {
 /// Tenants share none of them, and so nothing that their caches hold of a model's answers. Sessions without an agent and
 /// without settings are not here: they have the service's own runtime, of all tenants.
 #[derive(Debug, Default)]
-pub(crate) struct Runtimes(Mutex<HashMap<Tenant, OfTenant>>);
+pub(crate) struct Runtimes(Mutex<HashMap<Tenant, TenantRuntimes>>);
 
 #[derive(Debug, Default)]
-struct OfTenant {
-    made: HashMap<Parts, Weak<Runtime>>,
+struct TenantRuntimes {
+    made: HashMap<RuntimeKey, Weak<Runtime>>,
     /// The last used last.
     recent: VecDeque<Arc<Runtime>>,
     /// The last to fail last.
-    failed: VecDeque<(Parts, Instant, ApiError)>,
+    failed: VecDeque<(RuntimeKey, Instant, ApiError)>,
 }
 
-impl OfTenant {
+impl TenantRuntimes {
     /// Notes that a runtime was used; the one that is kept no more for that.
-    fn used(&mut self, runtime: &Arc<Runtime>) -> Option<Arc<Runtime>> {
+    fn mark_used(&mut self, runtime: &Arc<Runtime>) -> Option<Arc<Runtime>> {
         self.recent.retain(|known| !Arc::ptr_eq(known, runtime));
         self.recent.push_back(Arc::clone(runtime));
         if self.recent.len() > RECENT { self.recent.pop_front() } else { None }
@@ -58,10 +58,15 @@ impl OfTenant {
 
 impl Runtimes {
     /// The runtime of these parts where there is one, or why there was none a moment before `now`.
-    pub(super) fn find(&self, tenant: &Tenant, parts: &Parts, now: Instant) -> Option<Result<Arc<Runtime>, ApiError>> {
+    pub(super) fn find(
+        &self,
+        tenant: &Tenant,
+        parts: &RuntimeKey,
+        now: Instant,
+    ) -> Option<Result<Arc<Runtime>, ApiError>> {
         self.with(tenant, |kept| {
             if let Some(runtime) = kept.made.get(parts).and_then(Weak::upgrade) {
-                let left = kept.used(&runtime);
+                let left = kept.mark_used(&runtime);
                 return (Some(Ok(runtime)), left);
             }
             kept.failed.retain(|(_, since, _)| now.saturating_duration_since(*since) < FAILED_FOR);
@@ -71,7 +76,7 @@ impl Runtimes {
     }
 
     /// Keeps a runtime; the one that is kept already where somebody was faster, so that all have the same.
-    pub(super) fn keep(&self, tenant: &Tenant, parts: Parts, runtime: Runtime) -> Arc<Runtime> {
+    pub(super) fn keep(&self, tenant: &Tenant, parts: RuntimeKey, runtime: Runtime) -> Arc<Runtime> {
         let runtime = Arc::new(runtime);
         self.with(tenant, |kept| {
             // Nothing works with these any more. There are about as many others as sessions in memory.
@@ -83,13 +88,13 @@ impl Runtimes {
                     runtime
                 }
             };
-            let left = kept.used(&runtime);
+            let left = kept.mark_used(&runtime);
             (runtime, left)
         })
     }
 
     /// Remembers why there is no runtime of these parts.
-    pub(super) fn failed(&self, tenant: &Tenant, parts: Parts, error: ApiError, now: Instant) {
+    pub(super) fn failed(&self, tenant: &Tenant, parts: RuntimeKey, error: ApiError, now: Instant) {
         self.with(tenant, |kept| {
             kept.failed.retain(|(known, ..)| *known != parts);
             kept.failed.push_back((parts, now, error));
@@ -102,7 +107,7 @@ impl Runtimes {
 
     /// Does something with what is kept of a tenant. A runtime that it lets go is dropped when others may go on: it may be
     /// large.
-    fn with<T>(&self, tenant: &Tenant, act: impl FnOnce(&mut OfTenant) -> (T, Option<Arc<Runtime>>)) -> T {
+    fn with<T>(&self, tenant: &Tenant, act: impl FnOnce(&mut TenantRuntimes) -> (T, Option<Arc<Runtime>>)) -> T {
         // Each operation on a map or a deque leaves it whole.
         let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (done, left) = act(tenants.entry(tenant.clone()).or_default());
@@ -124,8 +129,8 @@ mod tests {
         Tenant::new(name).unwrap()
     }
 
-    fn parts(number: usize) -> Parts {
-        Parts { agent: Some(("a".to_owned(), None)), session: number.to_string(), channels: String::new() }
+    fn parts(number: usize) -> RuntimeKey {
+        RuntimeKey { agent: Some(("a".to_owned(), None)), session: number.to_string(), channels: String::new() }
     }
 
     #[test]

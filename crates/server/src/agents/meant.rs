@@ -14,7 +14,7 @@ const MOST_NAMED: usize = 10;
 /// The stored channels that settings mean: those that they name, or the only one for their model where they want a model
 /// and name no channel. A channel that nobody names does not make the configuration's choice among its own unclear.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meant<'a> {
+pub(super) enum ResolvedChannels<'a> {
     /// None at all.
     Nothing,
     /// Those of these names.
@@ -23,7 +23,7 @@ pub(super) enum Meant<'a> {
     For(Vec<&'a str>),
 }
 
-impl<'a> Meant<'a> {
+impl<'a> ResolvedChannels<'a> {
     /// What an agent's settings and a session's own over them mean.
     pub(super) fn of(config: &Config, agent: &'a Map<String, Value>, own: &'a Map<String, Value>) -> Self {
         let layers = [agent, own];
@@ -56,12 +56,12 @@ impl<'a> Meant<'a> {
                 }
                 Ok(channels)
             }
-            Self::For(_) => self.among(&storage.store.channels(tenant).await.map_err(failed)?),
+            Self::For(_) => self.resolve_among(&storage.store.channels(tenant).await.map_err(failed)?),
         }
     }
 
     /// These channels among all that the tenant stored. Errors where it is not clear which.
-    pub(super) fn among(&self, channels: &[Channel]) -> Result<Vec<Channel>, ApiError> {
+    pub(super) fn resolve_among(&self, channels: &[Channel]) -> Result<Vec<Channel>, ApiError> {
         match self {
             Self::Nothing => Ok(Vec::new()),
             Self::Named(names) => {
@@ -70,7 +70,7 @@ impl<'a> Meant<'a> {
             Self::For(models) => {
                 let mut found: Vec<Channel> = Vec::new();
                 for model in models {
-                    let one = only(channels, model)?.filter(|one| !found.contains(one));
+                    let one = only_channel_for(channels, model)?.filter(|one| !found.contains(one));
                     found.extend(one.cloned());
                 }
                 Ok(found)
@@ -81,7 +81,7 @@ impl<'a> Meant<'a> {
 
 /// The one channel for compaction that has a model, by the rules of a configuration's own ones. Found before anything is built:
 /// that there are several is no reason to read them all.
-fn only<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>, ApiError> {
+fn only_channel_for<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>, ApiError> {
     let usable = |channel: &&Channel| channel.settings.get("compaction") != Some(&Value::Bool(false));
     let has = |channel: &&Channel| match channel.settings.get("models").and_then(Value::as_array) {
         Some(models) if !models.is_empty() => models.iter().any(|known| known == model),
@@ -141,7 +141,7 @@ mod tests {
         let with_own = Config::default().with_channels([("house", &Map::new())]).unwrap();
         let check_in = |config: &Config, agent: Value, own: Value, expect: Result<&[&str], &str>| {
             let (agent, own) = (agent.as_object().unwrap().clone(), own.as_object().unwrap().clone());
-            let found = Meant::of(config, &agent, &own).among(&stored);
+            let found = ResolvedChannels::of(config, &agent, &own).resolve_among(&stored);
             let found = found.map(|found| found.into_iter().map(|channel| channel.name).collect::<Vec<_>>());
             let expect = expect.map(|names| names.iter().map(ToString::to_string).collect());
             assert_eq!(
@@ -172,7 +172,9 @@ mod tests {
     fn one_channel_is_no_choice() {
         let channel = |name: &str, settings: Value| Channel { name: name.to_owned(), settings, key: None };
         let name = |channels: &[Channel], model: &str| {
-            only(channels, model).map(|one| one.map(|one| one.name.clone())).map_err(|error| error.body.error.message)
+            only_channel_for(channels, model)
+                .map(|one| one.map(|one| one.name.clone()))
+                .map_err(|error| error.body.error.message)
         };
         assert_eq!(name(&[], "m"), Ok(None));
         let [one, two] = ["one", "two"].map(|name| channel(name, json!({})));

@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, json_of};
+use crate::http::{ApiError, ErrorBody, PathParameters, json_of};
 use crate::state::Core;
 pub(crate) use kept::Runtimes;
-use meant::Meant;
+use meant::ResolvedChannels;
 pub(crate) use runtimes::runtime_for;
 use runtimes::{config_of, settings_of};
 use settings::{AgentSettings, Fields, MOST_OF_A_KIND, Source, Writer, check_size, read_only, too_many};
@@ -112,7 +112,7 @@ pub(crate) async fn list(
         let configured = config.agents().map(|name| configured(config, name));
         let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
             let settings = settings_of(&agent.settings);
-            let channels = Meant::of(config, &settings, &Map::new()).among(&channels);
+            let channels = ResolvedChannels::of(config, &settings, &Map::new()).resolve_among(&channels);
             stored_item(&shared, &tenant, agent, channels)
         });
         configured.chain(stored).collect()
@@ -133,7 +133,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(name): InPath<String>,
+    PathParameters(name): PathParameters<String>,
 ) -> Result<Json<AgentItem>, ApiError> {
     let storage = core.storage()?;
     let tenant = storage.tenant(&caller)?;
@@ -165,7 +165,7 @@ pub(crate) async fn get(
 pub(crate) async fn put(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(name): InPath<String>,
+    PathParameters(name): PathParameters<String>,
     request: Request,
 ) -> Result<Json<AgentItem>, ApiError> {
     let storage = core.storage()?;
@@ -208,7 +208,7 @@ pub(crate) async fn put(
 pub(crate) async fn delete(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(name): InPath<String>,
+    PathParameters(name): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;
     let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
@@ -251,7 +251,7 @@ fn configured(config: &Config, name: &str) -> AgentItem {
 /// The stored channels that a stored agent means.
 async fn channels_of(core: &Core, tenant: &Tenant, agent: &Agent) -> Result<Vec<Channel>, ApiError> {
     let settings = settings_of(&agent.settings);
-    Meant::of(&core.settings.config, &settings, &Map::new()).load(core, tenant).await
+    ResolvedChannels::of(&core.settings.config, &settings, &Map::new()).load(core, tenant).await
 }
 
 fn stored_item(core: &Core, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
@@ -270,7 +270,7 @@ fn shown(
     name: &str,
     settings: Map<String, Value>,
     source: Source,
-    effective: &epitome::config::AgentInForce,
+    effective: &epitome::config::EffectiveAgent,
 ) -> AgentItem {
     let in_force = effective.clone();
     let effective = Effective {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
-use epitome::store::{About, Agent, Channel, Tenant};
+use epitome::store::{Agent, Channel, SessionMetadata, Tenant};
 use epitome::{Config, Runtime};
 use serde_json::{Map, Value};
 
-use super::kept::{Parts, Runtimes};
-use super::meant::Meant;
+use super::kept::{RuntimeKey, Runtimes};
+use super::meant::ResolvedChannels;
 use super::settings::{bad_settings, check_size};
 use crate::channels;
 use crate::http::ApiError;
@@ -29,7 +29,7 @@ pub(crate) async fn runtime_for(
     core: &Arc<Core>,
     runtimes: &Runtimes,
     tenant: &Tenant,
-    about: &About,
+    about: &SessionMetadata,
 ) -> Result<Arc<Runtime>, ApiError> {
     let own = own_settings(about)?;
     if about.agent.is_none() && own.is_empty() {
@@ -50,8 +50,8 @@ pub(crate) async fn runtime_for(
     };
     let settings = agent.as_ref().map(|agent| settings_of(&agent.settings)).unwrap_or_default();
     let configured = configured.map(str::to_owned);
-    let channels = Meant::of(&core.settings.config, &settings, &own).load(core, tenant).await?;
-    let parts = Parts {
+    let channels = ResolvedChannels::of(&core.settings.config, &settings, &own).load(core, tenant).await?;
+    let parts = RuntimeKey {
         agent: about.agent.clone().map(|name| (name, agent.as_ref().map(|agent| agent.settings.to_string()))),
         session: held.settings.to_string(),
         channels: serde_json::to_string(&channels).map_err(|_| ApiError::internal())?,
@@ -106,7 +106,7 @@ fn with_channels(core: &Core, tenant: &Tenant, channels: &[Channel]) -> Result<C
 }
 
 /// A session's own settings. Null clears a key.
-fn own_settings(about: &About) -> Result<Map<String, Value>, ApiError> {
+fn own_settings(about: &SessionMetadata) -> Result<Map<String, Value>, ApiError> {
     if !about.settings.is_object() && !about.settings.is_null() {
         return Err(bad_settings("`settings` is an object, such as {\"keep_recent\": 20}", HELP));
     }

@@ -115,7 +115,7 @@ impl FromIterator<ChannelHost> for ChannelHosts {
 
 /// Why an address is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum HostError {
     /// It is not an address as it must be; what is wrong with it. What it holds is not repeated.
     Address(&'static str),
     /// No host is allowed.
@@ -133,41 +133,41 @@ impl ChannelHosts {
     }
 
     /// Whether a channel may lead to an address.
-    pub(crate) fn check(&self, address: &str) -> Result<(), Refused> {
+    pub(crate) fn check(&self, address: &str) -> Result<(), HostError> {
         if self.is_empty() {
-            return Err(Refused::NoHosts);
+            return Err(HostError::NoHosts);
         }
         if address.is_empty() {
             // Without one it would be OpenAI's or Anthropic's own, with the key of the service's environment.
-            return Err(Refused::Address("it is needed, such as https://api.openai.com/v1"));
+            return Err(HostError::Address("it is needed, such as https://api.openai.com/v1"));
         }
         if address.chars().count() > LONGEST_ADDRESS {
-            return Err(Refused::Address("it is longer than 2,000 characters"));
+            return Err(HostError::Address("it is longer than 2,000 characters"));
         }
         if address.trim() != address || address.contains(|char: char| char.is_control() || char.is_whitespace()) {
-            return Err(Refused::Address("it holds blanks or control characters"));
+            return Err(HostError::Address("it holds blanks or control characters"));
         }
-        let url = Url::parse(address).map_err(|_| Refused::Address("it is not such as https://api.openai.com/v1"))?;
+        let url = Url::parse(address).map_err(|_| HostError::Address("it is not such as https://api.openai.com/v1"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Refused::Address("it must begin with http:// or https://"));
+            return Err(HostError::Address("it must begin with http:// or https://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refused::Address(
+            return Err(HostError::Address(
                 "it holds a user name or a password: a key is named by its environment variable",
             ));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(Refused::Address("it must end before any `?` or `#`"));
+            return Err(HostError::Address("it must end before any `?` or `#`"));
         }
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let named = format!("{}{port}", url.host_str().unwrap_or_default());
         let mut hosts = self.0.iter().filter(|host| host.is_of(&url)).peekable();
         if hosts.peek().is_none() {
-            return Err(Refused::Host(named));
+            return Err(HostError::Host(named));
         }
         match url.scheme() == "https" || is_this_machine(&url) || hosts.any(|host| host.allows_http) {
             true => Ok(()),
-            false => Err(Refused::Clear(named)),
+            false => Err(HostError::Clear(named)),
         }
     }
 }
@@ -236,10 +236,10 @@ mod tests {
                 .collect();
         let check = |address: &str, expect: Result<(), &str>| {
             let found = hosts.check(address).map_err(|refused| match refused {
-                Refused::Address(problem) => problem.to_owned(),
-                Refused::NoHosts => "no hosts".to_owned(),
-                Refused::Host(host) => format!("host {host}"),
-                Refused::Clear(host) => format!("clear {host}"),
+                HostError::Address(problem) => problem.to_owned(),
+                HostError::NoHosts => "no hosts".to_owned(),
+                HostError::Host(host) => format!("host {host}"),
+                HostError::Clear(host) => format!("clear {host}"),
             });
             assert_eq!(found, expect.map_err(str::to_owned), "{address}");
         };
@@ -274,7 +274,7 @@ mod tests {
         check("https://api.openai.com/\n", Err("it holds blanks or control characters"));
         check("api.openai.com", Err("it is not such as https://api.openai.com/v1"));
         check("", Err("it is needed, such as https://api.openai.com/v1"));
-        assert_eq!(ChannelHosts::default().check("https://api.openai.com/v1"), Err(Refused::NoHosts));
+        assert_eq!(ChannelHosts::default().check("https://api.openai.com/v1"), Err(HostError::NoHosts));
     }
 
     #[test]

@@ -17,9 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::agents::settings::{Fields, MOST_OF_A_KIND, Source, bad_settings, check_size, read_only, too_many};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of};
+use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, json_of};
 use crate::state::Core;
-use hosts::Refused;
+use hosts::HostError;
 
 /// The routes.
 pub(crate) fn router(core: Arc<Core>) -> Router {
@@ -141,7 +141,7 @@ pub(crate) struct ChannelQuery {
 pub(crate) async fn list(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<ChannelQuery>,
+    QueryParameters(query): QueryParameters<ChannelQuery>,
 ) -> Result<Json<ChannelList>, ApiError> {
     let config = &core.settings.config;
     let storage = core.storage()?;
@@ -169,7 +169,7 @@ pub(crate) async fn list(
 pub(crate) async fn put(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(name): InPath<String>,
+    PathParameters(name): PathParameters<String>,
     request: Request,
 ) -> Result<Json<ChannelItem>, ApiError> {
     let storage = core.storage()?;
@@ -203,7 +203,7 @@ pub(crate) async fn put(
 pub(crate) async fn delete(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(name): InPath<String>,
+    PathParameters(name): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;
     let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
@@ -279,16 +279,16 @@ fn table(core: &Core, tenant: &str, channel: &Channel) -> Result<Map<String, Val
     };
     match core.settings.channel_hosts.check(address) {
         Ok(()) => {}
-        Err(Refused::Address(problem)) => return Err(bad_settings(format!("`base_url`: {problem}"), HELP)),
-        Err(Refused::NoHosts) => {
+        Err(HostError::Address(problem)) => return Err(bad_settings(format!("`base_url`: {problem}"), HELP)),
+        Err(HostError::NoHosts) => {
             let help = "run it with --channel-host HOST, or write [channels.NAME] in its configuration".to_owned();
             return forbidden("this service takes no channels over HTTP".to_owned(), help);
         }
-        Err(Refused::Host(host)) => {
+        Err(HostError::Host(host)) => {
             let help = "--channel-host HOST[:PORT] allows one".to_owned();
             return forbidden(format!("`base_url`: channels over HTTP may not lead to {host}"), help);
         }
-        Err(Refused::Clear(host)) => {
+        Err(HostError::Clear(host)) => {
             let help = format!("write https://{host}, or run the service with --channel-host http://{host}");
             return forbidden(format!("`base_url`: {host} may not be spoken to without encryption"), help);
         }

@@ -17,7 +17,7 @@ pub(crate) struct Announcer {
 
 impl std::fmt::Debug for Announcer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Announcer").field("held", &self.held().len()).finish()
+        formatter.debug_struct("Announcer").field("held", &self.lock_events().len()).finish()
     }
 }
 
@@ -34,7 +34,7 @@ impl Announcer {
     }
 
     fn on(&self, event: &Event) {
-        let mut held = self.held();
+        let mut held = self.lock_events();
         match event {
             Event::CompactionDone { .. }
             | Event::ArrivalCut { .. }
@@ -53,20 +53,20 @@ impl Announcer {
     /// What happened is stored: it may be told.
     pub(crate) fn stored(&self) {
         // Held while it is told, so that two who say so do not mix.
-        let mut held = self.held();
+        let mut held = self.lock_events();
         held.drain(..).for_each(|event| self.topic.tell(&event));
     }
 
     /// What happened could not be stored, and so has not happened.
     pub(crate) fn failed(&self, message: &str) {
-        let mut held = self.held();
+        let mut held = self.lock_events();
         let was_compacted = held.drain(..).any(|event| matches!(event, Event::CompactionDone { .. }));
         if was_compacted {
             self.topic.tell(&Event::CompactionError { message: message.to_owned(), retryable: true });
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Vec<Event>> {
+    fn lock_events(&self) -> MutexGuard<'_, Vec<Event>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,7 +74,7 @@ impl Announcer {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::hub::Next;
+    use super::super::hub::NextEvent;
     use super::*;
 
     fn cut() -> Event {
@@ -109,7 +109,7 @@ mod tests {
         work(&announcer, &announcer.listener());
         hub.close();
         let mut heard = Vec::new();
-        while let Next::Event(told) = watching.next().await {
+        while let NextEvent::Event(told) = watching.next().await {
             heard.push(told.name);
         }
         assert_eq!(heard, expect);

@@ -23,7 +23,7 @@ const MISSED: &str = "missed";
 
 /// An event on its way.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct QueuedEvent {
     /// Its number among the session's, in this process.
     sequence: u64,
     /// Its name.
@@ -34,7 +34,7 @@ pub(crate) struct Told {
 
 /// What is written of an event: its own fields, the session's id, and its number.
 #[derive(Serialize)]
-struct Wire<'a, E> {
+struct EventJson<'a, E> {
     #[serde(flatten)]
     event: &'a E,
     session: &'a str,
@@ -43,7 +43,7 @@ struct Wire<'a, E> {
 
 /// What is written in place of events that are not kept any more.
 #[derive(Serialize)]
-struct Missed {
+struct MissedEvents {
     event: &'static str,
 }
 
@@ -51,19 +51,19 @@ struct Missed {
 pub(crate) struct Hub {
     /// Tells this process from others: a number that somebody heard of another one means nothing here.
     process: String,
-    state: Mutex<State>,
+    state: Mutex<HubState>,
 }
 
 #[derive(Default)]
-struct State {
-    tenants: HashMap<Arc<str>, OfTenant>,
+struct HubState {
+    tenants: HashMap<Arc<str>, TenantTopics>,
     clock: u64,
     is_closed: bool,
 }
 
 /// What a tenant has of it.
 #[derive(Default)]
-struct OfTenant {
+struct TenantTopics {
     topics: HashMap<Arc<str>, (Arc<Topic>, u64)>,
     by_use: BTreeMap<u64, Arc<str>>,
     listeners: u32,
@@ -75,15 +75,15 @@ pub(super) struct Topic {
     /// Tells it from one of the same session that was forgotten.
     number: u64,
     /// Held while an event is numbered, kept and sent, so that all hear the same order.
-    kept: Mutex<Kept>,
-    sender: broadcast::Sender<Arc<Told>>,
+    kept: Mutex<EventLog>,
+    sender: broadcast::Sender<Arc<QueuedEvent>>,
     /// Why there will be no more.
     ended: watch::Sender<Option<&'static str>>,
 }
 
 #[derive(Default)]
-struct Kept {
-    events: VecDeque<Arc<Told>>,
+struct EventLog {
+    events: VecDeque<Arc<QueuedEvent>>,
     sequence: u64,
 }
 
@@ -121,7 +121,7 @@ impl Hub {
         session: &str,
         after: Option<&str>,
     ) -> Option<Subscription> {
-        let place = Place::take(self, tenant)?;
+        let place = ListenerSlot::take(self, tenant)?;
         let topic = self.topic(tenant, session);
         let kept = lock(&topic.kept);
         let mut waiting = VecDeque::new();
@@ -129,7 +129,7 @@ impl Hub {
             let oldest = kept.events.front().map_or(kept.sequence + 1, |told| told.sequence);
             match self.number_in(&topic, id).filter(|after| (oldest..=kept.sequence + 1).contains(&(after + 1))) {
                 Some(after) => waiting.extend(kept.events.iter().filter(|told| told.sequence > after).cloned()),
-                None => waiting.extend(topic.missed(kept.sequence)),
+                None => waiting.extend(topic.missed_event(kept.sequence)),
             }
         }
         let (receiver, sequence) = (topic.sender.subscribe(), kept.sequence);
@@ -138,7 +138,7 @@ impl Hub {
     }
 
     /// What an event is known by when somebody comes back.
-    pub(super) fn id_of(&self, subscription: &Subscription, told: &Told) -> String {
+    pub(super) fn id_of(&self, subscription: &Subscription, told: &QueuedEvent) -> String {
         format!("{}-{}-{}", self.process, subscription.topic.number, told.sequence)
     }
 
@@ -174,16 +174,16 @@ impl Hub {
     }
 }
 
-impl State {
-    fn of(&mut self, tenant: &str) -> &mut OfTenant {
+impl HubState {
+    fn of(&mut self, tenant: &str) -> &mut TenantTopics {
         if !self.tenants.contains_key(tenant) {
-            self.tenants.insert(Arc::from(tenant), OfTenant::default());
+            self.tenants.insert(Arc::from(tenant), TenantTopics::default());
         }
         self.tenants.entry(Arc::from(tenant)).or_default()
     }
 }
 
-impl OfTenant {
+impl TenantTopics {
     fn topic(&mut self, session: &str, clock: u64, is_closed: bool) -> Arc<Topic> {
         if let Some((topic, used)) = self.topics.get_mut(session) {
             let before = std::mem::replace(used, clock);
@@ -233,9 +233,9 @@ impl Topic {
         let _ = self.sender.send(told);
     }
 
-    fn told<E: Serialize>(&self, sequence: u64, name: &'static str, event: &E) -> Option<Arc<Told>> {
-        match serde_json::to_string(&Wire { event, session: &self.session, sequence }) {
-            Ok(json) => Some(Arc::new(Told { sequence, name, json })),
+    fn told<E: Serialize>(&self, sequence: u64, name: &'static str, event: &E) -> Option<Arc<QueuedEvent>> {
+        match serde_json::to_string(&EventJson { event, session: &self.session, sequence }) {
+            Ok(json) => Some(Arc::new(QueuedEvent { sequence, name, json })),
             Err(error) => {
                 tracing::error!(%error, "an event could not be written");
                 None
@@ -244,29 +244,29 @@ impl Topic {
     }
 
     /// That events up to `sequence` were missed.
-    fn missed(&self, sequence: u64) -> Option<Arc<Told>> {
-        self.told(sequence, MISSED, &Missed { event: MISSED })
+    fn missed_event(&self, sequence: u64) -> Option<Arc<QueuedEvent>> {
+        self.told(sequence, MISSED, &MissedEvents { event: MISSED })
     }
 }
 
 /// What comes next for somebody who watches.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum NextEvent {
     /// An event.
-    Event(Arc<Told>),
+    Event(Arc<QueuedEvent>),
     /// There will be no more, for this reason.
     End(&'static str),
 }
 
 /// Somebody who watches a session.
 pub(crate) struct Subscription {
-    waiting: VecDeque<Arc<Told>>,
-    receiver: broadcast::Receiver<Arc<Told>>,
+    waiting: VecDeque<Arc<QueuedEvent>>,
+    receiver: broadcast::Receiver<Arc<QueuedEvent>>,
     /// The number of the last event before it was subscribed to.
     sequence: u64,
     ended: watch::Receiver<Option<&'static str>>,
     topic: Arc<Topic>,
-    _place: Place,
+    _place: ListenerSlot,
 }
 
 impl Subscription {
@@ -276,32 +276,32 @@ impl Subscription {
     }
 
     /// The next event. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Next {
+    pub(super) async fn next(&mut self) -> NextEvent {
         if let Some(told) = self.waiting.pop_front() {
-            return Next::Event(told);
+            return NextEvent::Event(told);
         }
         tokio::select! {
             biased; // what was told before the end is heard before it
             told = self.receiver.recv() => match told {
-                Ok(told) => Next::Event(told),
-                Err(broadcast::error::RecvError::Lagged(_)) => match self.topic.missed(self.sequence) {
-                    Some(missed) => Next::Event(missed),
-                    None => Next::End("events were missed"),
+                Ok(told) => NextEvent::Event(told),
+                Err(broadcast::error::RecvError::Lagged(_)) => match self.topic.missed_event(self.sequence) {
+                    Some(missed) => NextEvent::Event(missed),
+                    None => NextEvent::End("events were missed"),
                 },
-                Err(broadcast::error::RecvError::Closed) => Next::End(STOPPING),
+                Err(broadcast::error::RecvError::Closed) => NextEvent::End(STOPPING),
             },
-            ended = self.ended.wait_for(Option::is_some) => Next::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING)),
+            ended = self.ended.wait_for(Option::is_some) => NextEvent::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING)),
         }
     }
 }
 
 /// One of the places that a tenant has for listeners; free again when it is dropped.
-struct Place {
+struct ListenerSlot {
     hub: Arc<Hub>,
     tenant: Arc<str>,
 }
 
-impl Place {
+impl ListenerSlot {
     fn take(hub: &Arc<Hub>, tenant: &str) -> Option<Self> {
         let mut state = lock(&hub.state);
         let of_tenant = state.of(tenant);
@@ -314,7 +314,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ListenerSlot {
     fn drop(&mut self) {
         lock(&self.hub.state).of(&self.tenant).listeners -= 1;
     }
@@ -339,11 +339,11 @@ mod tests {
         let mut heard = Vec::new();
         for _ in 0..count {
             match subscription.next().await {
-                Next::Event(told) => {
+                NextEvent::Event(told) => {
                     let json: serde_json::Value = serde_json::from_str(&told.json).unwrap();
                     heard.push(json.get("epoch").map_or_else(|| told.name.to_owned(), ToString::to_string));
                 }
-                Next::End(why) => heard.push(why.to_owned()),
+                NextEvent::End(why) => heard.push(why.to_owned()),
             }
         }
         heard
@@ -355,7 +355,7 @@ mod tests {
         let topic = hub.topic("t", "s");
         let mut first = hub.subscribe("t", "s", None).unwrap();
         (1..=3).for_each(|epoch| topic.tell(&undone(epoch)));
-        let Next::Event(one) = first.next().await else { panic!("no event") };
+        let NextEvent::Event(one) = first.next().await else { panic!("no event") };
         assert_eq!(one.json, r#"{"event":"undone","epoch":1,"tokens":10,"session":"s","sequence":1}"#);
         assert_eq!(one.name, "undone");
         let id = hub.id_of(&first, &one);

@@ -9,7 +9,7 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use tokio::time::Instant;
 
-use super::hub::{Next, Subscription};
+use super::hub::{NextEvent, Subscription};
 use super::stream::subscribe;
 use crate::auth::Caller;
 use crate::http::{ApiError, ErrorBody};
@@ -59,11 +59,11 @@ async fn talk(mut socket: WebSocket, mut subscription: Subscription) {
     loop {
         let next = tokio::select! {
             next = subscription.next() => match next {
-                Next::Event(told) => Message::text(told.json.clone()),
-                Next::End(why) => {
+                NextEvent::Event(told) => Message::text(told.json.clone()),
+                NextEvent::End(why) => {
                     let frame = CloseFrame { code: close_code::AWAY, reason: why.into() };
                     // Whether they hear it or not, it is over.
-                    let _ = sent(&mut socket, Message::Close(Some(frame))).await;
+                    let _ = send_message(&mut socket, Message::Close(Some(frame))).await;
                     return;
                 }
             },
@@ -82,13 +82,13 @@ async fn talk(mut socket: WebSocket, mut subscription: Subscription) {
                 Message::Ping(Bytes::new())
             }
         };
-        if !sent(&mut socket, next).await {
+        if !send_message(&mut socket, next).await {
             return;
         }
     }
 }
 
 /// Whether a message went out; a client that does not read is gone.
-async fn sent(socket: &mut WebSocket, message: Message) -> bool {
+async fn send_message(socket: &mut WebSocket, message: Message) -> bool {
     tokio::time::timeout(PING, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
 }

@@ -11,7 +11,7 @@ use epitome::live;
 use futures_util::stream;
 use utoipa::ToSchema;
 
-use super::hub::{MOST_LISTENERS, Next, Subscription};
+use super::hub::{MOST_LISTENERS, NextEvent, Subscription};
 use crate::auth::Caller;
 use crate::http::{ApiError, ErrorBody};
 use crate::sessions::{SessionId, Sessions, check_exists, context_of};
@@ -55,7 +55,7 @@ pub(crate) async fn stream(
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let subscription = subscribe(&sessions, &caller, &id, after).await?;
     let events = stream::unfold((Arc::clone(&sessions), subscription), |(sessions, mut subscription)| async move {
-        let Next::Event(told) = subscription.next().await else { return None };
+        let NextEvent::Event(told) = subscription.next().await else { return None };
         let event = Event::default().id(sessions.hub.id_of(&subscription, &told)).event(told.name).data(&told.json);
         Some((Ok::<_, Infallible>(event), (sessions, subscription)))
     });

@@ -22,7 +22,7 @@ const PIECE: usize = 64 << 10;
 /// An answer, its size counted among those that are on their way until it is sent or its client is gone. 503 where there
 /// is no room for it. Small answers, and streams, whose pieces come and go, are given back as they are. Linear in a large
 /// answer.
-pub(super) async fn counted(answers: &Arc<Shares>, tenant: &Arc<str>, response: Response) -> Response {
+pub(super) async fn meter_answer(answers: &Arc<Shares>, tenant: &Arc<str>, response: Response) -> Response {
     let size = match response.body().size_hint().exact() {
         Some(size) if size > SMALL => size as usize,
         _ => return response,
@@ -32,7 +32,7 @@ pub(super) async fn counted(answers: &Arc<Shares>, tenant: &Arc<str>, response: 
     };
     let (parts, body) = response.into_parts();
     match to_bytes(body, size).await {
-        Ok(whole) => Response::from_parts(parts, Body::new(Answer::new(&whole, share))),
+        Ok(whole) => Response::from_parts(parts, Body::new(MeteredAnswer::new(&whole, share))),
         Err(error) => {
             tracing::error!(%error, "an answer is not what it was said to be");
             ApiError::internal().into_response()
@@ -41,13 +41,13 @@ pub(super) async fn counted(answers: &Arc<Shares>, tenant: &Arc<str>, response: 
 }
 
 /// An answer in pieces, with what it takes of the room for answers.
-struct Answer {
+struct MeteredAnswer {
     pieces: VecDeque<Bytes>,
     left: usize,
     share: Share,
 }
 
-impl Answer {
+impl MeteredAnswer {
     fn new(whole: &Bytes, share: Share) -> Self {
         // Copies: a part of the whole would keep all of it in memory.
         let pieces = whole.chunks(PIECE).map(Bytes::copy_from_slice).collect();
@@ -55,7 +55,7 @@ impl Answer {
     }
 }
 
-impl HttpBody for Answer {
+impl HttpBody for MeteredAnswer {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -89,15 +89,15 @@ mod tests {
     #[tokio::test]
     async fn large_answers_are_counted_until_they_are_sent() {
         let (answers, tenant) = (Shares::new(300_000, false), Arc::from("alice"));
-        let first = counted(&answers, &tenant, answer(200_000)).await;
-        let second = counted(&answers, &tenant, answer(200_000)).await;
+        let first = meter_answer(&answers, &tenant, answer(200_000)).await;
+        let second = meter_answer(&answers, &tenant, answer(200_000)).await;
         assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 503));
-        assert_eq!(counted(&answers, &tenant, answer(SMALL as usize)).await.status(), 200, "small ones are not");
+        assert_eq!(meter_answer(&answers, &tenant, answer(SMALL as usize)).await.status(), 200, "small ones are not");
         assert_eq!(first.body().size_hint().exact(), Some(200_000));
         assert_eq!(to_bytes(first.into_body(), usize::MAX).await.unwrap(), vec![b'x'; 200_000]);
-        let third = counted(&answers, &tenant, answer(200_000)).await;
+        let third = meter_answer(&answers, &tenant, answer(200_000)).await;
         assert_eq!(third.status(), 200, "the first is sent");
         drop(third);
-        assert_eq!(counted(&answers, &tenant, answer(300_000)).await.status(), 200, "the third's client is gone");
+        assert_eq!(meter_answer(&answers, &tenant, answer(300_000)).await.status(), 200, "the third's client is gone");
     }
 }

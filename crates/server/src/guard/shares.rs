@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Shares {
     most: usize,
     most_of_one: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<ShareUsage>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct ShareUsage {
     all: usize,
     of: HashMap<Arc<str>, usize>,
 }
@@ -39,7 +39,7 @@ impl Shares {
     }
 
     fn give_back(&self, tenant: &Arc<str>, amount: usize) {
-        let mut taken = self.taken();
+        let mut taken = self.lock_usage();
         taken.all -= amount;
         if let Some(of_one) = taken.of.get_mut(tenant) {
             *of_one -= amount;
@@ -49,7 +49,7 @@ impl Shares {
         }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn lock_usage(&self) -> MutexGuard<'_, ShareUsage> {
         // The figures are whole between any two statements that can panic.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,7 +58,7 @@ impl Shares {
 impl Share {
     /// Takes more of it; whether there was so much left.
     pub(crate) fn grow(&mut self, amount: usize) -> bool {
-        let mut taken = self.shares.taken();
+        let mut taken = self.shares.lock_usage();
         let of_one = taken.of.get(&self.tenant).copied().unwrap_or_default();
         if taken.all + amount > self.shares.most || of_one + amount > self.shares.most_of_one {
             return false;
@@ -98,7 +98,7 @@ mod tests {
         drop(first);
         assert!(shares.take(&bob, 1).is_none() && shares.take(&alice, 5).is_some());
         drop(others);
-        let left = shares.taken();
+        let left = shares.lock_usage();
         assert_eq!((left.all, left.of.len()), (0, 0), "nothing is kept of who has left");
         assert!(Shares::new(10, false).take(&alice, 10).is_some(), "alone");
         assert!(Shares::new(1, true).take(&alice, 1).is_some(), "there is no half of one");

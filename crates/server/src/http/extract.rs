@@ -9,9 +9,9 @@ use super::error::ApiError;
 
 /// The parts of a path. What is no text, or not of its type, is 400.
 #[derive(Debug, Clone)]
-pub(crate) struct InPath<T>(pub(crate) T);
+pub(crate) struct PathParameters<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for InPath<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathParameters<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -27,9 +27,9 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for InPath<
 /// What stands behind the `?` of a path. What is not of its type is 400; types that deny unknown fields refuse what nobody
 /// would read.
 #[derive(Debug, Clone)]
-pub(crate) struct InQuery<T>(pub(crate) T);
+pub(crate) struct QueryParameters<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for InQuery<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for QueryParameters<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {

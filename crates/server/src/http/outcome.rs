@@ -21,7 +21,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
 }
 
 /// The error for a compaction that could not be made; nothing where it was.
-pub(crate) fn refused(report: &Report) -> Result<(), ApiError> {
+pub(crate) fn require_compacted(report: &Report) -> Result<(), ApiError> {
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     match report.status {
         Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use axum::http::StatusCode;
-use epitome::formats::{Format, Loaded, Profile, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, read};
 
 use super::error::ApiError;
 use super::parts;
@@ -16,7 +16,7 @@ pub(crate) fn too_many_parts(what: &str, most: usize) -> ApiError {
 }
 
 /// Reads one request in a provider's format.
-pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: usize) -> Result<Loaded, ApiError> {
+pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: usize) -> Result<LoadedFile, ApiError> {
     if parts::are_too_many(&bytes, most_parts) {
         return Err(too_many_parts("the request", most_parts));
     }

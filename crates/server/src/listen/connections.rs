@@ -14,12 +14,12 @@ use tokio::sync::Notify;
 pub(crate) struct Connections {
     most: usize,
     most_of_one: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    by_number: HashMap<u64, Known>,
+struct OpenConnections {
+    by_number: HashMap<u64, OpenConnection>,
     of: HashMap<IpAddr, usize>,
     /// The idle ones, in the order in which they became so.
     idle: BTreeMap<u64, u64>,
@@ -27,7 +27,7 @@ struct Open {
 }
 
 #[derive(Debug)]
-struct Known {
+struct OpenConnection {
     address: IpAddr,
     /// Its place among the idle ones; `None` while a request is under way.
     idle: Option<u64>,
@@ -36,7 +36,7 @@ struct Known {
 
 /// A connection's place among those that are open, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     eviction: Arc<Notify>,
@@ -44,8 +44,8 @@ pub(crate) struct Place {
 
 /// That a request is under way on a connection, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Use {
-    place: Arc<Place>,
+pub(crate) struct ConnectionUse {
+    place: Arc<ConnectionSlot>,
     is_kept: bool,
 }
 
@@ -57,7 +57,7 @@ impl Connections {
 
     /// A place for a new connection, an idle one's where all are taken; `None` where none of those is idle. Constant time
     /// below the bounds, linear in the connections at them.
-    pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Place>> {
+    pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.lock();
         if open.of.get(&address).copied().unwrap_or_default() >= self.most_of_one {
             open.evict_of(address)?;
@@ -69,11 +69,11 @@ impl Connections {
         }
         open.clock += 1;
         let (number, eviction) = (open.clock, Arc::new(Notify::new()));
-        let known = Known { address, idle: Some(number), eviction: Arc::clone(&eviction) };
+        let known = OpenConnection { address, idle: Some(number), eviction: Arc::clone(&eviction) };
         open.by_number.insert(number, known);
         open.idle.insert(number, number);
         *open.of.entry(address).or_default() += 1;
-        Some(Arc::new(Place { connections: Arc::clone(self), number, eviction }))
+        Some(Arc::new(ConnectionSlot { connections: Arc::clone(self), number, eviction }))
     }
 
     /// How many there are, and how many of them are idle.
@@ -82,13 +82,13 @@ impl Connections {
         (open.by_number.len(), open.idle.len())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         // The maps are whole between any two statements that can panic.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn evict_of(&mut self, address: IpAddr) -> Option<()> {
         let mut idle = self.idle.values();
         let oldest = *idle.find(|number| self.by_number.get(number).is_some_and(|known| known.address == address))?;
@@ -105,7 +105,7 @@ impl Open {
         Some(())
     }
 
-    fn forget(&mut self, number: u64) -> Option<Known> {
+    fn forget(&mut self, number: u64) -> Option<OpenConnection> {
         let known = self.by_number.remove(&number)?;
         if let Some(idle) = known.idle {
             self.idle.remove(&idle);
@@ -120,14 +120,14 @@ impl Open {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Says that a request is under way.
-    pub(crate) fn begin(self: &Arc<Self>) -> Use {
+    pub(crate) fn begin(self: &Arc<Self>) -> ConnectionUse {
         let mut open = self.connections.lock();
         if let Some(since) = open.by_number.get_mut(&self.number).and_then(|known| known.idle.take()) {
             open.idle.remove(&since);
         }
-        Use { place: Arc::clone(self), is_kept: false }
+        ConnectionUse { place: Arc::clone(self), is_kept: false }
     }
 
     /// Done when the connection has to make room for another.
@@ -136,14 +136,14 @@ impl Place {
     }
 }
 
-impl Use {
+impl ConnectionUse {
     /// The connection goes on as something else than requests and answers, and is never idle again.
     pub(crate) fn keep(mut self) {
         self.is_kept = true;
     }
 }
 
-impl Drop for Use {
+impl Drop for ConnectionUse {
     fn drop(&mut self) {
         if self.is_kept {
             return;
@@ -158,7 +158,7 @@ impl Drop for Use {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.lock().forget(self.number);
     }
@@ -173,7 +173,7 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
-    fn is_evicted(place: &Place) -> bool {
+    fn is_evicted(place: &ConnectionSlot) -> bool {
         let waker = std::task::Waker::noop();
         let notified = std::pin::pin!(place.eviction());
         notified.poll(&mut std::task::Context::from_waker(waker)).is_ready()
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn the_longest_idle_makes_room() {
         let connections = Connections::new(3, 3);
-        let places: Vec<Arc<Place>> = (0..3).map(|_| connections.take(address(1)).unwrap()).collect();
+        let places: Vec<Arc<ConnectionSlot>> = (0..3).map(|_| connections.take(address(1)).unwrap()).collect();
         drop(places[0].begin()); // it was used since the others came
         let _fourth = connections.take(address(1)).unwrap();
         assert_eq!(places.iter().map(|place| is_evicted(place)).collect::<Vec<_>>(), [false, true, false]);

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 
 /// How long a client may go on sending after the last answer was sent. Closing while there is something unread would
 /// throw the answer away before the client has read it.
@@ -29,11 +29,11 @@ pub(crate) struct Stream {
     stall: Option<Pin<Box<Sleep>>>,
     linger: Option<Pin<Box<Sleep>>>,
     lingered: usize,
-    _place: Arc<Place>,
+    _place: Arc<ConnectionSlot>,
 }
 
 impl Stream {
-    pub(crate) fn new(tcp: TcpStream, write_timeout: Duration, place: Arc<Place>) -> Self {
+    pub(crate) fn new(tcp: TcpStream, write_timeout: Duration, place: Arc<ConnectionSlot>) -> Self {
         Self { tcp, write_timeout, stall: None, linger: None, lingered: 0, _place: place }
     }
 

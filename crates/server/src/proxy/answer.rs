@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 
-use super::checked::Checked;
+use super::checked::SummaryFigures;
 use super::headers;
-use super::prepared::Prepared;
+use super::prepared::PreparedRequest;
 use crate::metrics::ServiceMetrics;
 
 pub(super) const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
@@ -24,10 +24,11 @@ pub(super) fn streamed(answer: reqwest::Response) -> Response {
 }
 
 /// The answer with what the proxy did.
-pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, prepared: &Prepared) -> Response {
+pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, prepared: &PreparedRequest) -> Response {
     let outcome = prepared.outcome.as_str();
-    metrics.proxied(outcome);
-    if let Some(Checked { fell_back, asked_again, unverified, added_demands, added_files, left_out }) = prepared.checked
+    metrics.count_proxied(outcome);
+    if let Some(SummaryFigures { fell_back, asked_again, unverified, added_demands, added_files, left_out }) =
+        prepared.checked
     {
         tracing::info!(
             fell_back,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome::session::heading::without_handles;
-use epitome::session::{Change, Content, Epoch, Message, Session, Synthetic};
+use epitome::session::{Change, Content, Epoch, Message, Session, SyntheticMessage};
 
 /// The session with the same compactions, without handles. Linear in the session.
 pub(super) fn bare(session: &Session) -> Session {
@@ -31,7 +31,7 @@ pub(super) fn bare(session: &Session) -> Session {
 fn bare_epoch(epoch: &Epoch, is_known: &impl Fn(&str) -> bool) -> Epoch {
     let mut epoch = epoch.clone();
     let text = |text: &mut Arc<str>| *text = Arc::from(without_handles(text, is_known));
-    for Synthetic { message, .. } in &mut epoch.synthetics {
+    for SyntheticMessage { message, .. } in &mut epoch.synthetics {
         for block in &mut Arc::make_mut(message).blocks {
             if let Content::Text { text: said } = &mut block.content {
                 text(said);

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) type Digest = [u8; 32];
 
 /// What a message's bytes are known by.
-pub(super) type Key = u128;
+pub(super) type MessageKey = u128;
 
 /// Marks that clients move from turn to turn, and that say nothing of the message that they stand on.
 const MOVING: &str = "cache_control";
@@ -52,13 +52,13 @@ impl Hashes {
     }
 
     /// What the bytes of a message are known by in conversations that begin with `seed`; `kind` is what they are.
-    pub(super) fn key(seed: &Digest, kind: &[u8], bytes: &[u8]) -> Key {
+    pub(super) fn key(seed: &Digest, kind: &[u8], bytes: &[u8]) -> MessageKey {
         let mut hasher = blake3::Hasher::new_keyed(seed);
         part(&mut hasher, kind);
         hasher.update(bytes);
-        let mut key = [0; size_of::<Key>()];
+        let mut key = [0; size_of::<MessageKey>()];
         hasher.finalize_xof().fill(&mut key);
-        Key::from_le_bytes(key)
+        MessageKey::from_le_bytes(key)
     }
 
     /// What messages say. Marks for the provider's cache do not count.

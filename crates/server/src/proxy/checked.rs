@@ -4,7 +4,7 @@ use epitome::session::Epoch;
 
 /// The figures of all summaries of a request's new compactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Checked {
+pub(crate) struct SummaryFigures {
     /// Whether the rules, or another model, wrote in place of the model that was asked.
     pub(crate) fell_back: bool,
     /// Summaries that the model was asked for once more.
@@ -19,7 +19,7 @@ pub(crate) struct Checked {
     pub(crate) left_out: usize,
 }
 
-impl Checked {
+impl SummaryFigures {
     /// The figures of some compactions; `None` where no model was asked for their summaries.
     pub(crate) fn sum(epochs: &[Epoch]) -> Option<Self> {
         let mut records = epochs.iter().filter_map(|epoch| epoch.summarizer.as_ref()).peekable();
@@ -63,14 +63,20 @@ mod tests {
             asked_again: asked_again.then(String::new),
             ..SummaryCheck::default()
         };
-        assert_eq!(Checked::sum(&[epoch(None)]), None);
+        assert_eq!(SummaryFigures::sum(&[epoch(None)]), None);
         let epochs = [
             epoch(None),
             epoch(Some(record(false, vec![check(4, true), check(1, false)]))),
             epoch(Some(record(true, Vec::new()))),
         ];
-        let expect =
-            Checked { fell_back: true, asked_again: 1, unverified: 5, added_demands: 4, added_files: 6, left_out: 2 };
-        assert_eq!(Checked::sum(&epochs), Some(expect));
+        let expect = SummaryFigures {
+            fell_back: true,
+            asked_again: 1,
+            unverified: 5,
+            added_demands: 4,
+            added_files: 6,
+            left_out: 2,
+        };
+        assert_eq!(SummaryFigures::sum(&epochs), Some(expect));
     }
 }

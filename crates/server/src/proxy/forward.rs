@@ -12,13 +12,13 @@ use reqwest::Url;
 
 use super::answer::{STATUS, streamed, with_headers};
 use super::chain::Digest;
-use super::handoff::Outgoing;
+use super::handoff::UpstreamRoute;
 use super::incoming::{Incoming, UnreadRequest};
-use super::lookup::{Again, Lookup};
-use super::memory::Shared;
-use super::opening::Opened;
+use super::lookup::{Lookup, ProviderEndpoint};
+use super::memory::SharedConversation;
+use super::opening::OpenedAnswer;
 use super::prepare::{keep, prepare, replay, shrink};
-use super::prepared::{Prepared, ProxyOutcome};
+use super::prepared::{PreparedRequest, ProxyOutcome};
 use super::state::Proxy;
 use super::{glance, headers};
 use crate::auth::Caller;
@@ -36,7 +36,7 @@ pub(super) async fn pass(proxy: &Proxy, caller: &Caller, url: Url, request: Requ
     let headers = headers::for_provider(&parts.headers, caller.by_authorization, true);
     let body = has_body.then(|| reqwest::Body::wrap_stream(body.into_data_stream()));
     let answer = proxy.sender.send(parts.method, url, headers, body).await?;
-    proxy.core.metrics.proxied(ProxyOutcome::Bypassed.as_str());
+    proxy.core.metrics.count_proxied(ProxyOutcome::Bypassed.as_str());
     let mut response = streamed(answer);
     response.headers_mut().insert(STATUS, HeaderValue::from_static(ProxyOutcome::Bypassed.as_str()));
     Ok(response)
@@ -56,19 +56,19 @@ pub(super) async fn forward(
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
     let is_plain = parts.headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
-    let outgoing = Arc::new(Outgoing::new(&url, &headers, &proxy.sender));
+    let outgoing = Arc::new(UpstreamRoute::new(&url, &headers, &proxy.sender));
     let (prepared, remembered) = if is_plain {
         decide(proxy, &caller, format, &parts.headers, body, outgoing).await
     } else {
-        (Prepared::as_it_came(ProxyOutcome::Bypassed, "encoded", body), None)
+        (PreparedRequest::as_it_came(ProxyOutcome::Bypassed, "encoded", body), None)
     };
     let send = |body: Bytes| {
         let body = Some(reqwest::Body::from(body));
         proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
     };
-    let lookup_of = |remembered: Option<&Remembered>, prepared: &Prepared| {
+    let lookup_of = |remembered: Option<&RequestInConversation>, prepared: &PreparedRequest| {
         let (incoming, shared) = remembered?;
-        let again = Again { url: url.clone(), headers: headers.clone() };
+        let again = ProviderEndpoint { url: url.clone(), headers: headers.clone() };
         let lookup = Lookup::new(proxy, incoming, shared, prepared, again)?;
         lookup.body().map(|body| (lookup, body))
     };
@@ -80,8 +80,8 @@ pub(super) async fn forward(
     let is_refusal = |answer: &reqwest::Response| !(answer.status().is_success() || answer.status().is_redirection());
     let status = answer.status();
     let mut opened = match &remembered {
-        _ if is_refusal(&answer) => Opened::refusal(answer).await,
-        Some(_) => Opened::stream(answer).await,
+        _ if is_refusal(&answer) => OpenedAnswer::refusal(answer).await,
+        Some(_) => OpenedAnswer::stream(answer).await,
         None => return Ok(with_headers(metrics, streamed(answer), &prepared)),
     };
     let mut lookup = lookup;
@@ -89,14 +89,15 @@ pub(super) async fn forward(
         // It may be our tools that the provider does not take: the client's own request is sent.
         let answer = send(prepared.body.clone()).await?;
         lookup = None;
-        opened = if is_refusal(&answer) { Opened::refusal(answer).await } else { Opened::stream(answer).await };
+        opened =
+            if is_refusal(&answer) { OpenedAnswer::refusal(answer).await } else { OpenedAnswer::stream(answer).await };
     }
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
         _ => return Ok(with_headers(metrics, pass_answer(lookup, opened).await, &prepared)),
     };
     let Some(smaller) = retry(proxy, remembered.clone(), overflow).await else {
-        let prepared = Prepared { detail: Some("too-long"), ..prepared };
+        let prepared = PreparedRequest { detail: Some("too-long"), ..prepared };
         return Ok(with_headers(metrics, opened.into_response(), &prepared));
     };
     let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
@@ -105,14 +106,14 @@ pub(super) async fn forward(
     };
     let answer = send(body).await?;
     let answer = match lookup {
-        Some(lookup) => lookup.answer(Opened::unseen(answer)).await,
+        Some(lookup) => lookup.answer(OpenedAnswer::unseen(answer)).await,
         None => streamed(answer),
     };
     Ok(with_headers(metrics, answer, &smaller))
 }
 
 /// An answer for the client: as it comes, or with what the model looks up.
-async fn pass_answer(lookup: Option<Lookup>, opened: Opened) -> Response {
+async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer) -> Response {
     match lookup {
         Some(lookup) => lookup.answer(opened).await,
         None => opened.into_response(),
@@ -120,7 +121,7 @@ async fn pass_answer(lookup: Option<Lookup>, opened: Opened) -> Response {
 }
 
 /// A request with its conversation.
-type Remembered = (Arc<Incoming>, Shared);
+type RequestInConversation = (Arc<Incoming>, SharedConversation);
 
 /// What to send in place of `body`. Whatever goes wrong, `body` itself.
 async fn decide(
@@ -129,11 +130,11 @@ async fn decide(
     format: Format,
     client: &HeaderMap,
     body: Bytes,
-    outgoing: Arc<Outgoing>,
-) -> (Prepared, Option<Remembered>) {
+    outgoing: Arc<UpstreamRoute>,
+) -> (PreparedRequest, Option<RequestInConversation>) {
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
     let seed = proxy.hashes.seed(&caller.tenant, format, keys);
-    let as_it_came = |outcome, detail| (Prepared::as_it_came(outcome, detail, body.clone()), None);
+    let as_it_came = |outcome, detail| (PreparedRequest::as_it_came(outcome, detail, body.clone()), None);
     let mut incoming = match look(proxy, caller, format, seed, body.clone()).await {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(ProxyOutcome::Bypassed, detail),
@@ -186,20 +187,20 @@ async fn decide(
 async fn fail_open(
     proxy: &Arc<Proxy>,
     incoming: &Arc<Incoming>,
-    shared: &Shared,
+    shared: &SharedConversation,
     detail: &'static str,
     body: Bytes,
-) -> (Prepared, Option<Remembered>) {
+) -> (PreparedRequest, Option<RequestInConversation>) {
     if let Some(earlier) = proxy.decisions.earlier(&incoming.chain) {
         let (shared_proxy, read) = (Arc::clone(proxy), Arc::clone(incoming));
         // Elsewhere, so that a fault of ours ends there, and not for longer than anything may take.
         let replayed = tokio::task::spawn_blocking(move || replay(&shared_proxy, &read, &earlier));
         if let Ok(Ok(Some(prepared))) = tokio::time::timeout(proxy.core.settings.limits.work_timeout, replayed).await {
-            let prepared = Prepared { outcome: ProxyOutcome::FailedOpen, detail: Some(detail), ..prepared };
+            let prepared = PreparedRequest { outcome: ProxyOutcome::FailedOpen, detail: Some(detail), ..prepared };
             return (prepared, Some((Arc::clone(incoming), Arc::clone(shared))));
         }
     }
-    (Prepared::as_it_came(ProxyOutcome::FailedOpen, detail, body), None)
+    (PreparedRequest::as_it_came(ProxyOutcome::FailedOpen, detail, body), None)
 }
 
 /// Why a request was not read: nobody had a turn for it, or a fault of ours.
@@ -254,7 +255,11 @@ async fn look(
 }
 
 /// A smaller request after the provider refused one as too long.
-async fn retry(proxy: &Arc<Proxy>, (incoming, _): Remembered, overflow: Overflow) -> Option<Prepared> {
+async fn retry(
+    proxy: &Arc<Proxy>,
+    (incoming, _): RequestInConversation,
+    overflow: Overflow,
+) -> Option<PreparedRequest> {
     // It may be another conversation by now: one that parted from a known one was remembered on its own.
     let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
     let wait = proxy.core.settings.limits.work_timeout;

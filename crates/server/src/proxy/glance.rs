@@ -7,12 +7,12 @@ use epitome::engine::Watch;
 use super::incoming::Incoming;
 use super::memory::Conversation;
 use super::prepare::{fits, saved, was_tried};
-use super::prepared::{Figures, Prepared, ProxyOutcome};
+use super::prepared::{Figures, PreparedRequest, ProxyOutcome};
 use super::state::Proxy;
 
 /// What to send, where no compaction is due and it is certain how the earlier ones are carried out. Linear in what is
 /// sent, and reads nothing that was read before.
-pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conversation) -> Option<Prepared> {
+pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conversation) -> Option<PreparedRequest> {
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
@@ -48,7 +48,7 @@ pub(super) fn glance(proxy: &Proxy, incoming: &Incoming, conversation: &mut Conv
         None => (ProxyOutcome::Passed, incoming.body.clone()),
     };
     let figures = Some(Figures { tokens_before, tokens_after, epochs });
-    Some(Prepared { outcome, detail, body, figures, checked: None })
+    Some(PreparedRequest { outcome, detail, body, figures, checked: None })
 }
 
 #[cfg(test)]

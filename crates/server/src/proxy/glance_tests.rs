@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::proxy::incoming::UnreadRequest;
-use crate::proxy::memory::Shared;
+use crate::proxy::memory::SharedConversation;
 use crate::proxy::prepare::prepare;
 use crate::settings::Settings;
 use crate::state::Core;
@@ -31,9 +31,9 @@ fn proxy(usable: u32, chain: &str) -> Arc<Proxy> {
 }
 
 /// Where nothing is sent.
-fn nowhere(proxy: &Proxy) -> Arc<crate::proxy::handoff::Outgoing> {
+fn nowhere(proxy: &Proxy) -> Arc<crate::proxy::handoff::UpstreamRoute> {
     let url = "http://127.0.0.1:1/".parse().unwrap();
-    Arc::new(crate::proxy::handoff::Outgoing::new(&url, &axum::http::HeaderMap::new(), &proxy.sender))
+    Arc::new(crate::proxy::handoff::UpstreamRoute::new(&url, &axum::http::HeaderMap::new(), &proxy.sender))
 }
 
 fn incoming(proxy: &Proxy, format: Format, body: String) -> Result<Incoming, &'static str> {
@@ -64,12 +64,13 @@ fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], us
         let request = incoming(&proxy, profile.format(), body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let never = Cancellation::never();
-        let expect = prepare(&other, &of_slow, &Shared::default(), &mut slow, &nowhere(&other), &never);
+        let expect = prepare(&other, &of_slow, &SharedConversation::default(), &mut slow, &nowhere(&other), &never);
         let quick = glance(&proxy, &request, &mut known);
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
-        let found = quick
-            .unwrap_or_else(|| prepare(&proxy, &request, &Shared::default(), &mut known, &nowhere(&proxy), &never));
+        let found = quick.unwrap_or_else(|| {
+            prepare(&proxy, &request, &SharedConversation::default(), &mut known, &nowhere(&proxy), &never)
+        });
         ways.replayed += usize::from(found.outcome == ProxyOutcome::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
         assert_eq!(

@@ -16,27 +16,27 @@ use reqwest::Url;
 
 use super::memory::Conversation;
 use super::state::Proxy;
-use super::upstream::{Sender, Unreachable};
+use super::upstream::{Sender, UpstreamFailure};
 use crate::background::BackgroundThreads;
 
 /// No hand-off is longer, whatever a provider sends, in bytes.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
 /// Where the requests of a client go, and with which headers.
-pub(crate) struct Outgoing {
+pub(crate) struct UpstreamRoute {
     url: Url,
     headers: HeaderMap,
     sender: Sender,
 }
 
-impl fmt::Debug for Outgoing {
+impl fmt::Debug for UpstreamRoute {
     /// Neither address nor headers: keys stand in them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Outgoing")
     }
 }
 
-impl Outgoing {
+impl UpstreamRoute {
     pub(crate) fn new(url: &Url, headers: &HeaderMap, sender: &Sender) -> Self {
         Self { url: url.clone(), headers: headers.clone(), sender: sender.clone() }
     }
@@ -46,7 +46,7 @@ impl Outgoing {
 pub(super) fn answer_with(
     proxy: &Proxy,
     live: &mut LiveSession,
-    outgoing: &Arc<Outgoing>,
+    outgoing: &Arc<UpstreamRoute>,
     (format, model): (Format, Option<&str>),
     body: impl FnOnce(&LiveSession) -> Option<Bytes>,
 ) {
@@ -91,7 +91,7 @@ pub(super) struct Upstream {
     model: String,
     /// What is known of the provider's own compaction.
     pub(super) offer: Arc<CompactionOffer>,
-    outgoing: Arc<Outgoing>,
+    outgoing: Arc<UpstreamRoute>,
 }
 
 impl Upstream {
@@ -115,15 +115,15 @@ impl Upstream {
         body: Vec<u8>,
         change: impl FnOnce(&mut HeaderMap),
     ) -> Result<(u16, Vec<u8>), ChatError> {
-        let Outgoing { url, headers, sender } = &*self.outgoing;
+        let UpstreamRoute { url, headers, sender } = &*self.outgoing;
         let mut headers = headers.clone();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         change(&mut headers);
         let failed = |message: &str| ChatError::new(ChatErrorKind::Transient, message.to_owned());
         let sent = sender.send(Method::POST, url.clone(), headers, Some(body.into())).await;
         let answer = sent.map_err(|error| match error {
-            Unreachable::Silent => failed("the provider did not answer in time"),
-            Unreachable::Down => failed("there is no connection to the provider"),
+            UpstreamFailure::Silent => failed("the provider did not answer in time"),
+            UpstreamFailure::Down => failed("there is no connection to the provider"),
         })?;
         let status = answer.status().as_u16();
         let mut bytes = Vec::new();

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use epitome::formats::{Format, Loaded, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, ReadOptions, read};
 
-use super::chain::{Digest, Key};
+use super::chain::{Digest, MessageKey};
 use super::items::{self, Item};
 
 pub(super) use unread::UnreadRequest;
@@ -22,7 +22,7 @@ pub(crate) struct Incoming {
     /// Where the messages stand in the body.
     pub(super) list: Vec<Range<usize>>,
     /// What the bytes of each message are known by.
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<MessageKey>,
     /// The system prompt, where it stands beside the messages, and the messages.
     items: Vec<Item>,
     /// The hash of the conversation in front of each of [`items`](Self::items), and behind the last.
@@ -75,7 +75,7 @@ impl Incoming {
     }
 
     /// Reads the whole request. An error is a code: why it is none of the proxy's business.
-    pub(super) fn load(&self) -> Result<Loaded, &'static str> {
+    pub(super) fn load(&self) -> Result<LoadedFile, &'static str> {
         let options = ReadOptions { format: Some(self.format), strict: true, ..ReadOptions::default() };
         let loaded = read(self.body.to_vec(), options).map_err(|_| "not-understood")?;
         // A request that brings compactions of its own is the client's to manage.

@@ -9,7 +9,7 @@ use epitome::engine::{Ledger, MESSAGE_TOKENS};
 use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Content, Message, Role, Session};
 
-use super::chain::{Digest, Hashes, Key};
+use super::chain::{Digest, Hashes, MessageKey};
 
 /// A message of a request, or an item, as far as it matters for whether anything is to be done. Nothing of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,24 +121,24 @@ pub(super) struct Items {
 
 #[derive(Debug, Default)]
 struct Generations {
-    young: HashMap<Key, Item>,
-    old: HashMap<Key, Item>,
+    young: HashMap<MessageKey, Item>,
+    old: HashMap<MessageKey, Item>,
 }
 
 impl Items {
     pub(super) fn new(most_bytes: usize) -> Self {
         // Two generations, in tables that are half empty after they have grown.
-        let most = most_bytes / (4 * size_of::<(Key, Item)>());
+        let most = most_bytes / (4 * size_of::<(MessageKey, Item)>());
         Self { most: most.max(1), generations: Mutex::default() }
     }
 
     /// What is known of each, in their order.
-    pub(super) fn get(&self, keys: &[Key]) -> Vec<Option<Item>> {
+    pub(super) fn get(&self, keys: &[MessageKey]) -> Vec<Option<Item>> {
         let mut generations = self.lock();
         keys.iter().map(|key| generations.get(*key, self.most)).collect()
     }
 
-    pub(super) fn put(&self, items: impl Iterator<Item = (Key, Item)>) {
+    pub(super) fn put(&self, items: impl Iterator<Item = (MessageKey, Item)>) {
         let mut generations = self.lock();
         items.for_each(|(key, item)| generations.put(key, item, self.most));
     }
@@ -157,7 +157,7 @@ impl Items {
 }
 
 impl Generations {
-    fn get(&mut self, key: Key, most: usize) -> Option<Item> {
+    fn get(&mut self, key: MessageKey, most: usize) -> Option<Item> {
         if let Some(item) = self.young.get(&key) {
             return Some(*item);
         }
@@ -166,7 +166,7 @@ impl Generations {
         Some(item)
     }
 
-    fn put(&mut self, key: Key, item: Item, most: usize) {
+    fn put(&mut self, key: MessageKey, item: Item, most: usize) {
         if self.young.len() >= most {
             self.old = std::mem::take(&mut self.young);
         }

@@ -42,7 +42,7 @@ pub(crate) struct Conversation {
     /// The models that gave no summary of it.
     pub(crate) refusals: Refusals,
     /// What the memory knows it by.
-    id: Option<Id>,
+    id: Option<ConversationId>,
 }
 
 impl Conversation {
@@ -77,31 +77,31 @@ impl Conversation {
 }
 
 /// A conversation that one request at a time works on.
-pub(crate) type Shared = Arc<tokio::sync::Mutex<Conversation>>;
+pub(crate) type SharedConversation = Arc<tokio::sync::Mutex<Conversation>>;
 
 /// Names a conversation in the memory.
-type Id = u64;
+type ConversationId = u64;
 
 /// What was decided for all conversations. What is used least recently is forgotten first.
 #[derive(Debug)]
 pub(crate) struct Decisions {
     most: usize,
     most_bytes: usize,
-    known: Mutex<Known>,
+    known: Mutex<DecisionCache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    slots: WeighedLru<Id, Slot>,
+struct DecisionCache {
+    slots: WeighedLru<ConversationId, Slot>,
     /// Conversations by every place at which they may be taken up.
-    by_digest: HashMap<Digest, Id>,
+    by_digest: HashMap<Digest, ConversationId>,
     /// The last that was given.
-    id: Id,
+    id: ConversationId,
 }
 
 #[derive(Debug)]
 struct Slot {
-    shared: Shared,
+    shared: SharedConversation,
     /// What was decided when it was kept, for those who cannot wait for their turn at it.
     decisions: Arc<Vec<Decision>>,
     recipe: Option<Arc<Recipe>>,
@@ -114,7 +114,7 @@ impl Decisions {
     }
 
     /// The conversation that `chain` goes on: the one known up to its latest place.
-    pub(crate) fn find(&self, chain: &[Digest]) -> Option<Shared> {
+    pub(crate) fn find(&self, chain: &[Digest]) -> Option<SharedConversation> {
         let mut known = self.lock();
         // The first is the same for all.
         let id = chain.iter().skip(1).rev().find_map(|digest| known.by_digest.get(digest)).copied()?;
@@ -132,7 +132,7 @@ impl Decisions {
 
     /// Remembers a conversation, which is what `shared` holds, at the place `end` and at each of its decisions; no longer
     /// where it ended before.
-    pub(crate) fn keep(&self, shared: &Shared, conversation: &mut Conversation, end: Digest) {
+    pub(crate) fn keep(&self, shared: &SharedConversation, conversation: &mut Conversation, end: Digest) {
         let mut known = self.lock();
         if let Some(id) = conversation.id
             && let Some(slot) = known.slots.remove(&id)
@@ -164,14 +164,14 @@ impl Decisions {
         (known.slots.len(), known.slots.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, DecisionCache> {
         // The maps are whole between any two statements that can panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn forget_places(&mut self, id: Id, slot: &Slot) {
+impl DecisionCache {
+    fn forget_places(&mut self, id: ConversationId, slot: &Slot) {
         for digest in &slot.digests {
             if self.by_digest.get(digest) == Some(&id) {
                 self.by_digest.remove(digest);
@@ -203,8 +203,8 @@ fn weight(conversation: &Conversation, digests: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn shared() -> Shared {
-        Shared::default()
+    fn shared() -> SharedConversation {
+        SharedConversation::default()
     }
 
     #[test]

@@ -33,7 +33,7 @@ const BEFORE_ANSWERS: [&str; 4] = ["ping", "response.created", "response.in_prog
 pub(super) type Pieces = BoxStream<'static, Result<Bytes, reqwest::Error>>;
 
 /// An answer whose beginning was looked at.
-pub(super) struct Opened {
+pub(super) struct OpenedAnswer {
     answer: reqwest::Response,
     /// What was read of it.
     read: Vec<Bytes>,
@@ -42,7 +42,7 @@ pub(super) struct Opened {
     pub(super) overflow: Option<Overflow>,
 }
 
-impl Opened {
+impl OpenedAnswer {
     /// Looks at a provider's error.
     pub(super) async fn refusal(answer: reqwest::Response) -> Self {
         let mut opened = Self { answer, read: Vec::new(), broken: None, overflow: None };
@@ -85,9 +85,9 @@ impl Opened {
         let mut seen = Vec::new();
         while seen.len() < LOOK_AT_BYTES && self.read_on(&mut seen).await {
             match first_word(&seen) {
-                First::Unfinished => {}
-                First::Answer => return,
-                First::Error(said) => {
+                StreamStart::Unfinished => {}
+                StreamStart::Answer => return,
+                StreamStart::Error(said) => {
                     self.overflow = is_context_overflow(200, &said);
                     return;
                 }
@@ -140,7 +140,7 @@ fn broken_off(error: reqwest::Error) -> impl Stream<Item = Result<Bytes, reqwest
 
 /// What a stream begins with.
 #[derive(Debug, PartialEq, Eq)]
-enum First {
+enum StreamStart {
     /// The first event is not whole yet.
     Unfinished,
     /// An answer, or the wait for one: it is passed on.
@@ -149,7 +149,7 @@ enum First {
     Error(String),
 }
 
-fn first_word(seen: &[u8]) -> First {
+fn first_word(seen: &[u8]) -> StreamStart {
     let text = String::from_utf8_lossy(seen);
     let (mut name, mut data, mut is_whole) = (String::new(), String::new(), true);
     for line in text.split_inclusive('\n') {
@@ -169,24 +169,24 @@ fn first_word(seen: &[u8]) -> First {
         }
     }
     // Where nothing but signs of life has come, they go on: the client waits for them.
-    if is_whole && !text.is_empty() { First::Answer } else { First::Unfinished }
+    if is_whole && !text.is_empty() { StreamStart::Answer } else { StreamStart::Unfinished }
 }
 
 /// What an event is; `None` for one that comes before any answer.
-fn first_of_event(name: &str, data: &str) -> Option<First> {
+fn first_of_event(name: &str, data: &str) -> Option<StreamStart> {
     if data.trim().is_empty() {
         return None; // a comment, or a blank line
     }
-    let Ok(json) = serde_json::from_str::<Value>(data) else { return Some(First::Answer) };
+    let Ok(json) = serde_json::from_str::<Value>(data) else { return Some(StreamStart::Answer) };
     let kind = json["type"].as_str().unwrap_or(name);
     if BEFORE_ANSWERS.contains(&kind) {
         return None;
     }
     if kind == "response.failed" {
-        return Some(First::Error(json["response"].to_string()));
+        return Some(StreamStart::Error(json["response"].to_string()));
     }
     let is_error = kind == "error" || json.get("error").is_some_and(|error| !error.is_null());
-    Some(if is_error { First::Error(data.trim().to_owned()) } else { First::Answer })
+    Some(if is_error { StreamStart::Error(data.trim().to_owned()) } else { StreamStart::Answer })
 }
 
 #[cfg(test)]
@@ -195,27 +195,27 @@ mod tests {
 
     #[test]
     fn what_a_stream_begins_with() {
-        let check = |seen: &str, expect: First| assert_eq!(first_word(seen.as_bytes()), expect, "{seen:?}");
-        let error = |said: &str| First::Error(said.to_owned());
-        check("", First::Unfinished);
-        check("event: mess", First::Unfinished);
-        check("event: message_start\ndata: {\"type\":\"message_start\"}\n", First::Unfinished);
-        check("event: message_start\ndata: {\"type\":\"message_start\"}\n\n", First::Answer);
+        let check = |seen: &str, expect: StreamStart| assert_eq!(first_word(seen.as_bytes()), expect, "{seen:?}");
+        let error = |said: &str| StreamStart::Error(said.to_owned());
+        check("", StreamStart::Unfinished);
+        check("event: mess", StreamStart::Unfinished);
+        check("event: message_start\ndata: {\"type\":\"message_start\"}\n", StreamStart::Unfinished);
+        check("event: message_start\ndata: {\"type\":\"message_start\"}\n\n", StreamStart::Answer);
         check(
             "event: error\r\ndata: {\"type\":\"error\",\"error\":{}}\r\n\r\n",
             error(r#"{"type":"error","error":{}}"#),
         );
         check("data: {\"error\":{\"code\":7}}\n\ndata: [DONE]\n\n", error(r#"{"error":{"code":7}}"#));
-        check("data: {\"choices\":[],\"error\":null}\n\n", First::Answer);
-        check("data: [DONE]\n\n", First::Answer);
+        check("data: {\"choices\":[],\"error\":null}\n\n", StreamStart::Answer);
+        check("data: [DONE]\n\n", StreamStart::Answer);
         // Signs of life are passed over where more has come with them, and passed on where not.
-        check(": ping\n\n", First::Answer);
-        check(": ping\n\nevent: error\ndata: {\"ty", First::Unfinished);
+        check(": ping\n\n", StreamStart::Answer);
+        check(": ping\n\nevent: error\ndata: {\"ty", StreamStart::Unfinished);
         check("event: ping\ndata: {\"type\":\"ping\"}\n\ndata: {\"error\":1}\n\n", error(r#"{"error":1}"#));
         check(
             "data: {\"type\":\"response.created\"}\n\ndata: {\"type\":\"response.failed\",\"response\":{\"error\":{}}}\n\n",
             error(r#"{"error":{}}"#),
         );
-        check("event: error\ndata: two\ndata: lines\n\n", First::Answer);
+        check("event: error\ndata: two\ndata: lines\n\n", StreamStart::Answer);
     }
 }

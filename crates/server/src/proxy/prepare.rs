@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use epitome::engine::{EngineError, Urgency, block_on, count_message};
-use epitome::formats::{Loaded, Profile, validate, write};
-use epitome::live::{LiveError, LiveSession, Maintained, Overflow};
+use epitome::formats::{LoadedFile, Profile, validate, write};
+use epitome::live::{LiveError, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::{Epoch, Message, Role, Session};
 use epitome::strategy::Cancellation;
 
 use super::bare::bare;
-use super::checked::Checked;
-use super::handoff::{Outgoing, answer_with, has_ended, prepare_in};
+use super::checked::SummaryFigures;
+use super::handoff::{UpstreamRoute, answer_with, has_ended, prepare_in};
 use super::incoming::Incoming;
-use super::lookup::offered;
-use super::memory::{Conversation, Decision, Shared};
-use super::prepared::{Figures, Prepared, ProxyOutcome};
+use super::lookup::offer_tools;
+use super::memory::{Conversation, Decision, SharedConversation};
+use super::prepared::{Figures, PreparedRequest, ProxyOutcome};
 use super::recipe::Recipe;
 use super::state::Proxy;
 use super::tail;
@@ -25,13 +25,13 @@ use super::tail;
 const PATIENCE: f64 = 0.01;
 
 /// A request that was read whole.
-struct Whole<'a> {
+struct FullRequest<'a> {
     incoming: &'a Incoming,
-    loaded: Loaded,
+    loaded: LoadedFile,
     cancellation: &'a Cancellation,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> FullRequest<'a> {
     fn new(incoming: &'a Incoming, cancellation: &'a Cancellation) -> Result<Self, &'static str> {
         Ok(Self { incoming, loaded: incoming.load()?, cancellation })
     }
@@ -42,13 +42,13 @@ impl<'a> Whole<'a> {
 
     /// Has the conversation's own model write the hand-offs of `live`, where the configuration says so: it is asked at the end
     /// of what is sent without a new compaction.
-    fn ask_its_model(&self, proxy: &Proxy, live: &mut LiveSession, outgoing: &Arc<Outgoing>) {
+    fn ask_its_model(&self, proxy: &Proxy, live: &mut LiveSession, outgoing: &Arc<UpstreamRoute>) {
         let incoming = self.incoming;
         answer_with(proxy, live, outgoing, (incoming.format, incoming.model.as_deref()), |live| {
             match live.session().journal() {
                 [] => Some(incoming.body.clone()),
                 // With our own tools, where they are sent: what is asked begins like what is sent, byte for byte.
-                _ => Some(offered(proxy, incoming, sendable(proxy, self, live.session())?)),
+                _ => Some(offer_tools(proxy, incoming, sendable(proxy, self, live.session())?)),
             }
         });
     }
@@ -72,12 +72,14 @@ impl<'a> Whole<'a> {
 
     /// The session of this request with the decisions made at the places where they were made before, and with what
     /// is to be kept pinned.
-    fn live(&self, proxy: &Proxy, conversation: &Conversation, keep: Keep) -> LiveSession {
+    fn live(&self, proxy: &Proxy, conversation: &Conversation, keep: ProtectedTail) -> LiveSession {
         let log = self.log().log();
         let n_pinned = match keep {
-            Keep::Nothing => 0,
-            Keep::Step => self.newest_loop().position(|it| it.role == Role::Assistant).map_or(0, |step| step + 1),
-            Keep::Loop => self.newest_loop().count(),
+            ProtectedTail::Nothing => 0,
+            ProtectedTail::Step => {
+                self.newest_loop().position(|it| it.role == Role::Assistant).map_or(0, |step| step + 1)
+            }
+            ProtectedTail::Loop => self.newest_loop().count(),
         };
         let pinned_from = log.len() - n_pinned;
         let mut session = Session::new();
@@ -105,7 +107,7 @@ impl<'a> Whole<'a> {
 
 /// What a compaction is to leave as it is, of the loop of tools that the model is at work in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum ProtectedTail {
     Nothing,
     /// The newest step with its results.
     Step,
@@ -117,14 +119,14 @@ enum Keep {
 pub(crate) fn prepare(
     proxy: &Proxy,
     incoming: &Incoming,
-    shared: &Shared,
+    shared: &SharedConversation,
     known: &mut Conversation,
-    outgoing: &Arc<Outgoing>,
+    outgoing: &Arc<UpstreamRoute>,
     cancellation: &Cancellation,
-) -> Prepared {
-    let whole = match Whole::new(incoming, cancellation) {
+) -> PreparedRequest {
+    let whole = match FullRequest::new(incoming, cancellation) {
         Ok(whole) => whole,
-        Err(detail) => return Prepared::as_it_came(ProxyOutcome::Bypassed, detail, incoming.body.clone()),
+        Err(detail) => return PreparedRequest::as_it_came(ProxyOutcome::Bypassed, detail, incoming.body.clone()),
     };
     let (mut fork, mut forked);
     let (shared, conversation) = if fits(incoming, known) == known.decisions.len() {
@@ -133,11 +135,11 @@ pub(crate) fn prepare(
         // The conversation parted from the known one: what was decided before that is taken over.
         forked = known.fork();
         forked.truncate(fits(incoming, &forked));
-        fork = Shared::default();
-        (&mut fork as &Shared, &mut forked)
+        fork = SharedConversation::default();
+        (&mut fork as &SharedConversation, &mut forked)
     };
     let patience = proxy.core.settings.limits.work_timeout;
-    let mut live = whole.live(proxy, conversation, Keep::Nothing);
+    let mut live = whole.live(proxy, conversation, ProtectedTail::Nothing);
     let before = live.session().journal().len();
     let check = live.check();
     let target = live.budget().target.tokens(check.usable_tokens);
@@ -153,15 +155,15 @@ pub(crate) fn prepare(
         if prepare_in(proxy, &mut live, conversation)
             && let Some(maintained) = ahead(&mut live, conversation)
         {
-            let detail = matches!(maintained, Maintained::Preparing(_)).then_some("preparing");
+            let detail = matches!(maintained, MaintainOutcome::Preparing(_)).then_some("preparing");
             let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
             keep(proxy, incoming, shared, conversation);
-            return Prepared { detail: detail.or(prepared.detail), ..prepared };
+            return PreparedRequest { detail: detail.or(prepared.detail), ..prepared };
         }
     }
     let detail = match whole.loop_tokens(proxy) {
         Some(tokens) if check.trigger.is_some() && tokens <= target / 4 * 3 => {
-            live = whole.live(proxy, conversation, Keep::Loop);
+            live = whole.live(proxy, conversation, ProtectedTail::Loop);
             if asks {
                 whole.ask_its_model(proxy, &mut live, outgoing);
             }
@@ -170,7 +172,7 @@ pub(crate) fn prepare(
         // A loop that leaves too little to take out would have to be compacted around again and again.
         Some(_) if check.trigger.is_some() && !is_due => Some("loop-goes-on"),
         Some(_) if is_due => {
-            live = whole.live(proxy, conversation, Keep::Step);
+            live = whole.live(proxy, conversation, ProtectedTail::Step);
             if asks {
                 whole.ask_its_model(proxy, &mut live, outgoing);
             }
@@ -182,14 +184,14 @@ pub(crate) fn prepare(
         // There is no room without a part of what was to be kept.
         Some("infeasible" | "nothing-can-leave") if is_due && whole.is_in_signed_loop() => {
             conversation.failed_at = None;
-            live = whole.live(proxy, conversation, Keep::Nothing);
+            live = whole.live(proxy, conversation, ProtectedTail::Nothing);
             compact_where_due(&mut live, conversation, patience)
         }
         other => other,
     };
     let prepared = finish(proxy, &whole, conversation, &live, before, ProxyOutcome::Compacted);
     keep(proxy, incoming, shared, conversation);
-    Prepared { detail: detail.or(prepared.detail), ..prepared }
+    PreparedRequest { detail: detail.or(prepared.detail), ..prepared }
 }
 
 /// The session that a request is of, with the decisions that are in force; `None` where it cannot be read. Linear in the
@@ -202,7 +204,7 @@ pub(super) fn past_of(
 ) -> Option<LiveSession> {
     let mut conversation = known.fork();
     conversation.truncate(fits(incoming, &conversation));
-    Some(Whole::new(incoming, cancellation).ok()?.live(proxy, &conversation, Keep::Nothing))
+    Some(FullRequest::new(incoming, cancellation).ok()?.live(proxy, &conversation, ProtectedTail::Nothing))
 }
 
 /// How many of a conversation's decisions were made at places of this request.
@@ -218,10 +220,10 @@ pub(super) fn was_tried(conversation: &Conversation, tokens: u32, usable: u32) -
 }
 
 /// What became of a compaction that is prepared before it is due; `None` where one is to be made at once.
-fn ahead(live: &mut LiveSession, conversation: &mut Conversation) -> Option<Maintained> {
+fn ahead(live: &mut LiveSession, conversation: &mut Conversation) -> Option<MaintainOutcome> {
     match block_on(live.maintain_ahead()) {
         Ok(maintained) => {
-            if matches!(maintained, Some(Maintained::Compacted(_))) {
+            if matches!(maintained, Some(MaintainOutcome::Compacted(_))) {
                 conversation.failed_at = None;
             }
             maintained
@@ -269,20 +271,20 @@ fn compact_where_due(
 pub(crate) fn shrink(
     proxy: &Proxy,
     incoming: &Incoming,
-    shared: &Shared,
+    shared: &SharedConversation,
     conversation: &mut Conversation,
     overflow: Overflow,
     cancellation: &Cancellation,
-) -> Option<Prepared> {
-    let whole = Whole::new(incoming, cancellation).ok()?;
+) -> Option<PreparedRequest> {
+    let whole = FullRequest::new(incoming, cancellation).ok()?;
     conversation.truncate(fits(incoming, conversation));
     conversation.recipe = None;
     let in_loop = whole.is_in_signed_loop();
-    let mut live = whole.live(proxy, conversation, if in_loop { Keep::Step } else { Keep::Nothing });
+    let mut live = whole.live(proxy, conversation, if in_loop { ProtectedTail::Step } else { ProtectedTail::Nothing });
     let before = live.session().journal().len();
     let mut retry = block_on(live.overflowed(overflow));
     if in_loop && retry.is_err() {
-        live = whole.live(proxy, conversation, Keep::Nothing);
+        live = whole.live(proxy, conversation, ProtectedTail::Nothing);
         retry = block_on(live.overflowed(overflow));
     }
     // What the provider taught us counts from here on, whether or not this request can be made to fit.
@@ -298,19 +300,19 @@ pub(crate) fn shrink(
     prepared.filter(|prepared| prepared.outcome == ProxyOutcome::OverflowRetried)
 }
 
-pub(super) fn keep(proxy: &Proxy, incoming: &Incoming, shared: &Shared, conversation: &mut Conversation) {
+pub(super) fn keep(proxy: &Proxy, incoming: &Incoming, shared: &SharedConversation, conversation: &mut Conversation) {
     proxy.decisions.keep(shared, conversation, incoming.end());
 }
 
 /// The bytes to send, and new decisions for the next time.
 fn finish(
     proxy: &Proxy,
-    whole: &Whole<'_>,
+    whole: &FullRequest<'_>,
     conversation: &mut Conversation,
     live: &LiveSession,
     before: usize,
     outcome: ProxyOutcome,
-) -> Prepared {
+) -> PreparedRequest {
     let incoming = whole.incoming;
     let session = live.session();
     let journal = session.journal();
@@ -319,7 +321,7 @@ fn finish(
     let tokens_before = tokens_after.saturating_add(saved);
     let figures = Some(Figures { tokens_before, tokens_after, epochs: session.cycle() });
     if journal.is_empty() {
-        return Prepared {
+        return PreparedRequest {
             outcome: ProxyOutcome::Passed,
             detail: None,
             body: incoming.body.clone(),
@@ -331,8 +333,10 @@ fn finish(
         // The decision is not kept: the next request is not to fail in the same way.
         let earlier = (journal.len() > before).then(|| replay(proxy, incoming, conversation)).flatten();
         return match earlier {
-            Some(earlier) => Prepared { outcome: ProxyOutcome::FailedOpen, detail: Some("not-written"), ..earlier },
-            None => Prepared::as_it_came(ProxyOutcome::FailedOpen, "not-written", incoming.body.clone()),
+            Some(earlier) => {
+                PreparedRequest { outcome: ProxyOutcome::FailedOpen, detail: Some("not-written"), ..earlier }
+            }
+            None => PreparedRequest::as_it_came(ProxyOutcome::FailedOpen, "not-written", incoming.body.clone()),
         };
     };
     for epoch in &journal[before..] {
@@ -348,12 +352,12 @@ fn finish(
         conversation.recipe = None;
     }
     let outcome = if journal.len() > before { outcome } else { ProxyOutcome::Replayed };
-    Prepared { outcome, detail: None, body, figures, checked: Checked::sum(&journal[before..]) }
+    PreparedRequest { outcome, detail: None, body, figures, checked: SummaryFigures::sum(&journal[before..]) }
 }
 
 /// What earlier decisions make of a request, where no new one could be made; `None` where there are none for it, or where
 /// they cannot be carried out. Linear in the request.
-pub(super) fn replay(proxy: &Proxy, incoming: &Incoming, earlier: &Conversation) -> Option<Prepared> {
+pub(super) fn replay(proxy: &Proxy, incoming: &Incoming, earlier: &Conversation) -> Option<PreparedRequest> {
     let mut conversation = earlier.clone();
     conversation.truncate(fits(incoming, earlier));
     if conversation.decisions.is_empty() {
@@ -364,23 +368,23 @@ pub(super) fn replay(proxy: &Proxy, incoming: &Incoming, earlier: &Conversation)
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
     let prepared = |body, tokens_after: u32| {
         let figures = Some(Figures { tokens_before: tokens_after.saturating_add(saved), tokens_after, epochs });
-        Some(Prepared { outcome: ProxyOutcome::Replayed, detail: None, body, figures, checked: None })
+        Some(PreparedRequest { outcome: ProxyOutcome::Replayed, detail: None, body, figures, checked: None })
     };
     let recipe = conversation.recipe.as_ref().filter(|_| !proxy.hides_handles(incoming));
     if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {
         return prepared(body, recipe.tokens(incoming));
     }
     let cancellation = Cancellation::never();
-    let whole = Whole::new(incoming, &cancellation).ok()?;
-    let live = whole.live(proxy, &conversation, Keep::Nothing);
+    let whole = FullRequest::new(incoming, &cancellation).ok()?;
+    let live = whole.live(proxy, &conversation, ProtectedTail::Nothing);
     prepared(sendable(proxy, &whole, live.session())?, live.tokens())
 }
 
 /// The request with the compacted messages, as its model can use them.
-fn sendable(proxy: &Proxy, whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
+fn sendable(proxy: &Proxy, whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     match proxy.hides_handles(whole.incoming) {
-        true => rendered(whole, &bare(session)),
-        false => rendered(whole, session),
+        true => render_request(whole, &bare(session)),
+        false => render_request(whole, session),
     }
 }
 
@@ -390,7 +394,7 @@ pub(super) fn saved(epoch: &Epoch) -> u32 {
 }
 
 /// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
-fn rendered(whole: &Whole<'_>, session: &Session) -> Option<Bytes> {
+fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     let incoming = whole.incoming;
     let bytes = write(&whole.loaded, 0, session, incoming.format).ok()?;
     let profile = Profile::of(incoming.format)?;

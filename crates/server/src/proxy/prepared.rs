@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 
-use super::checked::Checked;
+use super::checked::SummaryFigures;
 
 /// What the proxy did with a request, as `x-epitome-status` says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,14 @@ impl ProxyOutcome {
 
 /// What is to be sent.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRequest {
     pub(crate) outcome: ProxyOutcome,
     /// Why, where there is more to say: a code.
     pub(crate) detail: Option<&'static str>,
     pub(crate) body: Bytes,
     pub(crate) figures: Option<Figures>,
     /// What was found in the summaries of a new compaction, where a model was asked for them.
-    pub(crate) checked: Option<Checked>,
+    pub(crate) checked: Option<SummaryFigures>,
 }
 
 /// What the headers of the answer tell.
@@ -55,7 +55,7 @@ pub(crate) struct Figures {
     pub(crate) epochs: u32,
 }
 
-impl Prepared {
+impl PreparedRequest {
     pub(crate) fn as_it_came(outcome: ProxyOutcome, detail: &'static str, body: Bytes) -> Self {
         Self { outcome, detail: Some(detail), body, figures: None, checked: None }
     }

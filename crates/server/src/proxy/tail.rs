@@ -4,7 +4,7 @@
 //! is known: reasoning that a decision did not take out was written by a model that saw this very prefix, or belongs to a
 //! loop of tools that is still going on. It stays, and so do the bytes of the request from one turn to the next.
 
-use epitome::formats::{Format, Loaded, Profile, Source, render};
+use epitome::formats::{Format, LoadedFile, Profile, Source, render};
 use epitome::session::{Role, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,17 +18,17 @@ struct Messages<'a> {
 
 /// `written`, the request with compacted messages, with the messages that came behind the last change as they came.
 /// `written` itself where there is nothing to do, or where it is not certain which messages these are. Linear in the request.
-pub(super) fn as_it_came(written: String, loaded: &Loaded, session: &Session) -> String {
+pub(super) fn as_it_came(written: String, loaded: &LoadedFile, session: &Session) -> String {
     if loaded.format != Format::Anthropic {
         return written;
     }
-    match spliced(&written, loaded, session) {
+    match splice_tail(&written, loaded, session) {
         Some(spliced) => spliced,
         None => written,
     }
 }
 
-fn spliced(written: &str, loaded: &Loaded, session: &Session) -> Option<String> {
+fn splice_tail(written: &str, loaded: &LoadedFile, session: &Session) -> Option<String> {
     let read = loaded.sessions.first()?;
     let view = session.view();
     let untouched = view.iter().rev().take_while(|entry| entry.is_in_place()).count();
@@ -38,7 +38,7 @@ fn spliced(written: &str, loaded: &Loaded, session: &Session) -> Option<String> 
     let first = first + view[first..].iter().position(|entry| of_model(&entry.message))?;
     // What is rendered in front of it has to be what was written in front of it.
     let head = render(&view[..first], Profile::Anthropic, None, Source::new(loaded, 0).as_ref()).json;
-    let (head, found): (Messages<'_>, Messages<'_>) = (parsed(&head)?, parsed(written)?);
+    let (head, found): (Messages<'_>, Messages<'_>) = (parse_messages(&head)?, parse_messages(written)?);
     let same = head.messages.iter().zip(&found.messages).all(|(one, other)| one.get() == other.get());
     let (from, last) = (found.messages.get(head.messages.len())?, found.messages.last()?);
     let start = *view[first].message.records.first()?;
@@ -51,6 +51,6 @@ fn spliced(written: &str, loaded: &Loaded, session: &Session) -> Option<String> 
     same.then(|| [before, came, behind].concat())
 }
 
-fn parsed(json: &str) -> Option<Messages<'_>> {
+fn parse_messages(json: &str) -> Option<Messages<'_>> {
     serde_json::from_str(json).ok()
 }

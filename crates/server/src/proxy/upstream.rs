@@ -132,7 +132,7 @@ fn leads_upwards(path: &str) -> bool {
         if parts.any(is_upwards) {
             return true;
         }
-        let decoded = decoded(&path);
+        let decoded = percent_decode(&path);
         if decoded == path {
             return false;
         }
@@ -142,7 +142,7 @@ fn leads_upwards(path: &str) -> bool {
 }
 
 /// Percent-encoded bytes as themselves, once.
-fn decoded(path: &[u8]) -> Vec<u8> {
+fn percent_decode(path: &[u8]) -> Vec<u8> {
     let hex = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let mut decoded = Vec::with_capacity(path.len());
     let mut at = 0;
@@ -168,22 +168,22 @@ fn is_version(part: &str) -> bool {
 
 /// Why a provider did not answer. Neither address nor headers are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreachable {
+pub(crate) enum UpstreamFailure {
     /// It said nothing for too long.
     Silent,
     /// There is no connection to it.
     Down,
 }
 
-impl From<Unreachable> for ApiError {
-    fn from(unreachable: Unreachable) -> Self {
+impl From<UpstreamFailure> for ApiError {
+    fn from(unreachable: UpstreamFailure) -> Self {
         match unreachable {
-            Unreachable::Silent => {
+            UpstreamFailure::Silent => {
                 let help = "try again; --upstream-timeout sets how long the provider may say nothing";
                 let message = "the provider did not answer in time";
                 Self::new(StatusCode::GATEWAY_TIMEOUT, "upstream-timeout", message, help)
             }
-            Unreachable::Down => {
+            UpstreamFailure::Down => {
                 let help = "check the address of --upstream, and whether the provider runs";
                 let message = "there is no connection to the provider";
                 Self::new(StatusCode::BAD_GATEWAY, "upstream-unreachable", message, help)
@@ -216,7 +216,7 @@ impl Sender {
         url: Url,
         headers: HeaderMap,
         body: Option<reqwest::Body>,
-    ) -> Result<reqwest::Response, Unreachable> {
+    ) -> Result<reqwest::Response, UpstreamFailure> {
         let host = url.host_str().unwrap_or_default();
         let is_local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
         let client = if is_local { &self.local } else { &self.client };
@@ -228,7 +228,7 @@ impl Sender {
             let error = error.without_url();
             tracing::warn!(%error, "the provider did not answer");
             let is_silence = error.is_timeout() && !error.is_connect();
-            if is_silence { Unreachable::Silent } else { Unreachable::Down }
+            if is_silence { UpstreamFailure::Silent } else { UpstreamFailure::Down }
         })
     }
 }

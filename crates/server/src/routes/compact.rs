@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::job::{Job, Subject, account};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, json_of, refused, status_name};
+use crate::http::{ApiError, ErrorBody, json_of, require_compacted, status_name};
 use crate::state::Core;
 
 /// A compaction that was made.
@@ -83,7 +83,7 @@ pub(crate) async fn compact(
             let job = Job::new(&core, &subject, cancellation)?;
             let mut archive = MemoryArchive::new();
             let draft = match subject.draft.take() {
-                Some(given) => edited(&job, given, &subject)?,
+                Some(given) => apply_edits(&job, given, &subject)?,
                 None if !subject.summaries.is_empty() => {
                     let help = "preview the request and send its draft too";
                     return Err(ApiError::bad("bad-request", "`summaries` needs `draft`", help));
@@ -92,7 +92,7 @@ pub(crate) async fn compact(
             };
             let report = draft.report.clone();
             account(&core, &caller.tenant, &report, &archive);
-            refused(&report)?;
+            require_compacted(&report)?;
             let request = if draft.epoch().is_some() { job.make(draft)? } else { subject.request };
             Ok(Json(CompactAnswer {
                 status: status_name(report.status),
@@ -108,7 +108,7 @@ pub(crate) async fn compact(
 }
 
 /// A draft that came back, with its edited summaries.
-fn edited(job: &Job, mut draft: Draft, subject: &Subject) -> Result<Draft, ApiError> {
+fn apply_edits(job: &Job, mut draft: Draft, subject: &Subject) -> Result<Draft, ApiError> {
     for summary in &subject.summaries {
         draft.edit_summary(summary.number, &summary.text, &*job.engine.counter).map_err(|error| {
             ApiError::bad("bad-summary", error.to_string(), "the preview's `summaries` say how long each may be")

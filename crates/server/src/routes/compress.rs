@@ -114,11 +114,13 @@ pub(crate) async fn compress(
 /// The list alone: a system prompt that has no place in it stays where the caller has it.
 fn messages_of(request: Box<RawValue>) -> Result<Box<RawValue>, ApiError> {
     #[derive(Deserialize)]
-    struct Wrapped {
+    struct WrappedMessages {
         messages: Box<RawValue>,
     }
     if request.get().starts_with('[') {
         return Ok(request);
     }
-    serde_json::from_str::<Wrapped>(request.get()).map(|wrapped| wrapped.messages).map_err(|_| ApiError::internal())
+    serde_json::from_str::<WrappedMessages>(request.get())
+        .map(|wrapped| wrapped.messages)
+        .map_err(|_| ApiError::internal())
 }

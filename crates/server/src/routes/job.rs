@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Chain, Draft, EngineError, Ledger, Mode, block_on};
-use epitome::formats::{Loaded, write};
+use epitome::formats::{LoadedFile, write};
 use epitome::session::Trigger;
 use epitome::strategy::{Cancellation, TaskKind};
 use epitome::{Engine, MemoryArchive, Report, Request, Session};
@@ -74,7 +74,7 @@ impl Subject {
 
 /// A request that was read, with what works on it.
 pub(crate) struct Job {
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedFile,
     pub(crate) engine: Engine,
     pub(crate) ledger: Ledger,
     pub(crate) budget: Budget,
@@ -83,7 +83,7 @@ pub(crate) struct Job {
 
 /// The field of a provider's request that says how much room there is.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wishes {
+pub(crate) struct RequestFields {
     #[serde(default)]
     pub(crate) model: Option<String>,
 }
@@ -96,7 +96,7 @@ impl Job {
         let engine = core.engine(loaded.format);
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
-        let wishes: Wishes = serde_json::from_str(subject.request.get()).unwrap_or_default();
+        let wishes: RequestFields = serde_json::from_str(subject.request.get()).unwrap_or_default();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
         let budget = Budget { tool_definitions: tools, ..budget_of(core, subject, wishes.model.as_deref())? };
         let mut request = request_of(core, subject, &budget)?;
@@ -127,7 +127,7 @@ impl Job {
 }
 
 /// The request with a session in place of its own, as JSON.
-pub(crate) fn written(loaded: &Loaded, session: &Session) -> Result<Box<RawValue>, ApiError> {
+pub(crate) fn written(loaded: &LoadedFile, session: &Session) -> Result<Box<RawValue>, ApiError> {
     let bytes = write(loaded, 0, session, loaded.format).map_err(|error| {
         tracing::error!(%error, "a compacted request could not be written");
         ApiError::internal()

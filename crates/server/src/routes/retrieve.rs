@@ -7,13 +7,13 @@ use axum::extract::{Extension, Request, State};
 use epitome::engine::count_message;
 use epitome::formats::{Profile, render};
 use epitome::session::{Content, Message, Session};
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InPath, InQuery, json_of, provider_format};
+use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, json_of, provider_format};
 use crate::state::Core;
 
 /// Lines that a search gives at most.
@@ -23,7 +23,7 @@ const MOST_LINES: usize = 50;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct How {
+pub(crate) struct RetrieveQuery {
     /// Only the lines that hold every word of this.
     query: Option<String>,
     /// The format of whole messages: `openai-chat`, `openai-responses` or `anthropic`.
@@ -81,7 +81,7 @@ pub(crate) struct FoundLine {
 /// Gives back what left a context, by its handle. Each tenant has an archive of its own.
 #[utoipa::path(
     get, path = "/v1/retrieve/{hash}", tag = "gateways", security(("token" = [])),
-    params(("hash" = String, Path, description = "The handle, as marks and summaries name it"), How),
+    params(("hash" = String, Path, description = "The handle, as marks and summaries name it"), RetrieveQuery),
     responses(
         (status = 200, description = "What left the context", body = RetrieveAnswer),
         (status = 400, description = "The query cannot be taken", body = ErrorBody),
@@ -91,8 +91,8 @@ pub(crate) struct FoundLine {
 pub(crate) async fn by_path(
     State(core): State<Arc<Core>>,
     Extension(caller): Extension<Caller>,
-    InPath(hash): InPath<String>,
-    InQuery(how): InQuery<How>,
+    PathParameters(hash): PathParameters<String>,
+    QueryParameters(how): QueryParameters<RetrieveQuery>,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
     retrieve(core, caller, hash, how).await
 }
@@ -111,10 +111,15 @@ pub(crate) async fn by_body(
     request: Request,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
     let request: RetrieveRequest = json_of(request, &core.settings.limits).await?;
-    retrieve(core, caller, request.hash, How { query: request.query, format: request.format }).await
+    retrieve(core, caller, request.hash, RetrieveQuery { query: request.query, format: request.format }).await
 }
 
-async fn retrieve(core: Arc<Core>, caller: Caller, hash: String, how: How) -> Result<Json<RetrieveAnswer>, ApiError> {
+async fn retrieve(
+    core: Arc<Core>,
+    caller: Caller,
+    hash: String,
+    how: RetrieveQuery,
+) -> Result<Json<RetrieveAnswer>, ApiError> {
     let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
     let found = core.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
         let help = "it was never stored for this tenant, or forgotten since: --archive-size sets how much is kept";
@@ -126,8 +131,8 @@ async fn retrieve(core: Arc<Core>, caller: Caller, hash: String, how: How) -> Re
         .run(&caller.tenant, move |_| {
             let counter = &*shared.runtime.counter;
             let (kind, content, tokens, items, messages) = match &found.item {
-                Archived::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
-                Archived::Messages(messages) => {
+                ArchivedContent::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
+                ArchivedContent::Messages(messages) => {
                     let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
                     let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
                     ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::key::Key;
-use super::opened::Opened;
+use super::key::SessionKey;
+use super::opened::CachedSession;
 use crate::weighed_lru::WeighedLru;
 
 /// Sessions that are held in memory, within bounds. What was used least recently is forgotten first: the store has it.
@@ -11,7 +11,7 @@ use crate::weighed_lru::WeighedLru;
 pub(super) struct Cache {
     most: usize,
     most_bytes: usize,
-    sessions: Mutex<WeighedLru<Key, Opened>>,
+    sessions: Mutex<WeighedLru<SessionKey, CachedSession>>,
 }
 
 impl Cache {
@@ -20,12 +20,12 @@ impl Cache {
     }
 
     /// Takes a session out, to be worked on. Whoever does not [`put`](Self::put) it back has it forgotten.
-    pub(super) fn take(&self, key: &Key) -> Option<Opened> {
+    pub(super) fn take(&self, key: &SessionKey) -> Option<CachedSession> {
         self.lock().remove(key)
     }
 
     /// Puts a session in, as it is stored.
-    pub(super) fn put(&self, key: &Key, session: Opened) {
+    pub(super) fn put(&self, key: &SessionKey, session: CachedSession) {
         let mut sessions = self.lock();
         let bytes = session.bytes();
         let mut forgotten = Vec::from_iter(sessions.remove(key));
@@ -49,7 +49,7 @@ impl Cache {
         (sessions.len(), sessions.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, WeighedLru<Key, Opened>> {
+    fn lock(&self) -> MutexGuard<'_, WeighedLru<SessionKey, CachedSession>> {
         // The map is whole between any two statements that can panic.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,22 +8,22 @@ use axum::http::StatusCode;
 use epitome::engine::DraftSummary;
 use epitome::live::{Compaction, ContextTokens, LiveSession};
 use epitome::store::StoredMessage;
-use epitome::strategy::{Archive as _, Archived, Cancellation, TaskKind};
+use epitome::strategy::{Archive as _, ArchivedContent, Cancellation, TaskKind};
 use epitome::{Draft, Report, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::drafts::{Found, Previewed};
+use super::drafts::{DraftLookup, StoredPreview};
 use super::failure::{live, stale, waited_too_long};
 use super::history::shown;
 use super::input::SessionId;
-use super::key::Key;
-use super::open::{Changed, Operation, change, read};
-use super::opened::Opened;
+use super::key::SessionKey;
+use super::open::{Operation, OperationResult, change, read};
+use super::opened::CachedSession;
 use super::state::Sessions;
 use super::{create, schema};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InQuery, json_of, json_or_default, refused, status_name};
+use crate::http::{ApiError, ErrorBody, QueryParameters, json_of, json_or_default, require_compacted, status_name};
 use crate::routes::job::EditedSummary;
 
 /// The longest focus, in characters.
@@ -54,7 +54,7 @@ impl Ask {
     }
 
     /// The compaction of a session that is asked for.
-    fn compaction(&self, sessions: &Sessions, opened: &Opened) -> Result<Compaction, ApiError> {
+    fn compaction(&self, sessions: &Sessions, opened: &CachedSession) -> Result<Compaction, ApiError> {
         let mut compaction = Compaction { target: self.target, ..Compaction::default() };
         if self.target == Some(0) {
             return Err(ApiError::bad("bad-budget", "`target` is 0", "give 1 token or more"));
@@ -103,7 +103,7 @@ pub(crate) struct Compacted {
 }
 
 impl Compacted {
-    fn new(changed: Changed<(Report, Option<u32>)>) -> Self {
+    fn new(changed: OperationResult<(Report, Option<u32>)>) -> Self {
         let (report, epoch) = changed.value;
         Self { report, epoch, version: changed.version, context: changed.context }
     }
@@ -116,8 +116,8 @@ pub(super) fn newest(live: &LiveSession, epochs_before: u32) -> Option<u32> {
 }
 
 /// An error for a compaction that could not be made, which the metrics are told of.
-pub(super) fn made(sessions: &Sessions, report: &Report) -> Result<(), ApiError> {
-    refused(report).inspect_err(|_| sessions.core.metrics.compaction(status_name(report.status), 0))
+pub(super) fn require_made(sessions: &Sessions, report: &Report) -> Result<(), ApiError> {
+    require_compacted(report).inspect_err(|_| sessions.core.metrics.compaction(status_name(report.status), 0))
 }
 
 /// Tells the metrics of a compaction that is stored.
@@ -134,15 +134,15 @@ struct Compact(Ask);
 impl Operation for Compact {
     type Output = (Report, Option<u32>);
 
-    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let compaction = self.0.compaction(sessions, opened)?;
         let before = opened.live.session().next_epoch();
         let report = opened.live.compact(&compaction).await.map_err(live)?;
-        made(sessions, &report)?;
+        require_made(sessions, &report)?;
         Ok((report, newest(&opened.live, before)))
     }
 
-    fn is_long(&self, _opened: &Opened) -> bool {
+    fn is_long(&self, _opened: &CachedSession) -> bool {
         true
     }
 
@@ -190,7 +190,7 @@ pub(super) async fn compact_now(
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Show {
+pub(crate) struct PreviewQuery {
     /// Whether to give the whole views before and after.
     #[serde(default)]
     messages: bool,
@@ -223,7 +223,7 @@ pub(crate) struct Preview {
 /// Works a compaction out and makes none. It stands for the session as it is now, for a quarter of an hour.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = Ask, security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), Show),
+    params(("id" = String, Path, description = "The session"), PreviewQuery),
     responses(
         (status = 200, description = "What would be done; the report's status says whether it can be", body = Preview),
         (status = 400, description = "The body is not what the route takes", body = ErrorBody),
@@ -237,7 +237,7 @@ pub(crate) async fn preview(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    InQuery(show): InQuery<Show>,
+    QueryParameters(show): QueryParameters<PreviewQuery>,
     request: Request,
 ) -> Result<Json<Preview>, ApiError> {
     let ask: Ask = json_or_default(request, &sessions.core.settings.limits).await?;
@@ -249,7 +249,7 @@ pub(crate) async fn preview(
             return Err(running());
         }
         if let Some(problem) = &seen.opened.problem {
-            return Err(unsettled(problem));
+            return Err(settings_problem(problem));
         }
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
@@ -279,7 +279,7 @@ fn running() -> ApiError {
 }
 
 /// 422 where the session's own settings do not work.
-fn unsettled(problem: &str) -> ApiError {
+fn settings_problem(problem: &str) -> ApiError {
     let help = "GET the session says `problem`; PATCH its `agent` or `settings`, or make what they name";
     ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-settings", problem, help)
 }
@@ -294,7 +294,7 @@ fn views(session: &Session, draft: &Draft) -> (Vec<StoredMessage>, Vec<StoredMes
     (before, after.view().iter().map(|entry| shown(entry, None)).collect())
 }
 
-fn answer(previewed: &Previewed, views: Option<(Vec<StoredMessage>, Vec<StoredMessage>)>) -> Preview {
+fn answer(previewed: &StoredPreview, views: Option<(Vec<StoredMessage>, Vec<StoredMessage>)>) -> Preview {
     let (before, after) = views.unzip();
     Preview {
         draft: previewed.id.to_string(),
@@ -307,9 +307,14 @@ fn answer(previewed: &Previewed, views: Option<(Vec<StoredMessage>, Vec<StoredMe
 }
 
 /// Keeps a draft, with what it takes out of the context of the session that it was made from.
-pub(super) fn keep(sessions: &Sessions, key: &Key, session: &LiveSession, draft: Draft) -> Result<Previewed, ApiError> {
+pub(super) fn keep(
+    sessions: &Sessions,
+    key: &SessionKey,
+    session: &LiveSession,
+    draft: Draft,
+) -> Result<StoredPreview, ApiError> {
     let handles = draft.epoch().into_iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.as_ref());
-    let items: Vec<Archived> = handles.filter_map(|handle| session.recall(handle).ok().flatten()).collect();
+    let items: Vec<ArchivedContent> = handles.filter_map(|handle| session.recall(handle).ok().flatten()).collect();
     Ok(sessions.drafts.keep(key, Arc::from(create::new_id()?), draft, items))
 }
 
@@ -326,14 +331,14 @@ pub(crate) struct ApplyAsk {
 
 /// Makes a preview.
 struct Apply {
-    previewed: Previewed,
+    previewed: StoredPreview,
     summaries: Vec<EditedSummary>,
 }
 
 impl Operation for Apply {
     type Output = (Report, Option<u32>);
 
-    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let mut draft = Draft::clone(&self.previewed.draft);
         if draft.made_from() != opened.live.session().state_hash() {
             return Err(stale());
@@ -347,7 +352,7 @@ impl Operation for Apply {
         }
         let before = opened.live.session().next_epoch();
         let report = opened.live.apply_previewed(draft).await.map_err(live)?;
-        made(sessions, &report)?;
+        require_made(sessions, &report)?;
         Ok((report, newest(&opened.live, before)))
     }
 
@@ -380,9 +385,9 @@ pub(crate) async fn apply(
     let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
     let previewed = match sessions.drafts.find(&key, &ask.draft) {
-        Found::Draft(previewed) => previewed,
-        Found::Passed => return Err(stale()),
-        Found::Nothing => {
+        DraftLookup::Draft(previewed) => previewed,
+        DraftLookup::Passed => return Err(stale()),
+        DraftLookup::Nothing => {
             let help = "drafts are kept for a quarter of an hour, by the instance that made them; preview again";
             return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-draft", "there is no such draft", help));
         }

@@ -8,7 +8,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use epitome::Session;
 use epitome::formats::{Format, ReadOptions, read as read_file};
-use epitome::store::{About, SessionArchive, StoredSession, Tenant};
+use epitome::store::{SessionArchive, SessionMetadata, StoredSession, Tenant};
 use epitome::strategy::Cancellation;
 use flate2::read::MultiGzDecoder;
 use rustls::crypto::ring;
@@ -18,15 +18,15 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{check_id, check_title, messages_of, read_messages};
-use super::key::Key;
+use super::key::SessionKey;
 use super::list::SessionAnswer;
 use super::open::read_at;
-use super::opened::{Opened, Settled};
+use super::opened::{CachedSession, SessionRuntime};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InQuery, body_of, check_name, json_of, parts, too_many_parts};
-use crate::routes::job::Wishes;
+use crate::http::{ApiError, ErrorBody, QueryParameters, body_of, check_name, json_of, parts, too_many_parts};
+use crate::routes::job::RequestFields;
 
 /// Sessions that one file may bring.
 const MOST_SESSIONS: usize = 1_000;
@@ -90,11 +90,11 @@ pub(crate) async fn create(
     let settings = settings_of(&sessions, &mut new, given.as_deref());
     let most_parts = sessions.core.settings.limits.parts;
     let begin = move |_: &Cancellation| match given {
-        Some(given) => begun(&given, format.as_deref(), most_parts),
+        Some(given) => new_session(&given, format.as_deref(), most_parts),
         None => Ok(Session::new()),
     };
     let session = sessions.core.turns.run(&caller.tenant, begin).await??;
-    let about = About { agent: new.agent, title: new.title, settings };
+    let about = SessionMetadata { agent: new.agent, title: new.title, settings };
     let id = new.id.map_or_else(new_id, Ok)?;
     let key = sessions.key(&caller, &id)?;
     let made = make(&sessions, key, about, session).await?;
@@ -107,7 +107,7 @@ fn settings_of(sessions: &Sessions, new: &mut NewSession, request: Option<&RawVa
     let mut settings = new.settings.take();
     let says = |key: &str| settings.as_ref().is_some_and(|settings| settings.contains_key(key));
     if sessions.core.settings.budget_by_model && new.agent.is_none() && !says("runs_on") && !says("window") {
-        let wishes = request.and_then(|request| serde_json::from_str::<Wishes>(request.get()).ok());
+        let wishes = request.and_then(|request| serde_json::from_str::<RequestFields>(request.get()).ok());
         let model =
             wishes.and_then(|wishes| wishes.model).filter(|model| sessions.core.runtime.budget_for(model).is_ok());
         if let Some(model) = model {
@@ -118,7 +118,7 @@ fn settings_of(sessions: &Sessions, new: &mut NewSession, request: Option<&RawVa
 }
 
 /// The session that begins with the messages of a request.
-fn begun(request: &RawValue, format: Option<&str>, most_parts: usize) -> Result<Session, ApiError> {
+fn new_session(request: &RawValue, format: Option<&str>, most_parts: usize) -> Result<Session, ApiError> {
     let loaded = read_messages(request.get(), format, most_parts)?;
     let mut session = Session::new();
     session.tools = loaded.sessions.first().and_then(|loaded| loaded.session.tools.clone());
@@ -131,12 +131,14 @@ fn begun(request: &RawValue, format: Option<&str>, most_parts: usize) -> Result<
 /// Stores a new session and keeps it in memory.
 pub(super) async fn make(
     sessions: &Arc<Sessions>,
-    key: Key,
-    about: About,
+    key: SessionKey,
+    about: SessionMetadata,
     mut session: Session,
 ) -> Result<SessionAnswer, ApiError> {
-    let settled =
-        Settled { runtime: runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?, problem: None };
+    let settled = SessionRuntime {
+        runtime: runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?,
+        problem: None,
+    };
     session.id = Some(Arc::clone(&key.1));
     let owner = key.0.name();
     let shared = Arc::clone(sessions);
@@ -148,9 +150,9 @@ pub(super) async fn make(
         let info = shared.info(&key).await?;
         let times = storage.store.epoch_times(&key.0, &key.1).await.map_err(|error| storage.api_error(error))?;
         let stored = StoredSession { session, archive, version, about };
-        let opened = Opened::new(&shared.core, &key, &settled, stored, info.created_at, times);
+        let opened = CachedSession::new(&shared.core, &key, &settled, stored, info.created_at, times);
         shared.cache.put(&key, opened);
-        Ok::<Key, ApiError>(key)
+        Ok::<SessionKey, ApiError>(key)
     };
     let key = sessions.core.turns.run_future(&owner, &Cancellation::new(), stored).await??;
     read_at(sessions, key, |seen| Ok(SessionAnswer::new(seen))).await
@@ -171,7 +173,7 @@ pub(super) fn new_id() -> Result<String, ApiError> {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct How {
+pub(crate) struct ImportQuery {
     /// The agent that the sessions belong to.
     agent: Option<String>,
     /// A title; without one, what the session begins with.
@@ -191,7 +193,7 @@ pub(crate) struct Imported {
 
 /// Makes sessions of a recorded session's file, in any format that `epitome` reads, plain or gzipped.
 #[utoipa::path(
-    post, path = "/v1/sessions/import", tag = "sessions", security(("token" = [])), params(How),
+    post, path = "/v1/sessions/import", tag = "sessions", security(("token" = [])), params(ImportQuery),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The file"),
     responses(
         (status = 201, description = "The sessions", body = Imported),
@@ -203,12 +205,16 @@ pub(crate) struct Imported {
 pub(crate) async fn import(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
-    InQuery(how): InQuery<How>,
+    QueryParameters(how): QueryParameters<ImportQuery>,
     request: Request,
 ) -> Result<(StatusCode, Json<Imported>), ApiError> {
     let storage = sessions.storage()?;
     let tenant = storage.tenant(&caller)?;
-    let how = How { agent: how.agent.filter(|it| !it.is_empty()), title: how.title.filter(|it| !it.is_empty()), ..how };
+    let how = ImportQuery {
+        agent: how.agent.filter(|it| !it.is_empty()),
+        title: how.title.filter(|it| !it.is_empty()),
+        ..how
+    };
     how.title.as_deref().map_or(Ok(()), check_title)?;
     how.agent.as_deref().map_or(Ok(()), |agent| check_name("agent", agent))?;
     let format = how.format.as_deref().filter(|it| !it.is_empty()).map(any_format).transpose()?;
@@ -233,10 +239,10 @@ pub(crate) async fn import(
 async fn make_all(
     sessions: &Arc<Sessions>,
     tenant: Tenant,
-    how: &How,
+    how: &ImportQuery,
     files: Vec<Session>,
 ) -> Result<Vec<SessionAnswer>, ApiError> {
-    let mut begun: Vec<Key> = Vec::new();
+    let mut begun: Vec<SessionKey> = Vec::new();
     let mut answers = Vec::new();
     for (number, session) in (1..).zip(files) {
         let title = match &how.title {
@@ -244,8 +250,8 @@ async fn make_all(
             Some(title) => Some(title.clone()),
             None => title_of(&session),
         };
-        let about = About { agent: how.agent.clone(), title, settings: Value::Null };
-        let key: Key = (tenant.clone(), Arc::from(new_id()?));
+        let about = SessionMetadata { agent: how.agent.clone(), title, settings: Value::Null };
+        let key: SessionKey = (tenant.clone(), Arc::from(new_id()?));
         begun.push(key.clone());
         match make(sessions, key, about, session).await {
             Ok(answer) => answers.push(answer),
@@ -277,7 +283,7 @@ fn from_file(
     most_bytes: usize,
     most_parts: usize,
 ) -> Result<(Vec<Session>, Vec<String>), ApiError> {
-    let bytes = if file.starts_with(&[0x1f, 0x8b]) { decompressed(file, most_bytes)? } else { file.to_vec() };
+    let bytes = if file.starts_with(&[0x1f, 0x8b]) { decompress(file, most_bytes)? } else { file.to_vec() };
     if parts::are_too_many(&bytes, most_parts) {
         return Err(too_many_parts("the file", most_parts));
     }
@@ -306,7 +312,7 @@ fn from_file(
 
 /// The content of a compressed file. Its size is found out first, without keeping any of it: what becomes too large takes no
 /// memory. Linear in the content, twice.
-fn decompressed(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
+fn decompress(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
     let damaged = |error: std::io::Error| {
         ApiError::bad("unreadable-session", format!("it cannot be decompressed: {error}"), "get an intact copy")
     };

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use epitome::Draft;
 use epitome::session::Trigger;
 use epitome::store::Tenant;
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 
-use super::key::Key;
+use super::key::SessionKey;
 use crate::archive::{epoch_bytes, message_bytes};
 
 /// How long a preview may be made.
@@ -29,20 +29,20 @@ const MOST_OF_ONE: usize = 8;
 
 /// A compaction that was previewed.
 #[derive(Debug, Clone)]
-pub(super) struct Previewed {
+pub(super) struct StoredPreview {
     pub(super) id: Arc<str>,
     pub(super) draft: Arc<Draft>,
     /// What it takes out of the context, for the session's archive when it is made.
-    pub(super) items: Arc<[Archived]>,
+    pub(super) items: Arc<[ArchivedContent]>,
     /// Until when it may be made, in milliseconds since 1970.
     pub(super) expires_at: i64,
 }
 
 /// What there is of a preview.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum DraftLookup {
     /// It.
-    Draft(Previewed),
+    Draft(StoredPreview),
     /// It was of the session as it was before: it cannot be made any more.
     Passed,
     /// There is none of that id, or none any more.
@@ -50,18 +50,18 @@ pub(super) enum Found {
 }
 
 #[derive(Debug)]
-struct Kept {
-    key: Key,
+struct StoredDraft {
+    key: SessionKey,
     id: Arc<str>,
     expires_at: i64,
     /// It; `None` where the session has changed since.
-    previewed: Option<Previewed>,
+    previewed: Option<StoredPreview>,
     bytes: usize,
 }
 
 /// The previews of a while. The oldest are forgotten first, and those of the tenant that has the most.
 #[derive(Debug, Default)]
-pub(super) struct Drafts(Mutex<VecDeque<Kept>>);
+pub(super) struct Drafts(Mutex<VecDeque<StoredDraft>>);
 
 fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
@@ -69,35 +69,41 @@ fn now() -> i64 {
 
 impl Drafts {
     /// Keeps a preview.
-    pub(super) fn keep(&self, key: &Key, id: Arc<str>, draft: Draft, items: Vec<Archived>) -> Previewed {
+    pub(super) fn keep(
+        &self,
+        key: &SessionKey,
+        id: Arc<str>,
+        draft: Draft,
+        items: Vec<ArchivedContent>,
+    ) -> StoredPreview {
         let expires_at = now() + LIFETIME.as_millis() as i64;
         let bytes = items.iter().map(archived_bytes).sum::<usize>() + draft.epoch().map_or(0, epoch_bytes);
-        let previewed = Previewed { id: Arc::clone(&id), draft: Arc::new(draft), items: items.into(), expires_at };
+        let previewed = StoredPreview { id: Arc::clone(&id), draft: Arc::new(draft), items: items.into(), expires_at };
         let mut known = self.lock();
-        known.push_back(Kept { key: key.clone(), id, expires_at, previewed: Some(previewed.clone()), bytes });
+        known.push_back(StoredDraft { key: key.clone(), id, expires_at, previewed: Some(previewed.clone()), bytes });
         make_room(&mut known, MOST_BYTES);
         previewed
     }
 
     /// The preview of that id, where it is one of the session.
-    pub(super) fn find(&self, key: &Key, id: &str) -> Found {
+    pub(super) fn find(&self, key: &SessionKey, id: &str) -> DraftLookup {
         match self.lock().iter().find(|it| it.key == *key && &*it.id == id) {
-            Some(Kept { previewed: Some(previewed), .. }) => Found::Draft(previewed.clone()),
-            Some(_) => Found::Passed,
-            None => Found::Nothing,
+            Some(StoredDraft { previewed: Some(previewed), .. }) => DraftLookup::Draft(previewed.clone()),
+            Some(_) => DraftLookup::Passed,
+            None => DraftLookup::Nothing,
         }
     }
 
     /// The newest preview of a session as it is now that the trigger asked for.
-    pub(super) fn of_state(&self, key: &Key, state: [u8; 32], trigger: Trigger) -> Option<Previewed> {
-        let fits = |it: &Previewed| it.draft.made_from() == state && it.draft.report.trigger == trigger;
+    pub(super) fn draft_of_state(&self, key: &SessionKey, state: [u8; 32], trigger: Trigger) -> Option<StoredPreview> {
+        let fits = |it: &StoredPreview| it.draft.made_from() == state && it.draft.report.trigger == trigger;
         let known = self.lock();
         let of_this = known.iter().rev().filter(|it| it.key == *key).filter_map(|it| it.previewed.as_ref());
         of_this.into_iter().find(|it| fits(it)).cloned()
     }
 
     /// A session is in another state now: of previews that were made from others nothing is kept but that there were any.
-    pub(super) fn pass(&self, key: &Key, state: [u8; 32]) {
+    pub(super) fn pass(&self, key: &SessionKey, state: [u8; 32]) {
         let mut known = self.lock();
         for it in known.iter_mut().filter(|it| it.key == *key) {
             if it.previewed.as_ref().is_some_and(|previewed| previewed.draft.made_from() != state) {
@@ -107,11 +113,11 @@ impl Drafts {
     }
 
     /// Forgets those of a session.
-    pub(super) fn forget(&self, key: &Key) {
+    pub(super) fn forget(&self, key: &SessionKey) {
         self.lock().retain(|it| it.key != *key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<StoredDraft>> {
         // The list is whole between any two statements that can panic.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = now();
@@ -123,22 +129,22 @@ impl Drafts {
 }
 
 /// Bytes of what left a context, near enough.
-fn archived_bytes(item: &Archived) -> usize {
+fn archived_bytes(item: &ArchivedContent) -> usize {
     match item {
-        Archived::Text(text) => text.len(),
-        Archived::Messages(messages) => messages.iter().map(|message| message_bytes(message)).sum(),
+        ArchivedContent::Text(text) => text.len(),
+        ArchivedContent::Messages(messages) => messages.iter().map(|message| message_bytes(message)).sum(),
     }
 }
 
 /// Forgets previews until there is room for the newest, which stays. One session's number comes first, then the tenant's
 /// share, then what all take together: of that the tenant gives that has the most.
-fn make_room(known: &mut VecDeque<Kept>, most_bytes: usize) {
+fn make_room(known: &mut VecDeque<StoredDraft>, most_bytes: usize) {
     let Some(newest) = known.back().map(|newest| newest.key.clone()) else { return };
-    let of = |known: &VecDeque<Kept>, tenant: &Tenant| {
+    let of = |known: &VecDeque<StoredDraft>, tenant: &Tenant| {
         let of_tenant = known.iter().filter(|it| it.key.0 == *tenant);
         of_tenant.fold((0, 0), |(count, bytes), it| (count + 1, bytes + it.bytes))
     };
-    let forget = |known: &mut VecDeque<Kept>, which: &dyn Fn(&Key) -> bool| {
+    let forget = |known: &mut VecDeque<StoredDraft>, which: &dyn Fn(&SessionKey) -> bool| {
         let last = known.len().saturating_sub(1);
         let oldest = known.iter().take(last).position(|it| which(&it.key));
         oldest.and_then(|oldest| known.remove(oldest)).is_some()
@@ -173,7 +179,7 @@ mod tests {
             let (tenant, session) = name.split_once('/').unwrap();
             let key = (Tenant::new(tenant).unwrap(), Arc::from(session));
             let id = Arc::from(number.to_string());
-            known.push_back(Kept { key, id, expires_at: i64::MAX, previewed: None, bytes: *bytes });
+            known.push_back(StoredDraft { key, id, expires_at: i64::MAX, previewed: None, bytes: *bytes });
             make_room(&mut known, most_bytes);
         }
         let left: Vec<usize> = known.iter().map(|it| it.id.parse().unwrap()).collect();

@@ -11,30 +11,30 @@ use epitome::engine::{EditReport, ReasonReport};
 use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
 use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
 use epitome::store::StoredMessage;
-use epitome::strategy::Archived;
+use epitome::strategy::ArchivedContent;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::failure::live;
-use super::input::{Part, SessionId};
+use super::input::{PathPart, SessionId};
 use super::open::{Operation, change, read};
-use super::opened::Opened;
+use super::opened::CachedSession;
 use super::schema;
 use super::state::Sessions;
 use crate::auth::Caller;
 use crate::http::{ApiError, ErrorBody, json_or_default};
 
 /// When and into which message something left the context.
-pub(super) type Left = (Option<i64>, Option<Arc<str>>);
+pub(super) type RemovalRecord = (Option<i64>, Option<Arc<str>>);
 
 /// What left the context with compactions in force, each by its number in the log. Linear in what they changed.
-pub(super) fn left(opened: &Opened) -> HashMap<EntryKey, Left> {
+pub(super) fn left(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
     let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
-    journal.flat_map(|epoch| removed(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
+    journal.flat_map(|epoch| removals_of(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
 }
 
 /// What left the context with one compaction.
-fn removed(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, Left)> {
+fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, RemovalRecord)> {
     epoch.edits.iter().flat_map(move |edit| {
         let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
         let into = into.map(|synthetic| Arc::clone(&synthetic.message.id.0));
@@ -44,7 +44,7 @@ fn removed(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, Le
 }
 
 /// An entry of a view, with what has become of it.
-pub(super) fn shown(entry: &Entry, left: Option<&Left>) -> StoredMessage {
+pub(super) fn shown(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
     let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
     StoredMessage {
         number: number_of(entry.key),
@@ -90,7 +90,7 @@ struct Undo(UndoAsk);
 impl Operation for Undo {
     type Output = u32;
 
-    async fn run(&self, _app: &Arc<Sessions>, opened: &mut Opened) -> Result<u32, ApiError> {
+    async fn run(&self, _app: &Arc<Sessions>, opened: &mut CachedSession) -> Result<u32, ApiError> {
         let newest = || opened.live.newest_compaction().ok_or(LiveError::NothingToUndo);
         let epoch = self.0.epoch.map_or_else(newest, Ok).map_err(live)?;
         opened.live.undo(epoch).map_err(live)?;
@@ -155,7 +155,7 @@ pub(crate) struct HistoryItem {
 }
 
 /// The compactions of a session. Linear in the journal.
-fn items(opened: &Opened) -> Vec<HistoryItem> {
+fn items(opened: &CachedSession) -> Vec<HistoryItem> {
     let item = |entry: HistoryEntry| {
         let times = opened.times(entry.epoch);
         let undone_at = times.and_then(|times| times.undone_at);
@@ -231,7 +231,7 @@ pub(crate) async fn epoch(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    Part(number): Part,
+    PathPart(number): PathPart,
 ) -> Result<Json<EpochAnswer>, ApiError> {
     let number: u32 = number
         .parse()
@@ -245,7 +245,7 @@ pub(crate) async fn epoch(
         let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
         let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
         let sides = sides(session, number).ok_or_else(unknown)?;
-        let left: HashMap<EntryKey, Left> = removed(epoch, entry.at).collect();
+        let left: HashMap<EntryKey, RemovalRecord> = removals_of(epoch, entry.at).collect();
         Ok(Json(EpochAnswer {
             entry,
             edits: edits(session, epoch),
@@ -334,7 +334,7 @@ pub(crate) async fn recall(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    Part(handle): Part,
+    PathPart(handle): PathPart,
 ) -> Result<Json<Recalled>, ApiError> {
     recall_now(&sessions, &caller, &id, handle).await.map(Json)
 }
@@ -353,8 +353,8 @@ pub(super) async fn recall_now(
         })?;
         let handle = handle.trim().to_owned();
         match found {
-            Archived::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
-            Archived::Messages(messages) => {
+            ArchivedContent::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
+            ArchivedContent::Messages(messages) => {
                 let messages = of_log(seen.opened, messages);
                 Ok(Recalled { handle, kind: "messages", text: None, messages: Some(messages) })
             }
@@ -364,7 +364,7 @@ pub(super) async fn recall_now(
 }
 
 /// Messages as they were said, with what has become of them. Linear in the log.
-fn of_log(opened: &Opened, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
+fn of_log(opened: &CachedSession, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
     let log = opened.live.session().log().iter().zip(0..);
     let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();
     let left = left(opened);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome_mcp::LogIndex;
 
-use super::key::Key;
+use super::key::SessionKey;
 use crate::weighed_lru::WeighedLru;
 
 /// Bytes that an index takes for each byte of its session: the terms with their places, and the messages, which it holds
@@ -15,7 +15,7 @@ const FACTOR: usize = 2;
 #[derive(Debug)]
 pub(super) struct Indexes {
     most_bytes: usize,
-    known: Mutex<WeighedLru<Key, Arc<Mutex<LogIndex>>>>,
+    known: Mutex<WeighedLru<SessionKey, Arc<Mutex<LogIndex>>>>,
 }
 
 impl Indexes {
@@ -25,7 +25,7 @@ impl Indexes {
 
     /// The index of a session that takes `bytes` itself; an empty one where none is known. Whoever has it brings it up to
     /// date.
-    pub(super) fn of(&self, key: &Key, bytes: usize) -> Arc<Mutex<LogIndex>> {
+    pub(super) fn of(&self, key: &SessionKey, bytes: usize) -> Arc<Mutex<LogIndex>> {
         let mut known = self.lock();
         let index = known.remove(key).unwrap_or_default();
         let bytes = bytes.saturating_mul(FACTOR);
@@ -38,7 +38,7 @@ impl Indexes {
     }
 
     /// Forgets the index of a session that is deleted.
-    pub(super) fn forget(&self, key: &Key) {
+    pub(super) fn forget(&self, key: &SessionKey) {
         self.lock().remove(key);
     }
 
@@ -48,7 +48,7 @@ impl Indexes {
         (known.len(), known.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, WeighedLru<Key, Arc<Mutex<LogIndex>>>> {
+    fn lock(&self) -> MutexGuard<'_, WeighedLru<SessionKey, Arc<Mutex<LogIndex>>>> {
         // The map is whole between any two statements that can panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn what_is_not_used_is_forgotten() {
         let indexes = Indexes::new(1_000);
-        let key = |name: &str| -> Key { (Tenant::new("t").unwrap(), Arc::from(name)) };
+        let key = |name: &str| -> SessionKey { (Tenant::new("t").unwrap(), Arc::from(name)) };
         let first = indexes.of(&key("a"), 100);
         for number in 0..20 {
             indexes.of(&key(&number.to_string()), 100);

@@ -2,11 +2,11 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use epitome::formats::{Format, Loaded};
+use epitome::formats::{Format, LoadedFile};
 use epitome::session::{Message, MessageId};
 use serde::{Deserialize, Deserializer};
 
-use crate::http::{ApiError, InPath, check_name, provider_format, read_request};
+use crate::http::{ApiError, PathParameters, check_name, provider_format, read_request};
 
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 500;
@@ -17,7 +17,7 @@ pub(crate) struct SessionId(pub(crate) String);
 
 /// What stands behind the session's id in a path: a message, a compaction, a handle.
 #[derive(Debug, Clone)]
-pub(crate) struct Part(pub(super) String);
+pub(crate) struct PathPart(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionId {
     type Rejection = ApiError;
@@ -29,7 +29,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SessionId {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Part {
+impl<S: Send + Sync> FromRequestParts<S> for PathPart {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -38,7 +38,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Part {
 }
 
 async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> bool) -> Result<String, ApiError> {
-    let InPath(path) = InPath::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
+    let PathParameters(path) = PathParameters::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
     let found = path.into_iter().find(|(name, _)| wanted(name));
     found.map(|(_, value)| value).ok_or_else(ApiError::internal) // a route without this part
 }
@@ -71,7 +71,7 @@ pub(super) fn maybe_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 /// Reads messages, or a request with its messages, in a provider's format.
-pub(super) fn read_messages(json: &str, format: Option<&str>, most_parts: usize) -> Result<Loaded, ApiError> {
+pub(super) fn read_messages(json: &str, format: Option<&str>, most_parts: usize) -> Result<LoadedFile, ApiError> {
     let format: Option<Format> = format.map(provider_format).transpose()?;
     let loaded = read_request(json.as_bytes().to_vec(), format, most_parts)?;
     if let Some(warning) = loaded.warnings.first() {
@@ -82,7 +82,7 @@ pub(super) fn read_messages(json: &str, format: Option<&str>, most_parts: usize)
 }
 
 /// Messages as they are kept: without their places in what they came in.
-pub(super) fn messages_of(loaded: &Loaded) -> Vec<Message> {
+pub(super) fn messages_of(loaded: &LoadedFile) -> Vec<Message> {
     let log = loaded.sessions.iter().flat_map(|loaded| loaded.session.log()).enumerate();
     log.map(|(index, message)| {
         let mut message = Message { records: Vec::new(), ..Message::clone(message) };

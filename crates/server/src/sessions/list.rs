@@ -13,13 +13,13 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{SessionId, check_title, maybe_null};
-use super::key::Key;
-use super::open::{Seen, given_back, its_turn, read};
+use super::key::SessionKey;
+use super::open::{SessionSnapshot, acquire_turn, given_back, read};
 use super::schema;
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InQuery, check_name, json_of, page_size};
+use crate::http::{ApiError, ErrorBody, QueryParameters, check_name, json_of, page_size};
 use crate::storage::unknown_session;
 
 /// A session that is kept.
@@ -90,7 +90,7 @@ impl BudgetAnswer {
 }
 
 impl SessionAnswer {
-    pub(super) fn new(seen: Seen<'_>) -> Self {
+    pub(super) fn new(seen: SessionSnapshot<'_>) -> Self {
         let live = &seen.opened.live;
         let task = seen.opened.task();
         Self {
@@ -108,7 +108,7 @@ impl SessionAnswer {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListQuery {
     /// Those of this agent.
     agent: Option<String>,
     /// Those whose title holds this, in any case of letters.
@@ -135,7 +135,7 @@ pub(crate) struct SessionList {
 
 /// Lists sessions, the last changed first.
 #[utoipa::path(
-    get, path = "/v1/sessions", tag = "sessions", security(("token" = [])), params(Which),
+    get, path = "/v1/sessions", tag = "sessions", security(("token" = [])), params(ListQuery),
     responses(
         (status = 200, description = "A page of them", body = SessionList),
         (status = 400, description = "The query is not what the route takes", body = ErrorBody),
@@ -145,7 +145,7 @@ pub(crate) struct SessionList {
 pub(crate) async fn list(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
-    InQuery(which): InQuery<Which>,
+    QueryParameters(which): QueryParameters<ListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
     let storage = sessions.storage()?;
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -225,7 +225,7 @@ pub(crate) async fn describe(
     if let Some(Some(agent)) = &described.agent {
         check_name("agent", agent)?;
     }
-    let (turn, lock) = its_turn(&sessions, sessions.desks.go_to(&key)).await?;
+    let (turn, lock) = acquire_turn(&sessions, sessions.desks.go_to(&key)).await?;
     let done = describe_now(&sessions, &key, described).await;
     given_back(lock).await;
     drop(turn);
@@ -236,7 +236,7 @@ pub(crate) async fn describe(
 /// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where others work on
 /// the session, that goes on by itself when it is its turn. Where the session's own settings say something of handles, that
 /// stands.
-pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: Key) {
+pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: SessionKey) {
     let sessions = Arc::clone(sessions);
     let named = tokio::spawn(async move {
         if let Err(error) = name_handles_now(&sessions, &key).await {
@@ -247,10 +247,10 @@ pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: Key) {
     let _ = tokio::time::timeout(PATIENCE, named).await;
 }
 
-async fn name_handles_now(sessions: &Arc<Sessions>, key: &Key) -> Result<(), ApiError> {
+async fn name_handles_now(sessions: &Arc<Sessions>, key: &SessionKey) -> Result<(), ApiError> {
     let storage = sessions.storage()?;
     let _working = sessions.under_way.begin();
-    let (turn, lock) = its_turn(sessions, sessions.desks.go_to(key)).await?;
+    let (turn, lock) = acquire_turn(sessions, sessions.desks.go_to(key)).await?;
     let described = async {
         let mut about = sessions.info(key).await?.about;
         if about.settings.is_null() {
@@ -269,7 +269,7 @@ async fn name_handles_now(sessions: &Arc<Sessions>, key: &Key) -> Result<(), Api
     done
 }
 
-async fn describe_now(sessions: &Arc<Sessions>, key: &Key, described: Description) -> Result<(), ApiError> {
+async fn describe_now(sessions: &Arc<Sessions>, key: &SessionKey, described: Description) -> Result<(), ApiError> {
     let storage = sessions.storage()?;
     let mut about = sessions.info(key).await?.about;
     if let Some(title) = described.title {
@@ -307,7 +307,7 @@ pub(crate) async fn delete(
     let storage = sessions.storage()?;
     let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
-    let (turn, lock) = its_turn(&sessions, sessions.desks.go_to(&key)).await?;
+    let (turn, lock) = acquire_turn(&sessions, sessions.desks.go_to(&key)).await?;
     sessions.cache.take(&key);
     sessions.drafts.forget(&key);
     sessions.indexes.forget(&key);

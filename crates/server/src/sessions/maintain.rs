@@ -6,24 +6,24 @@ use axum::Json;
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use epitome::engine::{Check, DraftSummary, Urgency};
-use epitome::live::{Compaction, ContextTokens, Maintained, Overflow, Retry};
+use epitome::live::{Compaction, ContextTokens, MaintainOutcome, Overflow, Retry};
 use epitome::providers::chat::is_context_overflow;
 use epitome::{Report, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::compact::{account, keep, made};
-use super::drafts::Previewed;
+use super::compact::{account, keep, require_made};
+use super::drafts::StoredPreview;
 use super::failure::live;
 use super::input::SessionId;
-use super::key::Key;
+use super::key::SessionKey;
 use super::list::SessionAnswer;
 use super::open::{Operation, change, read, read_at};
-use super::opened::Opened;
+use super::opened::CachedSession;
 use super::state::Sessions;
 use super::{create, schema};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, json_of, json_or_default, refused};
+use crate::http::{ApiError, ErrorBody, json_of, json_or_default, require_compacted};
 
 /// Whether a compaction is due.
 #[derive(Debug, Serialize, ToSchema)]
@@ -86,7 +86,7 @@ enum Did {
 
 /// What was done before a call of the model.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Maintained)]
+#[schema(as = MaintainOutcome)]
 pub(crate) struct MaintainAnswer {
     did: Did,
     /// Whether a compaction was due, and why: how it was before.
@@ -126,15 +126,15 @@ pub(crate) struct MaintainAnswer {
 /// Compacts where that is due.
 struct Maintain {
     ask: MaintainAsk,
-    key: Key,
+    key: SessionKey,
 }
 
 /// What [`Maintain`] did.
-enum Done {
+enum MaintainResult {
     Nothing(Check),
     NotWorthwhile(Check, Box<Report>),
     Compacted(Check, Box<Report>, Option<u32>),
-    ConfirmationNeeded(Check, Previewed),
+    ConfirmationNeeded(Check, StoredPreview),
     Refused(Check),
     NewSession(Check, Box<SessionAnswer>),
 }
@@ -142,7 +142,7 @@ enum Done {
 impl Maintain {
     /// The session that goes on where this one was refused as it is now: another state has another one. So whoever has not
     /// heard of it finds it, whatever became of the answer.
-    fn successor(&self, opened: &Opened) -> Key {
+    fn successor(&self, opened: &CachedSession) -> SessionKey {
         let mut hasher = blake3::Hasher::new();
         let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().state_hash()];
         for part in parts {
@@ -155,7 +155,7 @@ impl Maintain {
     async fn known_successor(
         &self,
         sessions: &Arc<Sessions>,
-        opened: &Opened,
+        opened: &CachedSession,
     ) -> Result<Option<SessionAnswer>, ApiError> {
         match read_at(sessions, self.successor(opened), |seen| Ok(SessionAnswer::new(seen))).await {
             Ok(known) => Ok(Some(known)),
@@ -167,7 +167,7 @@ impl Maintain {
     async fn begin_successor(
         &self,
         sessions: &Arc<Sessions>,
-        opened: &Opened,
+        opened: &CachedSession,
         session: Session,
     ) -> Result<SessionAnswer, ApiError> {
         let about = sessions.info(&self.key).await?.about;
@@ -175,31 +175,36 @@ impl Maintain {
     }
 
     /// Works out what somebody has to agree to; once for a session as it is.
-    async fn preview(&self, sessions: &Sessions, opened: &mut Opened, check: Check) -> Result<Done, ApiError> {
-        let Some(trigger) = check.trigger else { return Ok(Done::Nothing(check)) };
+    async fn preview(
+        &self,
+        sessions: &Sessions,
+        opened: &mut CachedSession,
+        check: Check,
+    ) -> Result<MaintainResult, ApiError> {
+        let Some(trigger) = check.trigger else { return Ok(MaintainResult::Nothing(check)) };
         let drafts = &sessions.drafts;
-        if let Some(known) = drafts.of_state(&self.key, opened.live.session().state_hash(), trigger) {
-            return Ok(Done::ConfirmationNeeded(check, known));
+        if let Some(known) = drafts.draft_of_state(&self.key, opened.live.session().state_hash(), trigger) {
+            return Ok(MaintainResult::ConfirmationNeeded(check, known));
         }
         let compaction = Compaction { trigger, ..Compaction::default() };
         let drafted = opened.live.preview(&compaction).await;
         let draft = match drafted {
             Ok(draft) => draft,
-            Err(_) if check.urgency < Urgency::Hard => return Ok(Done::Nothing(check)),
+            Err(_) if check.urgency < Urgency::Hard => return Ok(MaintainResult::Nothing(check)),
             Err(error) => return Err(live(error)),
         };
         if draft.epoch().is_none() && check.urgency < Urgency::Hard {
-            return Ok(Done::Nothing(check)); // there is nothing to agree to
+            return Ok(MaintainResult::Nothing(check)); // there is nothing to agree to
         }
-        refused(&draft.report)?;
-        Ok(Done::ConfirmationNeeded(check, keep(sessions, &self.key, &opened.live, draft)?))
+        require_compacted(&draft.report)?;
+        Ok(MaintainResult::ConfirmationNeeded(check, keep(sessions, &self.key, &opened.live, draft)?))
     }
 }
 
 impl Operation for Maintain {
-    type Output = Done;
+    type Output = MaintainResult;
 
-    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Done, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<MaintainResult, ApiError> {
         opened.live.clear_results().await.map_err(live)?;
         let (check, before) = (opened.live.check(), opened.live.session().next_epoch());
         let asks = opened.runtime.live.require_confirmation;
@@ -208,7 +213,7 @@ impl Operation for Maintain {
             && check.urgency == Urgency::Hard
             && let Some(begun) = self.known_successor(sessions, opened).await?
         {
-            return Ok(Done::NewSession(check, Box::new(begun)));
+            return Ok(MaintainResult::NewSession(check, Box::new(begun)));
         }
         let maintained = match self.ask.confirm {
             None if asks => return self.preview(sessions, opened, check).await,
@@ -216,33 +221,33 @@ impl Operation for Maintain {
                 opened.live.try_again(); // an earlier no is taken back
                 opened.live.maintain_agreed().await
             }
-            Some(false) if !asks && check.trigger.is_some() => return Ok(Done::Refused(check)),
+            Some(false) if !asks && check.trigger.is_some() => return Ok(MaintainResult::Refused(check)),
             _ => opened.live.maintain().await,
         };
         Ok(match maintained.map_err(live)? {
-            Maintained::Nothing(check) | Maintained::Preparing(check) => Done::Nothing(check),
-            Maintained::NotWorthwhile(check, report) => Done::NotWorthwhile(check, report),
-            Maintained::Compacted(report) => {
-                made(sessions, &report)?;
-                Done::Compacted(check, report, super::compact::newest(&opened.live, before))
+            MaintainOutcome::Nothing(check) | MaintainOutcome::Preparing(check) => MaintainResult::Nothing(check),
+            MaintainOutcome::NotWorthwhile(check, report) => MaintainResult::NotWorthwhile(check, report),
+            MaintainOutcome::Compacted(report) => {
+                require_made(sessions, &report)?;
+                MaintainResult::Compacted(check, report, super::compact::newest(&opened.live, before))
             }
-            Maintained::Refused(check) => Done::Refused(check),
-            Maintained::NewSession(session) => {
+            MaintainOutcome::Refused(check) => MaintainResult::Refused(check),
+            MaintainOutcome::NewSession(session) => {
                 let begun = self.begin_successor(sessions, opened, *session).await;
                 // It is not said to be refused before the new session is there.
                 let begun = begun.inspect_err(|_| opened.live.try_again())?;
-                Done::NewSession(check, Box::new(begun))
+                MaintainResult::NewSession(check, Box::new(begun))
             }
         })
     }
 
-    fn stored(&self, sessions: &Sessions, done: &Done) {
-        if let Done::Compacted(_, report, _) | Done::NotWorthwhile(_, report) = done {
+    fn stored(&self, sessions: &Sessions, done: &MaintainResult) {
+        if let MaintainResult::Compacted(_, report, _) | MaintainResult::NotWorthwhile(_, report) = done {
             account(sessions, report);
         }
     }
 
-    fn is_long(&self, opened: &Opened) -> bool {
+    fn is_long(&self, opened: &CachedSession) -> bool {
         opened.live.check().trigger.is_some() || opened.runtime.clearing.is_some()
     }
 }
@@ -282,20 +287,24 @@ pub(crate) async fn maintain(
         version: changed.version,
     };
     Ok(Json(match changed.value {
-        Done::Nothing(check) => answer(Did::Nothing, check),
-        Done::NotWorthwhile(check, report) => MaintainAnswer { report: Some(*report), ..answer(Did::Nothing, check) },
-        Done::Refused(check) => answer(Did::Refused, check),
-        Done::Compacted(check, report, epoch) => {
+        MaintainResult::Nothing(check) => answer(Did::Nothing, check),
+        MaintainResult::NotWorthwhile(check, report) => {
+            MaintainAnswer { report: Some(*report), ..answer(Did::Nothing, check) }
+        }
+        MaintainResult::Refused(check) => answer(Did::Refused, check),
+        MaintainResult::Compacted(check, report, epoch) => {
             MaintainAnswer { report: Some(*report), epoch, ..answer(Did::Compacted, check) }
         }
-        Done::ConfirmationNeeded(check, previewed) => MaintainAnswer {
+        MaintainResult::ConfirmationNeeded(check, previewed) => MaintainAnswer {
             report: Some(previewed.draft.report.clone()),
             draft: Some(previewed.id.to_string()),
             expires_at: Some(previewed.expires_at),
             summaries: Some(previewed.draft.summaries()),
             ..answer(Did::ConfirmationNeeded, check)
         },
-        Done::NewSession(check, session) => MaintainAnswer { session: Some(session), ..answer(Did::NewSession, check) },
+        MaintainResult::NewSession(check, session) => {
+            MaintainAnswer { session: Some(session), ..answer(Did::NewSession, check) }
+        }
     }))
 }
 
@@ -372,10 +381,10 @@ struct Shrink(Overflow);
 impl Operation for Shrink {
     type Output = (Retry, Option<u32>);
 
-    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Self::Output, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let before = opened.live.session().next_epoch();
         let retry = opened.live.overflowed(self.0).await.map_err(live)?;
-        made(sessions, &retry.report)?;
+        require_made(sessions, &retry.report)?;
         Ok((retry, super::compact::newest(&opened.live, before)))
     }
 
@@ -383,7 +392,7 @@ impl Operation for Shrink {
         account(sessions, &retry.report);
     }
 
-    fn is_long(&self, _opened: &Opened) -> bool {
+    fn is_long(&self, _opened: &CachedSession) -> bool {
         true
     }
 }

@@ -18,13 +18,13 @@ use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
 use super::history::{left, shown};
-use super::input::{Part, SessionId, messages_of, read_messages};
+use super::input::{PathPart, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
-use super::opened::Opened;
+use super::opened::CachedSession;
 use super::schema;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InQuery, json_of, page_size, too_many_parts};
+use crate::http::{ApiError, ErrorBody, QueryParameters, json_of, page_size, too_many_parts};
 
 /// Messages that a session goes on with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -78,7 +78,7 @@ struct Append {
 impl Operation for Append {
     type Output = Vec<String>;
 
-    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut Opened) -> Result<Vec<String>, ApiError> {
+    async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Vec<String>, ApiError> {
         let most = sessions.core.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
         if opened.live.session().log().len() + self.messages.len() > most {
             return Err(too_many_parts("the session", most));
@@ -186,7 +186,7 @@ pub(crate) enum View {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct MessagesQuery {
     /// `compacted`, or `full` for everything that was ever said.
     #[serde(default)]
     #[param(inline, default = "compacted")]
@@ -221,7 +221,7 @@ impl From<Messages> for MessagePage {
 /// Gives messages of a view, in order.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/messages", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), Which),
+    params(("id" = String, Path, description = "The session"), MessagesQuery),
     responses(
         (status = 200, description = "A page of them", body = MessagePage),
         (status = 400, description = "The query is not what the route takes", body = ErrorBody),
@@ -232,7 +232,7 @@ pub(crate) async fn messages(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    InQuery(which): InQuery<Which>,
+    QueryParameters(which): QueryParameters<MessagesQuery>,
 ) -> Result<Json<MessagePage>, ApiError> {
     let most = page_size(which.limit)?;
     read(&sessions, &caller, &id, move |seen| {
@@ -251,7 +251,7 @@ pub(crate) async fn messages(
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Behind {
+pub(crate) struct SummarizedQuery {
     /// The first message, from 0.
     #[serde(default)]
     #[param(value_type = u64, maximum = 4_294_967_295_u64)]
@@ -267,7 +267,7 @@ pub(crate) struct Behind {
     params(
         ("id" = String, Path, description = "The session"),
         ("message" = String, Path, description = "The summary's message id"),
-        Behind,
+        SummarizedQuery,
     ),
     responses(
         (status = 200, description = "A page of them", body = MessagePage),
@@ -279,8 +279,8 @@ pub(crate) async fn behind(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    Part(summary): Part,
-    InQuery(which): InQuery<Behind>,
+    PathPart(summary): PathPart,
+    QueryParameters(which): QueryParameters<SummarizedQuery>,
 ) -> Result<Json<MessagePage>, ApiError> {
     let slice = Slice { from: which.from, most: page_size(which.limit)? };
     let storage = sessions.storage()?;

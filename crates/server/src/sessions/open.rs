@@ -12,10 +12,10 @@ use epitome::store::{SessionInfo, SessionLock, StoreError};
 use epitome::strategy::Cancellation;
 use tracing::Instrument;
 
-use super::desk::{Compacting, Look, Place, Working};
+use super::desk::{CompactionFlag, QueuePlace, ReadAccess, SessionTurn};
 use super::failure::waited_too_long;
-use super::key::{Key, hash_of};
-use super::opened::{Opened, Settled, keep_changes};
+use super::key::{SessionKey, hash_of};
+use super::opened::{CachedSession, SessionRuntime, keep_changes};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
@@ -27,7 +27,7 @@ const RELEASE: Duration = Duration::from_secs(5);
 
 /// Whether the session's own settings must work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum SettingsNeed {
     /// What compacts goes by them.
     OwnSettings,
     /// What looks at a session, and what is said, goes on without them.
@@ -43,11 +43,11 @@ pub(crate) trait Operation: Send + Sync + 'static {
     fn run<'a>(
         &'a self,
         sessions: &'a Arc<Sessions>,
-        opened: &'a mut Opened,
+        opened: &'a mut CachedSession,
     ) -> impl Future<Output = Result<Self::Output, ApiError>> + Send + 'a;
 
     /// Whether it may wait for a model. Those who look see the session as it was meanwhile.
-    fn is_long(&self, _opened: &Opened) -> bool {
+    fn is_long(&self, _opened: &CachedSession) -> bool {
         false
     }
 
@@ -63,7 +63,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
 
 /// What has come of an operation, with the session's figures now that it is stored.
 #[derive(Debug)]
-pub(crate) struct Changed<T> {
+pub(crate) struct OperationResult<T> {
     pub(super) value: T,
     pub(super) version: u64,
     pub(super) context: ContextTokens,
@@ -76,7 +76,7 @@ pub(crate) async fn change<O: Operation>(
     caller: &Caller,
     id: &str,
     operation: O,
-) -> Result<Changed<O::Output>, ApiError> {
+) -> Result<OperationResult<O::Output>, ApiError> {
     let Ok(changed) = change_with(sessions, caller, id, async { Ok(Ok::<O, Infallible>(operation)) }).await?;
     Ok(changed)
 }
@@ -88,11 +88,11 @@ pub(crate) async fn change_with<O: Operation, N>(
     caller: &Caller,
     id: &str,
     prepared: impl Future<Output = Result<Result<O, N>, ApiError>>,
-) -> Result<Result<Changed<O::Output>, N>, ApiError> {
+) -> Result<Result<OperationResult<O::Output>, N>, ApiError> {
     let key = sessions.key(caller, id)?;
     let place = sessions.desks.go_to(&key);
     let compacting = if O::IS_COMPACTION { Some(place.compacting()?) } else { None };
-    let mut turn = Box::pin(its_turn(sessions, place));
+    let mut turn = Box::pin(acquire_turn(sessions, place));
     // Stands in the queue from here on.
     let at_once = poll_fn(|context| Poll::Ready(turn.as_mut().poll(context))).await;
     let operation = match prepared.await? {
@@ -127,7 +127,10 @@ pub(super) async fn given_back(lock: SessionLock) {
 }
 
 /// Waits until nobody else works on a session, here or in another process.
-pub(super) async fn its_turn(sessions: &Sessions, place: Place) -> Result<(Working, SessionLock), ApiError> {
+pub(super) async fn acquire_turn(
+    sessions: &Sessions,
+    place: QueuePlace,
+) -> Result<(SessionTurn, SessionLock), ApiError> {
     let storage = sessions.storage()?;
     let started = Instant::now();
     let wait = async {
@@ -144,7 +147,7 @@ pub(super) async fn its_turn(sessions: &Sessions, place: Place) -> Result<(Worki
 }
 
 /// Why an operation came to nothing.
-enum Trouble {
+enum OperationError {
     /// It could not be done. The session is as it was, or is forgotten.
     Refused(ApiError),
     /// It could not be stored.
@@ -153,16 +156,16 @@ enum Trouble {
 
 async fn work<O: Operation>(
     sessions: &Arc<Sessions>,
-    key: &Key,
-    turn: &Working,
+    key: &SessionKey,
+    turn: &SessionTurn,
     operation: Arc<O>,
-    mut compacting: Option<Compacting>,
-) -> Result<Changed<O::Output>, ApiError> {
+    mut compacting: Option<CompactionFlag>,
+) -> Result<OperationResult<O::Output>, ApiError> {
     let storage = sessions.storage()?;
     let owner = key.0.name();
     let mut may_try_again = true;
     loop {
-        let needs = if O::NEEDS_SETTINGS { Needs::OwnSettings } else { Needs::Any };
+        let needs = if O::NEEDS_SETTINGS { SettingsNeed::OwnSettings } else { SettingsNeed::Any };
         let mut opened = sessions.open(key, needs).await?.0;
         let announcer = Announcer::new(&sessions.hub, key.0.as_str(), &key.1);
         let showing = if operation.is_long(&opened) {
@@ -183,9 +186,9 @@ async fn work<O: Operation>(
             let done = match done_to.run(&shared, &mut opened).await {
                 Ok(value) => match keep_changes(&*store, &shared.drafts, &its_key, &mut opened, &was).await {
                     Ok(()) => Ok(value),
-                    Err(error) => Err(Trouble::Store(error)),
+                    Err(error) => Err(OperationError::Store(error)),
                 },
-                Err(error) => Err(Trouble::Refused(error)),
+                Err(error) => Err(OperationError::Refused(error)),
             };
             opened.live.listen(None);
             opened.live.cancel_by(Cancellation::never());
@@ -209,25 +212,25 @@ async fn work<O: Operation>(
                 // Whoever hears that it is done finds it done.
                 drop((showing, compacting.take()));
                 announcer.stored();
-                return Ok(Changed { value, version, context, check });
+                return Ok(OperationResult { value, version, context, check });
             }
-            Err(Trouble::Refused(error)) if opened.mark() == *before => {
+            Err(OperationError::Refused(error)) if opened.mark() == *before => {
                 sessions.cache.put(key, opened);
                 drop((showing, compacting.take()));
                 announcer.stored();
                 return Err(error);
             }
             // What has come of a part of the work is not kept.
-            Err(Trouble::Refused(error)) => {
+            Err(OperationError::Refused(error)) => {
                 announcer.failed(&error.body.error.message);
                 return Err(error);
             }
-            Err(Trouble::Store(StoreError::Conflict { .. })) if may_try_again => {
+            Err(OperationError::Store(StoreError::Conflict { .. })) if may_try_again => {
                 // Who heard that it began hears that this try came to nothing, before it begins again.
                 announcer.failed("another instance changed the session; it is done once more");
                 may_try_again = false;
             }
-            Err(Trouble::Store(error)) => {
+            Err(OperationError::Store(error)) => {
                 let error = storage.api_error(error);
                 announcer.failed(&error.body.error.message);
                 return Err(error);
@@ -238,8 +241,8 @@ async fn work<O: Operation>(
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen<'a> {
-    pub(super) opened: &'a Opened,
+pub(crate) struct SessionSnapshot<'a> {
+    pub(super) opened: &'a CachedSession,
     pub(super) info: &'a SessionInfo,
     /// Whether a compaction is under way.
     pub(super) running: bool,
@@ -250,7 +253,7 @@ pub(crate) async fn read<T: Send + 'static>(
     sessions: &Arc<Sessions>,
     caller: &Caller,
     id: &str,
-    look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
+    look: impl FnOnce(SessionSnapshot<'_>) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let key = sessions.key(caller, id)?;
     read_at(sessions, key, look).await
@@ -259,24 +262,28 @@ pub(crate) async fn read<T: Send + 'static>(
 /// The same by its key.
 pub(super) async fn read_at<T: Send + 'static>(
     sessions: &Arc<Sessions>,
-    key: Key,
-    look: impl FnOnce(Seen<'_>) -> Result<T, ApiError> + Send + 'static,
+    key: SessionKey,
+    look: impl FnOnce(SessionSnapshot<'_>) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let info = sessions.info(&key).await?;
     let owner = key.0.name();
     match sessions.desks.go_to(&key).look().await {
-        Look::Shown(opened) => {
-            sessions.core.turns.run(&owner, move |_| look(Seen { opened: &opened, info: &info, running: true })).await?
+        ReadAccess::Shown(opened) => {
+            sessions
+                .core
+                .turns
+                .run(&owner, move |_| look(SessionSnapshot { opened: &opened, info: &info, running: true }))
+                .await?
         }
-        Look::Free(working) => {
-            let (opened, info) = sessions.open(&key, Needs::Any).await?;
+        ReadAccess::Free(working) => {
+            let (opened, info) = sessions.open(&key, SettingsNeed::Any).await?;
             let shared = Arc::clone(sessions);
             sessions
                 .core
                 .turns
                 .run(&owner, move |_| {
                     let running = shared.desks.is_compacted(&key);
-                    let seen = look(Seen { opened: &opened, info: &info, running });
+                    let seen = look(SessionSnapshot { opened: &opened, info: &info, running });
                     shared.cache.put(&key, opened);
                     drop(working);
                     seen
@@ -298,17 +305,21 @@ pub(crate) async fn context_of(sessions: &Arc<Sessions>, caller: &Caller, id: &s
 
 impl Sessions {
     /// What the store knows of a session.
-    pub(super) async fn info(&self, (tenant, id): &Key) -> Result<SessionInfo, ApiError> {
+    pub(super) async fn info(&self, (tenant, id): &SessionKey) -> Result<SessionInfo, ApiError> {
         let storage = self.storage()?;
         storage.store.session_info(tenant, id).await.map_err(|error| storage.api_error(error))
     }
 
     /// A session as it is stored, for whoever holds its turn: from memory where that is as the store has it, else from the
     /// store. Whoever has it puts it back into the cache.
-    pub(super) async fn open(self: &Arc<Self>, key: &Key, needs: Needs) -> Result<(Opened, SessionInfo), ApiError> {
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        key: &SessionKey,
+        needs: SettingsNeed,
+    ) -> Result<(CachedSession, SessionInfo), ApiError> {
         let info = self.info(key).await?;
         let owner = key.0.name();
-        let settled = settled(self, key, &info, needs).await?;
+        let settled = session_runtime(self, key, &info, needs).await?;
         let cached = self.cache.take(key).filter(|cached| cached.is_current(&info));
         let (shared, key, created_at) = (Arc::clone(self), key.clone(), info.created_at);
         let opened = match cached {
@@ -331,7 +342,7 @@ impl Sessions {
                     let stored = stored.map_err(|error| storage.api_error(error))?;
                     let times = storage.store.epoch_times(&key.0, &key.1).await;
                     let times = times.map_err(|error| storage.api_error(error))?;
-                    Ok::<_, ApiError>(Opened::new(&shared.core, &key, &settled, stored, created_at, times))
+                    Ok::<_, ApiError>(CachedSession::new(&shared.core, &key, &settled, stored, created_at, times))
                 };
                 self.core.turns.run_future(&owner, &Cancellation::new(), load).await??
             }
@@ -341,12 +352,17 @@ impl Sessions {
 }
 
 /// What works on a session: what its settings say, or the service's own where these do not work and need not.
-async fn settled(sessions: &Arc<Sessions>, key: &Key, info: &SessionInfo, needs: Needs) -> Result<Settled, ApiError> {
+async fn session_runtime(
+    sessions: &Arc<Sessions>,
+    key: &SessionKey,
+    info: &SessionInfo,
+    needs: SettingsNeed,
+) -> Result<SessionRuntime, ApiError> {
     match runtime_for(&sessions.core, &sessions.runtimes, &key.0, &info.about).await {
-        Ok(runtime) => Ok(Settled { runtime, problem: None }),
+        Ok(runtime) => Ok(SessionRuntime { runtime, problem: None }),
         // That the service is busy or the store is gone says nothing of the settings.
-        Err(error) if needs == Needs::Any && error.status.is_client_error() => {
-            Ok(Settled { runtime: Arc::clone(&sessions.core.runtime), problem: Some(error.body.error.message) })
+        Err(error) if needs == SettingsNeed::Any && error.status.is_client_error() => {
+            Ok(SessionRuntime { runtime: Arc::clone(&sessions.core.runtime), problem: Some(error.body.error.message) })
         }
         Err(error) => Err(error),
     }

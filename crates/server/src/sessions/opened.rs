@@ -8,14 +8,14 @@ use epitome::store::{EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSe
 use epitome::strategy::Verdict;
 
 use super::drafts::Drafts;
-use super::key::Key;
+use super::key::SessionKey;
 use crate::archive::{epoch_bytes, message_bytes};
 use crate::background::BackgroundThreads;
 use crate::state::Core;
 
 /// A session in memory, as it is stored.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct CachedSession {
     pub(super) live: LiveSession,
     /// The version that it has in the store.
     pub(super) version: u64,
@@ -31,12 +31,12 @@ pub(crate) struct Opened {
     task: Mutex<Option<(u64, Verdict)>>,
 }
 
-impl Opened {
+impl CachedSession {
     /// A session of the store. Linear in it.
     pub(super) fn new(
         core: &Core,
-        key: &Key,
-        Settled { runtime, problem }: &Settled,
+        key: &SessionKey,
+        SessionRuntime { runtime, problem }: &SessionRuntime,
         stored: StoredSession,
         created_at: i64,
         times: Vec<EpochTimes>,
@@ -53,11 +53,11 @@ impl Opened {
     }
 
     /// Goes on under other settings. Linear in the view.
-    pub(super) fn resettle(&mut self, core: &Core, key: &Key, settled: Settled) {
+    pub(super) fn resettle(&mut self, core: &Core, key: &SessionKey, settled: SessionRuntime) {
         self.live.resettle(&settled.runtime);
         prepare_ahead(&mut self.live, &settled.runtime);
         remember(core, key, &mut self.live, &settled.runtime);
-        Settled { runtime: self.runtime, problem: self.problem } = settled;
+        SessionRuntime { runtime: self.runtime, problem: self.problem } = settled;
         self.task = Mutex::default();
     }
 
@@ -112,7 +112,7 @@ impl Opened {
 
 /// What works on a session.
 #[derive(Debug)]
-pub(super) struct Settled {
+pub(super) struct SessionRuntime {
     pub(super) runtime: Arc<Runtime>,
     /// Why the session's own settings do not work, where this is the service's own runtime instead.
     pub(super) problem: Option<String>,
@@ -126,7 +126,7 @@ fn prepare_ahead(live: &mut LiveSession, runtime: &Runtime) {
 }
 
 /// Facts worth keeping go to the tenant's memories, where the settings say so.
-fn remember(core: &Core, key: &Key, live: &mut LiveSession, runtime: &Runtime) {
+fn remember(core: &Core, key: &SessionKey, live: &mut LiveSession, runtime: &Runtime) {
     if runtime.live.memory_flush
         && let Ok(storage) = core.storage()
     {
@@ -148,8 +148,8 @@ pub(super) struct Mark {
 pub(super) async fn keep_changes(
     store: &dyn Store,
     drafts: &Drafts,
-    key: &Key,
-    opened: &mut Opened,
+    key: &SessionKey,
+    opened: &mut CachedSession,
     before: &Mark,
 ) -> Result<(), StoreError> {
     let ((tenant, id), version) = (key, opened.version);

@@ -14,13 +14,13 @@ use super::messages::View;
 use super::open::read;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, InQuery, provider_format};
+use crate::http::{ApiError, ErrorBody, QueryParameters, provider_format};
 
 /// Which request.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct RenderQuery {
     /// `openai-chat`, `openai-responses` or `anthropic`; `openai-chat` without it.
     format: Option<String>,
     /// `compacted`, or `full` for everything that was ever said.
@@ -33,7 +33,7 @@ pub(crate) struct Which {
 /// model.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/request", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), Which),
+    params(("id" = String, Path, description = "The session"), RenderQuery),
     responses(
         (status = 200, description = "The request, without model and sampling", body = Object),
         (status = 400, description = "The query is not what the route takes", body = ErrorBody),
@@ -44,7 +44,7 @@ pub(crate) async fn request(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
-    InQuery(which): InQuery<Which>,
+    QueryParameters(which): QueryParameters<RenderQuery>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
     let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);

@@ -8,14 +8,14 @@ use axum::{Extension, Json};
 use epitome::Session;
 use epitome::recall::{Passage, Pool, Query, QueryProblem, Source};
 use epitome::store::{Paging, SessionFilter};
-use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, Past};
+use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, SessionPast};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::SessionId;
-use super::key::Key;
+use super::key::SessionKey;
 use super::list::{HANDLES, name_handles};
-use super::open::{Seen, read, read_at};
+use super::open::{SessionSnapshot, read, read_at};
 use super::state::Sessions;
 use crate::auth::Caller;
 use crate::http::{ApiError, ErrorBody, check_name};
@@ -210,7 +210,7 @@ pub(crate) async fn search_all(
     let mut pool: Pool<Arc<str>> = Pool::new(query.clone());
     let mut searched = 0;
     for info in &infos.items {
-        let key: Key = (tenant.clone(), Arc::from(&*info.id));
+        let key: SessionKey = (tenant.clone(), Arc::from(&*info.id));
         let (shared, its_key, query) = (Arc::clone(&sessions), key.clone(), query.clone());
         let share = read_at(&sessions, key, move |seen| {
             search_index(&shared, &its_key, seen, |index, session| index.share(session, &query))
@@ -233,8 +233,8 @@ pub(crate) async fn search_all(
 /// Looks something up in the index of a session, which is brought up to date first.
 fn search_index<T>(
     sessions: &Sessions,
-    key: &Key,
-    seen: Seen<'_>,
+    key: &SessionKey,
+    seen: SessionSnapshot<'_>,
     look: impl FnOnce(&LogIndex, &Session) -> Result<T, QueryProblem>,
 ) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
@@ -262,7 +262,7 @@ pub(crate) async fn answer(
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
         let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
-        let mut past = Past { session: live.session(), index: &mut index, archive: &archive, status: &status };
+        let mut past = SessionPast { session: live.session(), index: &mut index, archive: &archive, status: &status };
         Ok((past.answer(&call), says_nothing && !live.engine().handles))
     })
     .await?;

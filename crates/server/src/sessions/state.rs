@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::cache::Cache;
-use super::desk::Desks;
+use super::desk::SessionQueues;
 use super::drafts::Drafts;
 use super::indexes::Indexes;
-use super::key::Key;
-use super::under_way::UnderWay;
+use super::key::SessionKey;
+use super::under_way::WorkCounter;
 use crate::agents::Runtimes;
 use crate::auth::Caller;
 use crate::events::Hub;
@@ -23,11 +23,11 @@ pub(crate) struct Sessions {
     pub(crate) hub: Arc<Hub>,
     /// What works on sessions that have settings of their own.
     pub(super) runtimes: Runtimes,
-    pub(super) desks: Desks,
+    pub(super) desks: SessionQueues,
     pub(super) cache: Cache,
     pub(super) drafts: Drafts,
     pub(super) indexes: Indexes,
-    pub(crate) under_way: UnderWay,
+    pub(crate) under_way: WorkCounter,
 }
 
 impl Sessions {
@@ -36,11 +36,11 @@ impl Sessions {
         Arc::new(Self {
             hub,
             runtimes: Runtimes::default(),
-            desks: Desks::default(),
+            desks: SessionQueues::default(),
             cache: Cache::new(memory.open_sessions, memory.open_bytes),
             drafts: Drafts::default(),
             indexes: Indexes::new(memory.open_bytes),
-            under_way: UnderWay::default(),
+            under_way: WorkCounter::default(),
             core,
         })
     }
@@ -51,7 +51,7 @@ impl Sessions {
     }
 
     /// The key of a caller's session. Errors where nothing is kept.
-    pub(super) fn key(&self, caller: &Caller, id: &str) -> Result<Key, ApiError> {
+    pub(super) fn key(&self, caller: &Caller, id: &str) -> Result<SessionKey, ApiError> {
         Ok((self.storage()?.tenant(caller)?, Arc::from(id)))
     }
 

@@ -1,7 +1,7 @@
 //! Agents and channels over HTTP.
 
-use epitome_server::{ChannelHost, Keeping, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_server::{ChannelHost, Settings, StoreLocation};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, code, read, with_tokens};
@@ -38,7 +38,7 @@ impl Kept {
 
     async fn with(config: &str, hosts: &[&str]) -> Self {
         let settings = Settings {
-            store: Keeping::In("sqlite::memory:".to_owned()),
+            store: StoreLocation::In("sqlite::memory:".to_owned()),
             channel_hosts: hosts.iter().map(|host| host.parse::<ChannelHost>().unwrap()).collect(),
             ..with_tokens(TOKENS)
         };
@@ -365,7 +365,7 @@ fn long_chat() -> Value {
 
 #[tokio::test]
 async fn a_session_is_worked_on_with_its_agents_settings_and_its_own() {
-    let model = ScriptedServer::start(vec![Scripted::text(302, "").header("Location", "/v1/elsewhere")]);
+    let model = ScriptedServer::start(vec![ScriptedAnswer::text(302, "").header("Location", "/v1/elsewhere")]);
     let host = model.address().to_string();
     let kept = Kept::start(&[host.as_str()]).await;
     kept.put("/v1/channels/mine", json!({"base_url": format!("http://{host}/v1"), "models": ["m"]})).await;

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use epitome::store::SqlStore;
-use epitome_server::{Keeping, Limits, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_server::{Limits, Settings, StoreLocation};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -19,7 +19,7 @@ const NEVER: Duration = Duration::from_secs(60);
 /// Settings with a store in memory.
 async fn kept(limits: Limits) -> Settings {
     let store = std::sync::Arc::new(SqlStore::open("sqlite::memory:").await.unwrap());
-    Settings { limits, store: Keeping::Store(store), ..Settings::default() }
+    Settings { limits, store: StoreLocation::Store(store), ..Settings::default() }
 }
 
 /// What comes back on a connection until it is closed.
@@ -56,7 +56,7 @@ async fn health_is_answered_where_all_connections_are_taken() {
     for limits in
         [Limits { connections: 1, ..Limits::default() }, Limits { connections_per_address: 1, ..Limits::default() }]
     {
-        let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}").held()]);
+        let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}").held()]);
         let service = Running::start(SMALL, Settings { limits, ..in_front_of(&upstream.url()) }).await;
         let first = tokio::spawn(service.post("/v1/chat/completions", &Wire::Chat.request(1)).send());
         let waiting = tokio::task::spawn_blocking(move || {
@@ -137,7 +137,7 @@ async fn refusals_before_the_body_can_be_read() {
 
 #[tokio::test]
 async fn more_parts_than_a_request_may_have() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let limits = Limits { parts: 1_000, ..Limits::default() };
     let settings = Settings { upstreams: in_front_of(&upstream.url()).upstreams, ..kept(limits).await };
     let service = Running::start(SMALL, settings).await;
@@ -235,7 +235,7 @@ async fn other_paths_stream_in_both_directions() {
 
 #[tokio::test]
 async fn uploads_that_stop_coming() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let limits = Limits { body_timeout: Duration::from_millis(100), ..Limits::default() };
     let service = Running::start("", Settings { limits, ..in_front_of(&upstream.url()) }).await;
     let begun = "PUT /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf";
@@ -246,7 +246,7 @@ async fn uploads_that_stop_coming() {
 
 #[tokio::test]
 async fn paths_stay_under_the_providers_address() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::start("", in_front_of(&format!("{}/base", upstream.url()))).await;
     let ask = async |path: &str| {
         raw(service.address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).await

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_server::{Keeping, Settings};
+use epitome_server::{Settings, StoreLocation};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -33,18 +33,18 @@ impl Folder {
         format!("sqlite:{}", self.0.path().join("epitome.sqlite").display())
     }
 
-    pub(crate) fn keeping(&self) -> Keeping {
-        Keeping::In(self.address())
+    pub(crate) fn keeping(&self) -> StoreLocation {
+        StoreLocation::In(self.address())
     }
 }
 
 impl Kept {
     /// With 8,000 usable tokens, in memory.
     pub(crate) async fn small() -> Self {
-        Self::start(SMALL, Keeping::In("sqlite::memory:".to_owned())).await
+        Self::start(SMALL, StoreLocation::In("sqlite::memory:".to_owned())).await
     }
 
-    pub(crate) async fn start(config: &str, store: Keeping) -> Self {
+    pub(crate) async fn start(config: &str, store: StoreLocation) -> Self {
         Self::with(config, Settings { store, ..Settings::default() }).await
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use epitome::Config;
 use epitome_server::{Limits, ServeError, Service, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ async fn more_than_a_tenant_may_ask() {
 
 #[tokio::test]
 async fn more_than_it_takes_at_once() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}").held()]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}").held()]);
     let limits = Limits { concurrent: 1, ..Limits::default() };
     let service = Running::start(SMALL, Settings { limits, ..in_front_of(&upstream.url()) }).await;
     let first = tokio::spawn(service.post("/v1/chat/completions", &Wire::Chat.request(1)).send());
@@ -183,7 +183,7 @@ async fn checked(service: &Running, token: &str) -> (u16, Value) {
 
 #[tokio::test]
 async fn one_tenant_leaves_room_for_another() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}").held()]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}").held()]);
     let limits = Limits { concurrent: 2, ..Limits::default() };
     let upstreams = in_front_of(&upstream.url()).upstreams;
     let service = Running::start(SMALL, Settings { limits, upstreams, ..two() }).await;
@@ -226,7 +226,7 @@ async fn bodies_that_do_not_come_keep_nobody_else_out() {
 
 #[tokio::test]
 async fn a_shutdown_waits_for_what_is_under_way() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, r#"{"late":true}"#).held()]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, r#"{"late":true}"#).held()]);
     let mut service = Running::proxy(&upstream, SMALL).await;
     let first = tokio::spawn(service.post("/v1/chat/completions", &Wire::Chat.request(1)).send());
     let waiting = tokio::task::spawn_blocking(move || {

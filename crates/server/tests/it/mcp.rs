@@ -1,6 +1,6 @@
 //! What models look up over the protocol at `/mcp`, and what hosts search: each tenant its own.
 
-use epitome_mcp::{Answers, Extensions, RemoteService};
+use epitome_mcp::{Extensions, RemoteService, ToolBackend};
 use serde_json::{Map, Value, json};
 
 use crate::support::{Running, SMALL, Wire, code, read, with_tokens};
@@ -21,8 +21,8 @@ async fn start() -> Running {
     service
 }
 
-fn memory() -> epitome_server::Keeping {
-    epitome_server::Keeping::In("sqlite::memory:".to_owned())
+fn memory() -> epitome_server::StoreLocation {
+    epitome_server::StoreLocation::In("sqlite::memory:".to_owned())
 }
 
 /// Calls a tool as a client of the protocol does.

@@ -1,7 +1,7 @@
 //! The proxy: what goes through, what is made smaller, and that it stays as it was decided.
 
 use epitome::formats::{Profile, validate};
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, asked, header, read};
@@ -17,7 +17,7 @@ fn profile(wire: Wire) -> Profile {
 }
 
 /// The messages of a request as the provider got it, each as JSON text.
-fn sent(wire: Wire, seen: &SeenRequest) -> Vec<String> {
+fn sent(wire: Wire, seen: &ReceivedRequest) -> Vec<String> {
     let body: Value = seen.json();
     body[wire.list()].as_array().unwrap().iter().map(ToString::to_string).collect()
 }
@@ -26,7 +26,7 @@ fn sent(wire: Wire, seen: &SeenRequest) -> Vec<String> {
 async fn below_the_threshold_bytes_go_through() {
     let answer = "{ \"id\" : \"x\",\"n\": 1.0 }";
     let upstream = ScriptedServer::start(vec![
-        Scripted::bytes(200, answer).header("content-type", "application/json").header("x-of-provider", "7"),
+        ScriptedAnswer::bytes(200, answer).header("content-type", "application/json").header("x-of-provider", "7"),
     ]);
     let service = Running::proxy(&upstream, SMALL).await;
     for (number, wire) in Wire::ALL.into_iter().enumerate() {
@@ -47,7 +47,7 @@ async fn below_the_threshold_bytes_go_through() {
 #[tokio::test]
 async fn streams_go_through() {
     let upstream =
-        ScriptedServer::start(vec![Scripted::bytes(200, EVENTS).header("content-type", "text/event-stream")]);
+        ScriptedServer::start(vec![ScriptedAnswer::bytes(200, EVENTS).header("content-type", "text/event-stream")]);
     let service = Running::proxy(&upstream, SMALL).await;
     for wire in Wire::ALL {
         for steps in [1, 20] {
@@ -93,7 +93,7 @@ async fn a_stream_arrives_piece_by_piece() {
 #[tokio::test]
 async fn past_the_threshold_it_compacts_and_stays_with_it() {
     for wire in Wire::ALL {
-        let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+        let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
         let service = Running::proxy(&upstream, SMALL).await;
         let mut request = wire.request(16);
         let response = service.post(wire.path(), &request).send().await.unwrap();
@@ -132,7 +132,7 @@ async fn past_the_threshold_it_compacts_and_stays_with_it() {
 #[tokio::test]
 async fn a_long_session_is_compacted_again_and_again() {
     for wire in Wire::ALL {
-        let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+        let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
         let service = Running::proxy(&upstream, SMALL).await;
         let mut request = wire.request(0);
         let mut compactions = 0;
@@ -167,7 +167,7 @@ async fn a_long_session_is_compacted_again_and_again() {
 #[tokio::test]
 async fn a_conversation_that_parts_keeps_what_was_decided_before() {
     let wire = Wire::Anthropic;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let base = wire.request(16);
     service.post(wire.path(), &base).send().await.unwrap();
@@ -190,7 +190,7 @@ async fn a_conversation_that_parts_keeps_what_was_decided_before() {
 #[tokio::test]
 async fn moving_cache_marks_and_dates_do_not_part_a_conversation() {
     let wire = Wire::Anthropic;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let mut base = wire.request(16);
     let mark = json!({"type": "ephemeral"});
@@ -212,7 +212,7 @@ async fn moving_cache_marks_and_dates_do_not_part_a_conversation() {
 #[tokio::test]
 async fn clients_with_other_keys_have_other_conversations() {
     let wire = Wire::Chat;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let statuses = async |key: &'static str| {
         let response = service.post(wire.path(), &wire.request(16)).bearer_auth(key).send().await.unwrap();
@@ -242,7 +242,7 @@ fn thinking_loop(steps: usize) -> Value {
 
 #[tokio::test]
 async fn a_signed_loop_that_goes_on_is_not_touched() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let mut service = Running::proxy(&upstream, SMALL).await;
     // A loop that goes on behind a compaction, and one that is compacted when it has gone on for a while.
     for (steps, status) in [(1, "compacted"), (2, "replayed"), (3, "replayed"), (4, "compacted")] {
@@ -264,7 +264,7 @@ async fn a_signed_loop_that_goes_on_is_not_touched() {
 #[tokio::test]
 async fn a_signed_loop_that_fills_the_window_keeps_its_newest_step() {
     let wire = Wire::Anthropic;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let mut last: Vec<String> = Vec::new();
     let mut compactions = 0;
@@ -275,7 +275,7 @@ async fn a_signed_loop_that_fills_the_window_keeps_its_newest_step() {
         let text = seen.last().unwrap().text();
         assert_eq!(validate(&text, Profile::Anthropic), [], "{steps}");
         let now = sent(wire, seen.last().unwrap());
-        let before = sent(wire, &SeenRequest { body: request.to_string().into_bytes(), ..seen[0].clone() });
+        let before = sent(wire, &ReceivedRequest { body: request.to_string().into_bytes(), ..seen[0].clone() });
         assert_eq!(now[now.len() - 2..], before[before.len() - 2..], "{steps}");
         if header(&response, "x-epitome-status") == "compacted" {
             compactions += 1;
@@ -290,7 +290,7 @@ async fn a_signed_loop_that_fills_the_window_keeps_its_newest_step() {
 #[tokio::test]
 async fn reasoning_behind_a_compaction_stays_when_its_loop_is_over() {
     let wire = Wire::Anthropic;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let thought = |number: usize| json!({"type": "thinking", "thinking": "Well.", "signature": format!("s{number}==")});
     let mut request = wire.request(16);
@@ -312,7 +312,7 @@ async fn reasoning_behind_a_compaction_stays_when_its_loop_is_over() {
 #[tokio::test]
 async fn what_left_can_be_retrieved() {
     let wire = Wire::Responses;
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, &format!("{SMALL}[marks]\nhandles = true\n")).await;
     service.post(wire.path(), &wire.request(16)).send().await.unwrap();
     let text = upstream.requests()[0].text();
@@ -325,7 +325,7 @@ async fn what_left_can_be_retrieved() {
 
 #[tokio::test]
 async fn other_paths_go_through() {
-    let upstream = ScriptedServer::start_with(|_, seen| Scripted::json(200, json!({"saw": seen.path})));
+    let upstream = ScriptedServer::start_with(|_, seen| ScriptedAnswer::json(200, json!({"saw": seen.path})));
     let service = Running::proxy(&upstream, SMALL).await;
     for (method, path) in [
         (reqwest::Method::GET, "/v1/models?limit=3"),
@@ -350,7 +350,7 @@ async fn other_paths_go_through() {
 #[tokio::test]
 async fn headers_that_go_on() {
     let upstream = ScriptedServer::start(vec![
-        Scripted::json(200, "{}")
+        ScriptedAnswer::json(200, "{}")
             .header("x-request-id", "req_1")
             .header("set-cookie", "a=1")
             .header("set-cookie", "b=2"),

@@ -1,7 +1,7 @@
 //! `summarizer = "provider"` in the proxy: the provider compacts the conversation by itself, asked with the client's own
 //! request; where it offers that not, the conversation's model writes the hand-off.
 
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, Wire, asked, header};
@@ -15,7 +15,7 @@ const SUMMARY: &str = "## Goal\n- Find out why the build of the parser fails.\n\
     known.\n\n## Next step\n- Say what is known now.";
 
 /// What a request is.
-fn form(seen: &SeenRequest) -> &'static str {
+fn form(seen: &ReceivedRequest) -> &'static str {
     match seen.json() {
         body if body["compaction"].is_object() => "compaction",
         body if body["context_management"].is_object() => "context_management",
@@ -29,10 +29,10 @@ fn forms(upstream: &ScriptedServer) -> Vec<&'static str> {
 }
 
 /// A provider that answers a compaction so, and writes hand-offs when it is asked for one.
-fn upstream(wire: Wire, to_compaction: Scripted) -> ScriptedServer {
+fn upstream(wire: Wire, to_compaction: ScriptedAnswer) -> ScriptedServer {
     ScriptedServer::start_with(move |_, seen| match form(seen) {
         "compaction" | "context_management" => to_compaction.clone(),
-        "hand-off" => Scripted::json(
+        "hand-off" => ScriptedAnswer::json(
             200,
             match wire {
                 Wire::Anthropic => json!({ "content": [{ "type": "text", "text": SUMMARY }], "stop_reason": "end_turn",
@@ -42,12 +42,12 @@ fn upstream(wire: Wire, to_compaction: Scripted) -> ScriptedServer {
                     "output": [{ "type": "message", "content": [{ "type": "output_text", "text": SUMMARY }] }] }),
             },
         ),
-        _ => Scripted::json(200, "{}"),
+        _ => ScriptedAnswer::json(200, "{}"),
     })
 }
 
-fn compacted() -> Scripted {
-    Scripted::json(
+fn compacted() -> ScriptedAnswer {
+    ScriptedAnswer::json(
         200,
         json!({
             "content": [{ "type": "compaction", "content": SUMMARY, "signature": "EuYB" }],
@@ -94,7 +94,7 @@ async fn the_provider_compacts_the_clients_request() {
 
 #[tokio::test]
 async fn where_it_does_not_the_conversations_model_writes() {
-    let check = async |wire: Wire, to_compaction: Scripted, expect: &[&str]| {
+    let check = async |wire: Wire, to_compaction: ScriptedAnswer, expect: &[&str]| {
         let upstream = upstream(wire, to_compaction);
         let service = Running::proxy(&upstream, PROVIDER).await;
         for step in [16, 17] {
@@ -108,15 +108,15 @@ async fn where_it_does_not_the_conversations_model_writes() {
         assert_eq!(forms(&upstream), expect, "{wire:?}");
         assert!(seen.last().unwrap().text().contains("## Goal\\n- Find out why"));
     };
-    let unknown = || Scripted::json(400, r#"{"error":{"message":"compaction: Extra inputs are not permitted"}}"#);
+    let unknown = || ScriptedAnswer::json(400, r#"{"error":{"message":"compaction: Extra inputs are not permitted"}}"#);
     let once = ["compaction", "hand-off", "request", "hand-off", "request"];
     check(Wire::Anthropic, unknown(), &once).await;
     // It answers instead.
     let said = json!({ "content": [{ "type": "text", "text": "I go on." }], "stop_reason": "end_turn" });
-    check(Wire::Anthropic, Scripted::json(200, said), &once).await;
+    check(Wire::Anthropic, ScriptedAnswer::json(200, said), &once).await;
     // Busy is not unknown.
     let each = ["compaction", "hand-off", "request", "compaction", "hand-off", "request"];
-    check(Wire::Anthropic, Scripted::json(529, "{}"), &each).await;
+    check(Wire::Anthropic, ScriptedAnswer::json(529, "{}"), &each).await;
     // What OpenAI gives cannot be read, and is not asked for.
     let never = ["hand-off", "request", "hand-off", "request"];
     check(Wire::Chat, unknown(), &never).await;

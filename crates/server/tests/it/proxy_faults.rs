@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use crate::support::{Running, SMALL, Wire, asked, code, header, in_front_of, read};
 
 /// A provider's word for a request that is too long, in each dialect.
-fn too_long(wire: Wire) -> Scripted {
+fn too_long(wire: Wire) -> ScriptedAnswer {
     match wire {
-        Wire::Anthropic => Scripted::json(
+        Wire::Anthropic => ScriptedAnswer::json(
             400,
             json!({"type": "error", "error": {"type": "invalid_request_error",
                 "message": "prompt is too long: 6000 tokens > 3000 maximum"}}),
         ),
-        Wire::Chat | Wire::Responses => Scripted::json(
+        Wire::Chat | Wire::Responses => ScriptedAnswer::json(
             400,
             json!({"error": {"code": "context_length_exceeded", "type": "invalid_request_error",
                 "message": "Your input exceeds the context window of this model."}}),
@@ -29,7 +29,7 @@ async fn what_is_too_long_is_made_smaller_and_sent_once_more() {
     for wire in Wire::ALL {
         let refusal = too_long(wire);
         let upstream = ScriptedServer::start_with(move |_, seen| match seen.body.len() {
-            ..12_000 => Scripted::json(200, r#"{"ok":true}"#),
+            ..12_000 => ScriptedAnswer::json(200, r#"{"ok":true}"#),
             _ => refusal.clone(),
         });
         let service = Running::proxy(&upstream, SMALL).await;
@@ -72,7 +72,8 @@ async fn other_errors_of_the_provider_go_through() {
         (500, "oops \u{e9}".to_owned()),
         (529, "x".repeat(600_000)),
     ] {
-        let upstream = ScriptedServer::start(vec![Scripted::bytes(status, body.clone()).header("retry-after", "17")]);
+        let upstream =
+            ScriptedServer::start(vec![ScriptedAnswer::bytes(status, body.clone()).header("retry-after", "17")]);
         let service = Running::proxy(&upstream, SMALL).await;
         let response = service.post(Wire::Chat.path(), &Wire::Chat.request(1)).send().await.unwrap();
         assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (status, "17"));
@@ -83,7 +84,7 @@ async fn other_errors_of_the_provider_go_through() {
 
 #[tokio::test]
 async fn what_it_cannot_read_it_sends_as_it_came() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     for (body, detail) in [
         ("not json", "not-json"),
@@ -107,7 +108,7 @@ async fn what_it_cannot_read_it_sends_as_it_came() {
 
 #[tokio::test]
 async fn what_cannot_fit_is_sent_as_it_came() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, "[budget]\nwindow = 400\nreserve_output = 10\n").await;
     let request = json!({"messages": [json!({"role":"system","content":"rule ".repeat(900)}), asked("Hi")]});
     for _ in 0..2 {
@@ -131,8 +132,8 @@ fn with_model(url: &str) -> String {
 
 #[tokio::test]
 async fn a_compaction_that_takes_too_long_does_not_hold_the_request_up() {
-    let model = ScriptedServer::start(vec![Scripted::hold()]);
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, r#"{"ok":1}"#)]);
+    let model = ScriptedServer::start(vec![ScriptedAnswer::hold()]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, r#"{"ok":1}"#)]);
     let limits = Limits { work_timeout: Duration::from_millis(400), ..Limits::default() };
     let settings = Settings { limits, ..in_front_of(&upstream.url()) };
     let service = Running::start(&with_model(&model.url()), settings).await;
@@ -146,8 +147,8 @@ async fn a_compaction_that_takes_too_long_does_not_hold_the_request_up() {
 
 #[tokio::test]
 async fn a_summarizer_that_fails_does_not_fail_the_request() {
-    let model = ScriptedServer::start(vec![Scripted::text(401, "no")]);
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, r#"{"ok":1}"#)]);
+    let model = ScriptedServer::start(vec![ScriptedAnswer::text(401, "no")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, r#"{"ok":1}"#)]);
     let service = Running::start(&with_model(&model.url()), in_front_of(&upstream.url())).await;
     let request = Wire::Chat.request(20);
     for _ in 0..2 {
@@ -163,7 +164,7 @@ async fn a_summarizer_that_fails_does_not_fail_the_request() {
 
 #[tokio::test]
 async fn a_client_that_vanishes_is_told_to_the_provider() {
-    let upstream = ScriptedServer::start(vec![Scripted::hold()]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::hold()]);
     let service = Running::proxy(&upstream, SMALL).await;
     let request = tokio::spawn(service.post(Wire::Chat.path(), &Wire::Chat.request(1)).send());
     let upstream = tokio::task::spawn_blocking(move || {
@@ -188,12 +189,12 @@ async fn a_provider_that_is_down_slow_or_breaks_off() {
     };
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     check(&format!("http://{free}"), 502, "upstream-unreachable").await;
-    let slow = ScriptedServer::start(vec![Scripted::hold()]);
+    let slow = ScriptedServer::start(vec![ScriptedAnswer::hold()]);
     check(&slow.url(), 504, "upstream-timeout").await;
-    let gone = ScriptedServer::start(vec![Scripted::hang_up()]);
+    let gone = ScriptedServer::start(vec![ScriptedAnswer::hang_up()]);
     check(&gone.url(), 502, "upstream-unreachable").await;
     // A stream that breaks off breaks off for the client too.
-    let cut = ScriptedServer::start(vec![Scripted::text(200, "data: 1\n\ndata: 2\n\n").cut_after(9)]);
+    let cut = ScriptedServer::start(vec![ScriptedAnswer::text(200, "data: 1\n\ndata: 2\n\n").cut_after(9)]);
     let service = Running::proxy(&cut, SMALL).await;
     let mut response = service.post(Wire::Chat.path(), &Wire::Chat.request(1)).send().await.unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "data: 1\n\n".as_bytes());
@@ -202,7 +203,7 @@ async fn a_provider_that_is_down_slow_or_breaks_off() {
 
 #[tokio::test]
 async fn many_conversations_are_remembered_within_bounds() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let memory = epitome_server::Memory { sessions: 2, ..epitome_server::Memory::default() };
     let service = Running::start(SMALL, Settings { memory, ..in_front_of(&upstream.url()) }).await;
     let status = async |name: &'static str| {
@@ -221,7 +222,7 @@ async fn many_conversations_are_remembered_within_bounds() {
 
 #[tokio::test]
 async fn requests_of_one_conversation_at_once_get_one_decision() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let base = Wire::Chat.request(16);
     service.post(Wire::Chat.path(), &base).send().await.unwrap();

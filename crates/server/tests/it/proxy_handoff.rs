@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use reqwest::Response;
 use serde_json::{Value, json};
 
@@ -32,13 +32,16 @@ enum Answer {
     Busy,
 }
 
-fn is_instruction(seen: &SeenRequest) -> bool {
+fn is_instruction(seen: &ReceivedRequest) -> bool {
     seen.text().contains(INSTRUCTION)
 }
 
-fn answer(wire: Wire, answer: Answer, streams: bool) -> Scripted {
+fn answer(wire: Wire, answer: Answer, streams: bool) -> ScriptedAnswer {
     if matches!(answer, Answer::Busy) {
-        return Scripted::json(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#);
+        return ScriptedAnswer::json(
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+        );
     }
     let stops = |calls: &'static str, refuses: &'static str, ends: &'static str| match answer {
         Answer::ToolCall => calls,
@@ -73,7 +76,7 @@ fn answer(wire: Wire, answer: Answer, streams: bool) -> Scripted {
         }),
     };
     if !streams {
-        return Scripted::json(200, whole.to_string());
+        return ScriptedAnswer::json(200, whole.to_string());
     }
     let mut events = match wire {
         Wire::Anthropic => vec![
@@ -97,14 +100,14 @@ fn answer(wire: Wire, answer: Answer, streams: bool) -> Scripted {
         events.pop_if(|_| wire == Wire::Anthropic);
     }
     let text: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    Scripted::bytes(200, text).header("content-type", "text/event-stream")
+    ScriptedAnswer::bytes(200, text).header("content-type", "text/event-stream")
 }
 
 /// A provider that answers instructions so, and everything else with nothing.
 fn upstream(wire: Wire, to_instruction: Answer) -> ScriptedServer {
     ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
         true => answer(wire, to_instruction, seen.json()["stream"] == true),
-        false => Scripted::json(200, "{}"),
+        false => ScriptedAnswer::json(200, "{}"),
     })
 }
 
@@ -209,13 +212,13 @@ async fn what_was_found_is_in_the_metrics() {
     let upstream = ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
         true => {
             let text = HANDOFF.replace("make was run", "src/ghost.rs was written");
-            Scripted::json(
+            ScriptedAnswer::json(
                 200,
                 json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
                 "usage": {"input_tokens": 10, "output_tokens": 90}}),
             )
         }
-        false => Scripted::json(200, "{}"),
+        false => ScriptedAnswer::json(200, "{}"),
     });
     let service = Running::proxy(&upstream, LLM).await;
     let response = send(&service, wire, &wire.request(16)).await;
@@ -237,7 +240,7 @@ async fn what_was_decided_is_sent_where_nothing_new_can_be() {
                 answer(wire, Answer::Handoff, false).held()
             }
             true => answer(wire, Answer::Handoff, false),
-            false => Scripted::json(200, "{}"),
+            false => ScriptedAnswer::json(200, "{}"),
         });
         let limits = Limits { work_timeout: Duration::from_secs(3), ..Limits::default() };
         let settings = Settings { limits, ..in_front_of(&upstream.url()) };
@@ -269,7 +272,7 @@ async fn nobody_waits() {
     for wire in Wire::ALL {
         let upstream = ScriptedServer::start_with(move |_, seen| match is_instruction(seen) {
             true => answer(wire, Answer::Handoff, false).held(),
-            false => Scripted::json(200, "{}"),
+            false => ScriptedAnswer::json(200, "{}"),
         });
         let service = Running::proxy(&upstream, LLM).await;
         let tokens = |response: &Response| header(response, "x-epitome-tokens-before").parse::<u32>().unwrap();

@@ -2,7 +2,7 @@
 
 use epitome::formats::{Profile, validate};
 use epitome_server::Tokens;
-use epitome_testkit::{Scripted, ScriptedServer, SeenRequest};
+use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, asked, header, in_front_of, read};
@@ -31,12 +31,12 @@ fn bash(id: &'static str) -> Part {
 }
 
 /// An answer of a provider, whole or as a stream. It took 100 tokens in and 10 out.
-fn answer(wire: Wire, parts: &[Part], is_stream: bool) -> Scripted {
+fn answer(wire: Wire, parts: &[Part], is_stream: bool) -> ScriptedAnswer {
     if !is_stream {
-        return Scripted::json(200, whole(wire, parts));
+        return ScriptedAnswer::json(200, whole(wire, parts));
     }
     let events = stream(wire, parts);
-    Scripted::bytes(200, events).header("content-type", "text/event-stream")
+    ScriptedAnswer::bytes(200, events).header("content-type", "text/event-stream")
 }
 
 fn items(wire: Wire, parts: &[Part]) -> Vec<Value> {
@@ -267,11 +267,11 @@ fn profile(wire: Wire) -> Profile {
     }
 }
 
-fn messages(wire: Wire, seen: &SeenRequest) -> Vec<String> {
+fn messages(wire: Wire, seen: &ReceivedRequest) -> Vec<String> {
     seen.json()[wire.list()].as_array().unwrap().iter().map(ToString::to_string).collect()
 }
 
-fn tool_names(seen: &SeenRequest) -> Vec<String> {
+fn tool_names(seen: &ReceivedRequest) -> Vec<String> {
     let body = seen.json();
     let tools = body["tools"].as_array().cloned().unwrap_or_default();
     let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).unwrap().to_owned();
@@ -466,7 +466,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
         // Our tools themselves.
         let upstream = ScriptedServer::start_with(move |_, seen| match tool_names(seen).len() {
             1 => answer(wire, &[text("Without.")], is_stream),
-            _ => Scripted::json(400, r#"{"error":{"message":"no tools of yours"}}"#),
+            _ => ScriptedAnswer::json(400, r#"{"error":{"message":"no tools of yours"}}"#),
         });
         let service = Running::proxy(&upstream, RECALL).await;
         let response = service.post(wire.path(), &request(wire, is_stream)).send().await.unwrap();
@@ -475,7 +475,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
         // What was looked up.
         let upstream = ScriptedServer::start_with(move |number, _| match number {
             0 => answer(wire, &[search("s1", "part_3")], is_stream),
-            1 => Scripted::json(500, r#"{"error":{"message":"overloaded"}}"#),
+            1 => ScriptedAnswer::json(500, r#"{"error":{"message":"overloaded"}}"#),
             _ => answer(wire, &[text("Without.")], is_stream),
         });
         let service = Running::proxy(&upstream, RECALL).await;
@@ -485,7 +485,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
         // All of it: the provider's own words.
         let upstream = ScriptedServer::start_with(move |number, _| match number {
             0 => answer(wire, &[search("s1", "part_3")], is_stream),
-            _ => Scripted::json(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}"#),
+            _ => ScriptedAnswer::json(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}"#),
         });
         let service = Running::proxy(&upstream, RECALL).await;
         let response = service.post(wire.path(), &request(wire, is_stream)).send().await.unwrap();
@@ -502,7 +502,7 @@ async fn a_stream_that_breaks_off_breaks_off() {
             let whole = stream(wire, &parts);
             let cut = whole.len() - 40;
             let upstream = ScriptedServer::start(vec![
-                Scripted::bytes(200, whole.clone()).header("content-type", "text/event-stream").cut_after(cut),
+                ScriptedAnswer::bytes(200, whole.clone()).header("content-type", "text/event-stream").cut_after(cut),
             ]);
             let service = Running::proxy(&upstream, RECALL).await;
             let mut response = service.post(wire.path(), &request(wire, true)).send().await.unwrap();
@@ -547,7 +547,7 @@ async fn another_tenant_sees_nothing_of_it() {
 
 #[tokio::test]
 async fn without_the_setting_nothing_is_added() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let response = service.post(Wire::Chat.path(), &request(Wire::Chat, false)).send().await.unwrap();
     assert_eq!(header(&response, "x-epitome-status"), "compacted");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,8 +15,8 @@ use crate::support::{Running, SMALL, Wire, asked, code, header, in_front_of, rea
 
 const ANSWER: &str = "event: message_start\ndata: {\"type\":\"message_start\"}\n\ndata: [DONE]\n\n";
 
-fn stream(events: &str) -> Scripted {
-    Scripted::bytes(200, events).header("content-type", "text/event-stream; charset=utf-8")
+fn stream(events: &str) -> ScriptedAnswer {
+    ScriptedAnswer::bytes(200, events).header("content-type", "text/event-stream; charset=utf-8")
 }
 
 /// A stream that begins with a provider's word for a request that is too long.
@@ -64,7 +64,7 @@ async fn a_stream_that_begins_with_too_long_is_sent_once_more() {
 async fn a_stream_that_begins_otherwise_goes_through() {
     let late = format!("{ANSWER}{}", too_long(Wire::Anthropic));
     let no_stream =
-        Scripted::json(200, r#"{"error":{"code":"context_length_exceeded","message":"prompt is too long"}}"#);
+        ScriptedAnswer::json(200, r#"{"error":{"code":"context_length_exceeded","message":"prompt is too long"}}"#);
     let other =
         "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Busy\"}}\n\n";
     let long = format!("data: {{\"text\":\"{}\"}}\n\n", "context_length_exceeded ".repeat(9_000));
@@ -159,8 +159,8 @@ async fn a_client_that_vanishes_within_a_stream_is_told_to_the_provider() {
 #[tokio::test]
 async fn a_client_that_vanishes_frees_its_slot() {
     let upstream = ScriptedServer::start_with(|number, _| match number {
-        0 => Scripted::hold(),
-        _ => Scripted::json(200, "{}"),
+        0 => ScriptedAnswer::hold(),
+        _ => ScriptedAnswer::json(200, "{}"),
     });
     let limits = Limits { concurrent: 1, ..Limits::default() };
     let service = Running::start(SMALL, Settings { limits, ..in_front_of(&upstream.url()) }).await;
@@ -227,7 +227,7 @@ async fn headers_that_do_not_come() {
 
 #[tokio::test]
 async fn bodies_that_are_no_good() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let limits = Limits { body_bytes: 1 << 20, ..Limits::default() };
     let service = Running::start(SMALL, Settings { limits, ..in_front_of(&upstream.url()) }).await;
     let (status, answer) = read(service.post_text(Wire::Chat.path(), &"x".repeat((1 << 20) + 1))).await;
@@ -260,7 +260,7 @@ async fn bodies_that_are_no_good() {
 
 #[tokio::test]
 async fn first_requests_of_one_conversation_at_once_get_the_same_decision() {
-    let upstream = ScriptedServer::start(vec![Scripted::json(200, "{}")]);
+    let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let service = Running::proxy(&upstream, SMALL).await;
     let request = Wire::Responses.request(16);
     let together: Vec<_> =

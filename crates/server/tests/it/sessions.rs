@@ -1,6 +1,6 @@
 //! The routes of kept sessions: what each does, and what it refuses.
 
-use epitome_server::{Keeping, Settings};
+use epitome_server::{Settings, StoreLocation};
 use serde_json::{Value, json};
 
 use crate::kept::{Folder, Kept, typed};
@@ -30,7 +30,7 @@ async fn a_session_is_made_told_changed_and_deleted() {
 
 #[tokio::test]
 async fn the_model_of_the_request_says_how_much_room_there_is() {
-    let memory = || Keeping::In("sqlite::memory:".to_owned());
+    let memory = || StoreLocation::In("sqlite::memory:".to_owned());
     let settings = Settings { store: memory(), budget_by_model: true, ..Settings::default() };
     let kept = Kept::with("[agents.reviewer]\nkeep_recent = 5\n", settings).await;
     let check = async |more: Value, window: u64, runs_on: Option<&str>| {
@@ -522,7 +522,7 @@ async fn files_of_agents_are_opened() {
 async fn a_compressed_file_is_read_as_far_as_it_may_grow() {
     use std::io::Write as _;
     let limits = epitome_server::Limits { body_bytes: 20_000, ..Default::default() };
-    let store = Keeping::In("sqlite::memory:".to_owned());
+    let store = StoreLocation::In("sqlite::memory:".to_owned());
     let kept = Kept::with(SMALL, Settings { limits, store, ..Settings::default() }).await;
     let send = async |text: &str| {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -539,7 +539,7 @@ async fn a_compressed_file_is_read_as_far_as_it_may_grow() {
 #[tokio::test]
 async fn one_asks_before_a_compaction_where_the_settings_say_so() {
     let config = |more: &str| format!("{SMALL}[live]\nrequire_confirmation = true\n{more}");
-    let memory = || Keeping::In("sqlite::memory:".to_owned());
+    let memory = || StoreLocation::In("sqlite::memory:".to_owned());
     let kept = Kept::start(&config(""), memory()).await;
     kept.session("small", 1).await;
     assert_eq!(kept.done("/v1/sessions/small/maintain", json!({})).await["did"], "nothing");
@@ -615,7 +615,7 @@ async fn facts_are_kept_of_each_session_for_itself() {
 #[tokio::test]
 async fn tenants_know_nothing_of_each_other() {
     let settings = Settings {
-        store: Keeping::In("sqlite::memory:".to_owned()),
+        store: StoreLocation::In("sqlite::memory:".to_owned()),
         ..with_tokens("alice open-sesame-one-two\nbob open-sesame-two-two\n")
     };
     let alice = Kept::with(SMALL, settings).await.with_token("open-sesame-one-two");
@@ -661,7 +661,7 @@ async fn tenants_know_nothing_of_each_other() {
 
 #[tokio::test]
 async fn a_service_without_a_store_says_so() {
-    let kept = Kept::start(SMALL, Keeping::Nowhere).await;
+    let kept = Kept::start(SMALL, StoreLocation::Nowhere).await;
     for path in ["/v1/sessions", "/v1/sessions/s", "/v1/sessions/s/history", "/v1/sessions/s/events"] {
         let (status, answer) = kept.get(path).await;
         assert_eq!((status, code(&answer)), (404, "no-store"), "{path}");
@@ -695,7 +695,7 @@ async fn sessions_outlive_the_service() {
 #[tokio::test]
 async fn more_sessions_than_memory_has_room_for() {
     let memory = epitome_server::Memory { open_sessions: 2, ..Default::default() };
-    let store = Keeping::In("sqlite::memory:".to_owned());
+    let store = StoreLocation::In("sqlite::memory:".to_owned());
     let kept = Kept::with(SMALL, Settings { memory, store, ..Settings::default() }).await;
     for round in 0..3 {
         for session in 0..6 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use epitome_server::{Keeping, Settings};
+use epitome_server::{Settings, StoreLocation};
 use epitome_testkit::ScriptedServer;
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ impl Socket {
 #[tokio::test]
 async fn a_compaction_is_told_in_order_over_both() {
     let model = ScriptedServer::start(vec![summary()]);
-    let kept = Kept::start(&with_model(&model.url()), Keeping::In("sqlite::memory:".to_owned())).await;
+    let kept = Kept::start(&with_model(&model.url()), StoreLocation::In("sqlite::memory:".to_owned())).await;
     kept.session("s", 12).await;
     let mut stream = Stream::open(&kept, "s", None).await;
     let mut socket = Socket::open(&kept, "s", "").await;
@@ -240,7 +240,7 @@ async fn whoever_comes_back_hears_what_was_missed() {
 #[tokio::test]
 async fn sockets_take_their_token_as_a_sub_protocol() {
     let settings = Settings {
-        store: Keeping::In("sqlite::memory:".to_owned()),
+        store: StoreLocation::In("sqlite::memory:".to_owned()),
         ..with_tokens("alice open-sesame-one-two\nbob open-sesame-two-two\n")
     };
     let kept = Kept::with(SMALL, settings).await.with_token("open-sesame-one-two");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::store::{SqlStore, SqliteSettings, Store, Tenant};
-use epitome_server::Keeping;
+use epitome_server::StoreLocation;
 use serde_json::json;
 
 use crate::kept::{Folder, Kept, typed};
@@ -13,7 +13,7 @@ use crate::support::{SMALL, Wire, code};
 async fn bounded(folder: &Folder, pages: u32) -> Kept {
     let path = folder.address().trim_start_matches("sqlite:").to_owned();
     let settings = SqliteSettings { max_pages: Some(pages), ..SqliteSettings::new(path) };
-    Kept::start(SMALL, Keeping::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))).await
+    Kept::start(SMALL, StoreLocation::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))).await
 }
 
 #[tokio::test]

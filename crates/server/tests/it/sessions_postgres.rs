@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use epitome::store::{SqlStore, Store, Tenant};
-use epitome_server::Keeping;
+use epitome_server::StoreLocation;
 use serde_json::json;
 
 use crate::kept::{Kept, typed};
@@ -84,8 +84,8 @@ impl Postgres {
         self.says(order, Path::new("the server's folder"));
     }
 
-    fn keeping(&self) -> Keeping {
-        Keeping::In(self.url.clone())
+    fn keeping(&self) -> StoreLocation {
+        StoreLocation::In(self.url.clone())
     }
 }
 

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_server::{Keeping, Limits, Settings};
-use epitome_testkit::{Scripted, ScriptedServer};
+use epitome_server::{Limits, Settings, StoreLocation};
+use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -13,7 +13,7 @@ use crate::kept::{Folder, Kept, typed, with_model};
 use crate::support::code;
 
 /// A summary as the prompt asks for it.
-pub(crate) fn summary() -> Scripted {
+pub(crate) fn summary() -> ScriptedAnswer {
     let prompt = include_str!("../../../providers/src/model/prompts/en/sections.md");
     let headings = prompt.lines().filter(|line| line.starts_with("## "));
     let text: String = headings
@@ -23,7 +23,7 @@ pub(crate) fn summary() -> Scripted {
         .collect();
     let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "finish_reason": "stop", "message": message});
-    Scripted::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 700, "completion_tokens": 90}}))
+    ScriptedAnswer::json(200, json!({"choices": [choice], "usage": {"prompt_tokens": 700, "completion_tokens": 90}}))
 }
 
 /// A service whose summaries are written by a model that waits to be released.
@@ -34,10 +34,10 @@ struct Slow {
 
 impl Slow {
     async fn start() -> Self {
-        Self::with(Keeping::In("sqlite::memory:".to_owned()), Limits::default()).await
+        Self::with(StoreLocation::In("sqlite::memory:".to_owned()), Limits::default()).await
     }
 
-    async fn with(store: Keeping, limits: Limits) -> Self {
+    async fn with(store: StoreLocation, limits: Limits) -> Self {
         let model = Arc::new(ScriptedServer::start(vec![summary().held(), summary()]));
         let settings = Settings { store, limits, ..Settings::default() };
         Self { kept: Arc::new(Kept::with(&with_model(&model.url()), settings).await), model }
@@ -145,7 +145,8 @@ async fn a_compaction_whose_caller_has_left_is_made() {
 
 #[tokio::test]
 async fn other_sessions_go_on() {
-    let slow = Slow::with(Keeping::In("sqlite::memory:".to_owned()), Limits { workers: 1, ..Limits::default() }).await;
+    let slow =
+        Slow::with(StoreLocation::In("sqlite::memory:".to_owned()), Limits { workers: 1, ..Limits::default() }).await;
     let compact = slow.compacting("s").await;
     // The one worker is not held by who waits for a model.
     slow.kept.session("other", 12).await;
@@ -157,7 +158,7 @@ async fn other_sessions_go_on() {
 #[tokio::test]
 async fn what_takes_too_long_is_answered_and_goes_on() {
     let limits = Limits { session_timeout: Duration::from_millis(300), ..Limits::default() };
-    let slow = Slow::with(Keeping::In("sqlite::memory:".to_owned()), limits).await;
+    let slow = Slow::with(StoreLocation::In("sqlite::memory:".to_owned()), limits).await;
     let compact = slow.compacting("s").await;
     let (status, late) = slow.kept.post("/v1/sessions/s/messages", typed("Go on.")).await;
     assert_eq!((status, code(&late)), (503, "timeout"));

@@ -16,7 +16,7 @@ use epitome_session::{Content, Message, Origin, Role};
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{spoken_through_tool, typed_texts};
 
-use crate::memory::{Memory, MemoryKind, Subject, normalised};
+use crate::memory::{Memory, MemoryKind, Subject, normalise};
 
 /// The longest memory, in characters.
 pub const LONGEST_MEMORY: usize = 400;
@@ -47,7 +47,7 @@ type Worth = (MemoryKind, f64);
 /// what it speaks of; where several people speak, with the speaker's name. What is only for the moment is left out, and so
 /// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ExtractedMemory> = Vec::new();
     // The model's plain facts are few among the memories, and the newest: of older messages they are not looked for.
     let models = messages.iter().enumerate().rev().filter(|(_, message)| may_conclude(message));
     let recent = models.map(|(index, _)| index).nth(MOST_RECENT).unwrap_or(0);
@@ -112,7 +112,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
 }
 
 /// What was found, with what is asked of it again and again.
-struct Found {
+struct ExtractedMemory {
     worth: f64,
     memory: Memory,
     normalised: String,
@@ -129,8 +129,8 @@ const MOST_RECENT: usize = 60;
 const MOST_HELD: usize = 200;
 
 /// Adds what was found; it takes the place of what said the same, or of what it changes. Costs what is held.
-fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
-    let (normalised, subject) = (normalised(&memory.text), Subject::of(&memory.text));
+fn add(found: &mut Vec<ExtractedMemory>, mut worth: f64, memory: Memory) {
+    let (normalised, subject) = (normalise(&memory.text), Subject::of(&memory.text));
     found.retain(|older| {
         let goes =
             older.normalised == normalised || older.memory.kind == memory.kind && subject.is_that_of(&older.subject);
@@ -145,7 +145,7 @@ fn add(found: &mut Vec<Found>, mut worth: f64, memory: Memory) {
             found.remove(at);
         }
     }
-    found.push(Found { worth, memory, normalised, subject });
+    found.push(ExtractedMemory { worth, memory, normalised, subject });
 }
 
 /// Whether a message of the model's may say what it found out: it calls nothing, or says much. Linear in its blocks.

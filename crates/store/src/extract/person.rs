@@ -114,7 +114,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
             && !first.is_open()
             && !whole.is_open()
             && let Some(worth) = judged(&last, lexicon)
-            && let Some(text) = dated(&whole, worth.0, time)
+            && let Some(text) = dated_text(&whole, worth.0, time)
         {
             said.push((text, worth));
             joined.push(range);
@@ -129,7 +129,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
         }
         if let Some(worth) = judged(&sentence, lexicon)
             && worth.1 >= LEAST_WORTH
-            && let Some(text) = dated(&sentence, worth.0, time)
+            && let Some(text) = dated_text(&sentence, worth.0, time)
         {
             said.push((text, worth));
         }
@@ -139,7 +139,7 @@ pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexico
 
 /// The text to remember: with the day on which it was said, where it names one that only the listener knew. `None` where
 /// that day is not known, or where it makes of a demand one for the moment.
-fn dated(sentence: &Sentence<'_>, kind: MemoryKind, time: Option<i64>) -> Option<String> {
+fn dated_text(sentence: &Sentence<'_>, kind: MemoryKind, time: Option<i64>) -> Option<String> {
     let text = sentence.text.replace("**", "");
     if !RELATIVE_DAYS.stand_in(&sentence.lower) {
         return Some(text);
@@ -206,7 +206,7 @@ pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth
             _ => {}
         }
     }
-    if likes(sentence) {
+    if states_preference(sentence) {
         offer(MemoryKind::Preference, 2.4);
     }
     if tells_of_a_person(sentence) {
@@ -238,7 +238,7 @@ fn is_liking(word: &str) -> bool {
 }
 
 /// Whether somebody tells what they like, which is more than a word of praise.
-fn likes(sentence: &Sentence<'_>) -> bool {
+fn states_preference(sentence: &Sentence<'_>) -> bool {
     let lower = without_leads(&sentence.lower);
     if LIKED_IN_THE_TALK.iter().any(|part| lower.contains(part)) {
         return false;

@@ -19,10 +19,10 @@ use epitome_session::Message;
 use super::{LONGEST_MEMORY, Worth};
 
 /// A memory that was put together: the position of the message that it ends with, the text, what it is and is worth.
-pub(super) type Told = (usize, String, Worth);
+pub(super) type ComposedMemory = (usize, String, Worth);
 
 /// What a session did, in no order. Linear in the messages.
-pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
+pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let steps = steps::steps(messages);
     let names = names::Names::of(&steps);
     let mut told = rounds::told(messages, &steps, &names);

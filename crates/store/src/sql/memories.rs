@@ -20,7 +20,7 @@ impl SqlStore {
         if memories.is_empty() {
             return Ok(0);
         }
-        let known = self.near(tenant, memories).await?;
+        let known = self.similar_memories(tenant, memories).await?;
         let now = now();
         let (mut inserts, mut words, mut deletes) = (Vec::new(), Vec::new(), Vec::new());
         let mut ids = HashSet::new();
@@ -41,7 +41,7 @@ impl SqlStore {
             let insert = insert.with(tenant.as_str()).with(id.as_str()).with(memory.session.as_deref());
             let insert = insert.with(memory.kind.as_str()).with(now).with(json("a memory", memory)?);
             inserts.push(insert);
-            for word in indexed(&memory.text) {
+            for word in index_words(&memory.text) {
                 let insert = Statement::new(
                     "INSERT INTO memory_words (tenant, word, memory) VALUES (?1, ?2, ?3) \
                      ON CONFLICT (tenant, word, memory) DO NOTHING",
@@ -61,7 +61,11 @@ impl SqlStore {
 
     /// What is stored of the sessions of `memories` that shares the most words with one of them, each with the id of its
     /// row: what they may repeat or supersede.
-    async fn near(&self, tenant: &Tenant, memories: &[Memory]) -> Result<Vec<(String, Memory)>, StoreError> {
+    async fn similar_memories(
+        &self,
+        tenant: &Tenant,
+        memories: &[Memory],
+    ) -> Result<Vec<(String, Memory)>, StoreError> {
         let select = |memory: &Memory| {
             let scope = memory.session.clone().map_or(Scope::All, Scope::Session);
             holding(tenant, &scope, &memory.text, MOST_NEAR, "m.id, m.body")
@@ -125,7 +129,7 @@ impl SqlStore {
 /// The query for those memories that hold one of the words, those with the most of them first, then the last stored;
 /// `None` where there is no word.
 fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize, columns: &str) -> Option<Statement> {
-    let words: Vec<String> = indexed(words).into_iter().take(MOST_WORDS).collect();
+    let words: Vec<String> = index_words(words).into_iter().take(MOST_WORDS).collect();
     if words.is_empty() {
         return None;
     }
@@ -141,7 +145,7 @@ fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize, columns: &s
 }
 
 /// The words that a memory is found by, as they are indexed.
-fn indexed(text: &str) -> Vec<String> {
+fn index_words(text: &str) -> Vec<String> {
     let mut words = terms(text);
     for word in &mut words {
         word.truncate(word.floor_char_boundary(LONGEST_WORD));

@@ -21,12 +21,12 @@ use epitome_strategy::BoxFuture;
 
 use crate::archive::SessionArchive;
 use crate::error::StoreError;
-use crate::lock::{Held, SessionLock, Turns};
+use crate::lock::{ExternalLock, SessionLock, Turns};
 use crate::memory::{Memory, Scope};
 use crate::settings::{Agent, Channel};
 use crate::store::{
-    About, EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, Slice, Store, StoredMessage,
-    StoredSession, Tenant, ViewKind, check_name,
+    EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice, Store,
+    StoredMessage, StoredSession, Tenant, ViewKind, check_name,
 };
 
 #[cfg(feature = "postgres")]
@@ -52,7 +52,7 @@ trait Database: Send + Sync + Debug {
     /// Runs statements in their order, all or none, all of them on the same state of the data.
     fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>>;
     /// Waits for a lock that all processes on this database see; `None` where there is none to be had.
-    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>>;
+    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>>;
 }
 
 /// What statements are going to do.
@@ -178,7 +178,7 @@ impl Store for SqlStore {
         &'a self,
         tenant: &'a Tenant,
         id: &'a str,
-        about: &'a About,
+        about: &'a SessionMetadata,
         session: &'a Session,
         archive: &'a mut SessionArchive,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -206,7 +206,7 @@ impl Store for SqlStore {
         &'a self,
         tenant: &'a Tenant,
         id: &'a str,
-        about: &'a About,
+        about: &'a SessionMetadata,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(self.describe_now(tenant, id, about))
     }

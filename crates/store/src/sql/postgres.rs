@@ -24,7 +24,7 @@ use super::migrations::{POSTGRES, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, SqlStore};
 use crate::error::StoreError;
-use crate::lock::Held;
+use crate::lock::ExternalLock;
 use locks::{Keys, Locks};
 
 /// A computer that is gone holds no locks for long: the server finds out within a minute instead of two hours.
@@ -345,12 +345,12 @@ impl Database for Postgres {
         })
     }
 
-    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>> {
+    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>> {
         Box::pin(async move {
             // No session's name begins like that: it would hold two line breaks.
             let gate = lock_key(&format!("gate\n{name}"), &self.schema);
             let keys = Keys { lock: lock_key(name, &self.schema), gate };
-            Ok(Some(Box::new(self.locks.take(keys).await?) as Box<dyn Held>))
+            Ok(Some(Box::new(self.locks.take(keys).await?) as Box<dyn ExternalLock>))
         })
     }
 }

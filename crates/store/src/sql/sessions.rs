@@ -10,10 +10,10 @@ use super::{Access, Failure, SqlStore, now};
 use crate::archive::{Locator, SessionArchive};
 use crate::error::StoreError;
 use crate::record::{Compaction, Record};
-use crate::replay::Replaying;
+use crate::replay::SessionReplay;
 use crate::settings::check_secrets;
-use crate::steps::{Items, Step, steps};
-use crate::store::{About, Page, Paging, SessionFilter, SessionInfo, StoredSession, Tenant, check_name};
+use crate::steps::{Items, SessionChange, steps};
+use crate::store::{Page, Paging, SessionFilter, SessionInfo, SessionMetadata, StoredSession, Tenant, check_name};
 
 /// The columns of a session that [`info`] reads.
 const INFO: &str = "id, agent, title, settings, version, messages, epochs, created_at, updated_at";
@@ -23,7 +23,7 @@ impl SqlStore {
         &self,
         tenant: &Tenant,
         id: &str,
-        about: &About,
+        about: &SessionMetadata,
         session: &Session,
         archive: &mut SessionArchive,
     ) -> Result<u64, StoreError> {
@@ -43,18 +43,18 @@ impl SqlStore {
         let mut told = 0;
         for step in steps(session, archive) {
             match step {
-                Step::Message(message) => {
+                SessionChange::Message(message) => {
                     writes.message(message, log_length - told)?;
                     told += 1;
                 }
-                Step::Compaction(epoch, items) => writes.compaction(session, &mut locator, &epoch, &items)?,
-                Step::Undo(epoch) => writes.undo(epoch),
+                SessionChange::Compaction(epoch, items) => writes.compaction(session, &mut locator, &epoch, &items)?,
+                SessionChange::Undo(epoch) => writes.undo(epoch),
             }
         }
         let version = writes.version();
         match self.database.run(Access::Write, writes.statements).await {
             Ok(_) => {}
-            Err(Failure::Taken) => return Err(self.taken(tenant, id).await),
+            Err(Failure::Taken) => return Err(self.name_taken_error(tenant, id).await),
             Err(failure) => return Err(failure.into_error()),
         }
         if !session.journal().is_empty() {
@@ -64,7 +64,7 @@ impl SqlStore {
     }
 
     /// Which of the names was taken: that of the session, or that of one of its messages.
-    async fn taken(&self, tenant: &Tenant, id: &str) -> StoreError {
+    async fn name_taken_error(&self, tenant: &Tenant, id: &str) -> StoreError {
         let name = Arc::from(id);
         match self.info_now(tenant, id).await {
             Ok(_) => StoreError::Taken { of: "session", name },
@@ -118,7 +118,12 @@ impl SqlStore {
         info(&mut row.read())
     }
 
-    pub(super) async fn describe_now(&self, tenant: &Tenant, id: &str, about: &About) -> Result<(), StoreError> {
+    pub(super) async fn describe_now(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+        about: &SessionMetadata,
+    ) -> Result<(), StoreError> {
         let update = Statement::new(
             "UPDATE sessions SET agent = ?3, title = ?4, title_folded = ?5, settings = ?6, updated_at = ?7 \
              WHERE tenant = ?1 AND id = ?2",
@@ -136,7 +141,7 @@ impl SqlStore {
         );
         let mut statements = load_statements(tenant, id);
         statements.push(archive);
-        loaded(id, &self.read(statements).await?)
+        load_session(id, &self.read(statements).await?)
     }
 
     pub(super) async fn append_now(
@@ -250,21 +255,21 @@ impl SqlStore {
         let (mut messages, mut epochs) = (0, 0);
         for step in steps(session, &SessionArchive::new()) {
             match step {
-                Step::Message(message) => {
+                SessionChange::Message(message) => {
                     messages += 1;
                     if messages > stored.messages {
                         writes.message(message, (log.len() + 1 - messages) as u32)?;
                     }
                 }
-                Step::Compaction(epoch, _) => {
+                SessionChange::Compaction(epoch, _) => {
                     epochs += 1;
                     if epochs > stored.undone.len() {
                         // All that is pending goes with the first: it is looked up when all is read.
                         writes.compaction(session, &mut locator, &epoch, &std::mem::take(&mut pending))?;
                     }
                 }
-                Step::Undo(epoch) if epoch as usize >= stored.undone.len() => writes.undo(epoch),
-                Step::Undo(_) => {}
+                SessionChange::Undo(epoch) if epoch as usize >= stored.undone.len() => writes.undo(epoch),
+                SessionChange::Undo(_) => {}
             }
         }
         let has_new_epoch = !new_epochs.is_empty();
@@ -276,7 +281,7 @@ impl SqlStore {
     }
 
     /// What is stored of a session, as far as [`save_now`](Self::save_now) needs it to see what is new.
-    async fn stored(&self, tenant: &Tenant, id: &str) -> Result<Known, StoreError> {
+    async fn stored(&self, tenant: &Tenant, id: &str) -> Result<StoredState, StoreError> {
         let of_session = |sql: &'static str| Statement::new(sql).with(tenant.as_str()).with(id);
         let outcomes = self
             .read(vec![
@@ -291,7 +296,7 @@ impl SqlStore {
         let [session, newest, epochs] = outcomes.as_slice() else { return Err(not_found(id)) };
         let mut row = session.rows.first().ok_or_else(|| not_found(id))?.read();
         let undone = epochs.rows.iter().map(|row| Ok(row.read().optional_integer()?.is_some()));
-        Ok(Known {
+        Ok(StoredState {
             version: row.integer()? as u64,
             messages: row.integer()? as usize,
             tools: row.optional_text()?.map(str::to_owned),
@@ -347,7 +352,7 @@ impl SqlStore {
 
 /// What is stored of a session.
 #[derive(Debug)]
-struct Known {
+struct StoredState {
     version: u64,
     messages: usize,
     tools: Option<String>,
@@ -362,7 +367,7 @@ pub(super) fn not_found(id: &str) -> StoreError {
 }
 
 /// The next four values of a statement: what the host keeps about a session.
-fn with_about(statement: Statement, about: &About) -> Result<Statement, StoreError> {
+fn with_about(statement: Statement, about: &SessionMetadata) -> Result<Statement, StoreError> {
     if let Some(agent) = &about.agent {
         check_name("agent", agent)?;
     }
@@ -380,7 +385,7 @@ fn select_info(tenant: &Tenant, id: &str) -> Statement {
 fn info(row: &mut Reader<'_>) -> Result<SessionInfo, StoreError> {
     Ok(SessionInfo {
         id: row.name()?,
-        about: About {
+        about: SessionMetadata {
             agent: row.optional_text()?.map(str::to_owned),
             title: row.optional_text()?.map(str::to_owned),
             settings: row.json("what is kept about a session")?,
@@ -393,7 +398,7 @@ fn info(row: &mut Reader<'_>) -> Result<SessionInfo, StoreError> {
     })
 }
 
-/// The statements that read all of a session but its archive, for [`loaded`].
+/// The statements that read all of a session but its archive, for [`load_session`].
 pub(super) fn load_statements(tenant: &Tenant, id: &str) -> Vec<Statement> {
     let of_session = |sql: &'static str| Statement::new(sql).with(tenant.as_str()).with(id);
     vec![
@@ -412,7 +417,7 @@ pub(super) fn load_statements(tenant: &Tenant, id: &str) -> Vec<Statement> {
 
 /// The session that was read, by doing every change again in its order. Without an answer to the fifth statement, that
 /// for its archive, it has an empty one.
-pub(super) fn loaded(id: &str, outcomes: &[Outcome]) -> Result<StoredSession, StoreError> {
+pub(super) fn load_session(id: &str, outcomes: &[Outcome]) -> Result<StoredSession, StoreError> {
     let [about, tools, messages, epochs, archive @ ..] = outcomes else { return Err(not_found(id)) };
     let about = about.rows.first().map(|row| info(&mut row.read())).ok_or_else(|| not_found(id))??;
     let mut records: Vec<(u64, Record)> = Vec::new();
@@ -443,7 +448,7 @@ pub(super) fn loaded(id: &str, outcomes: &[Outcome]) -> Result<StoredSession, St
     let mut session = Session::new();
     session.id = Some(Arc::clone(&about.id));
     session.tools = tools.first()?.optional_text()?.map(Arc::from);
-    let mut replaying = Replaying::new(session);
+    let mut replaying = SessionReplay::new(session);
     for (sequence, record) in records {
         replaying.apply(sequence, record).map_err(damaged)?;
     }

@@ -16,7 +16,7 @@ use super::migrations::{SQLITE, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, SqlStore};
 use crate::error::StoreError;
-use crate::lock::Held;
+use crate::lock::ExternalLock;
 
 /// How an SQLite database is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl Database for Sqlite {
         })
     }
 
-    fn lock<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn Held>>, StoreError>> {
+    fn lock<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>> {
         Box::pin(std::future::ready(Ok(None))) // the turn in this process is all there is
     }
 }

@@ -125,7 +125,7 @@ pub(super) struct Outcome {
 impl Outcome {
     /// The first row, where there must be one.
     pub(super) fn first(&self) -> Result<Reader<'_>, StoreError> {
-        self.rows.first().map(Row::read).ok_or_else(unexpected)
+        self.rows.first().map(Row::read).ok_or_else(unexpected_error)
     }
 }
 
@@ -148,19 +148,19 @@ impl<'a> Reader<'a> {
         match self.0.next() {
             Some(Value::Integer(integer)) => Ok(Some(*integer)),
             Some(Value::Null) => Ok(None),
-            Some(Value::Bool(_) | Value::Text(_)) | None => Err(unexpected()),
+            Some(Value::Bool(_) | Value::Text(_)) | None => Err(unexpected_error()),
         }
     }
 
     pub(super) fn integer(&mut self) -> Result<i64, StoreError> {
-        self.optional_integer()?.ok_or_else(unexpected)
+        self.optional_integer()?.ok_or_else(unexpected_error)
     }
 
     pub(super) fn bool(&mut self) -> Result<bool, StoreError> {
         match self.0.next() {
             Some(Value::Bool(bool)) => Ok(*bool),
             Some(Value::Integer(integer)) => Ok(*integer != 0),
-            Some(Value::Null | Value::Text(_)) | None => Err(unexpected()),
+            Some(Value::Null | Value::Text(_)) | None => Err(unexpected_error()),
         }
     }
 
@@ -168,12 +168,12 @@ impl<'a> Reader<'a> {
         match self.0.next() {
             Some(Value::Text(text)) => Ok(Some(text)),
             Some(Value::Null) => Ok(None),
-            Some(Value::Bool(_) | Value::Integer(_)) | None => Err(unexpected()),
+            Some(Value::Bool(_) | Value::Integer(_)) | None => Err(unexpected_error()),
         }
     }
 
     pub(super) fn text(&mut self) -> Result<&'a str, StoreError> {
-        self.optional_text()?.ok_or_else(unexpected)
+        self.optional_text()?.ok_or_else(unexpected_error)
     }
 
     pub(super) fn name(&mut self) -> Result<Arc<str>, StoreError> {
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn unexpected() -> StoreError {
+fn unexpected_error() -> StoreError {
     StoreError::Database { doing: "reading the database", source: "a column is not what its table says".into() }
 }
 

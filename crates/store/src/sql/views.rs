@@ -6,7 +6,7 @@ use std::sync::Arc;
 use epitome_session::{Entry, EntryKey, Message, Origin};
 
 use super::SqlStore;
-use super::sessions::{load_statements, loaded, not_found};
+use super::sessions::{load_session, load_statements, not_found};
 use super::statement::{Reader, Row, Statement, Value};
 use crate::error::StoreError;
 use crate::store::{EpochTimes, Messages, Slice, StoredMessage, Tenant, ViewKind};
@@ -30,7 +30,7 @@ impl SqlStore {
             .with(id),
         );
         let outcomes = self.read(statements).await?;
-        let stored = loaded(id, outcomes.get(..marks).unwrap_or_default())?;
+        let stored = load_session(id, outcomes.get(..marks).unwrap_or_default())?;
         let mut compacted: HashMap<u32, (i64, Option<Arc<str>>)> = HashMap::new();
         for row in outcomes.get(marks).into_iter().flat_map(|outcome| &outcome.rows) {
             let mut row = row.read();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, Pins, Request, SignalDetector};
-use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger};
-use epitome_store::{About, SessionArchive, Store, StoredSession, Tenant};
+use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger};
+use epitome_store::{SessionArchive, SessionMetadata, Store, StoredSession, Tenant};
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
 
@@ -26,7 +26,7 @@ impl Host {
     /// A host of an empty session that is new in the store.
     pub(crate) async fn new(store: &Arc<dyn Store>, id: &str, seed: u64) -> Self {
         let mut host = Self::over(store, id, seed);
-        let (about, tenant) = (About::default(), Tenant::default());
+        let (about, tenant) = (SessionMetadata::default(), Tenant::default());
         host.version = store.create_session(&tenant, id, &about, &host.session, &mut host.archive).await.unwrap();
         host.session.id = Some(id.into());
         host
@@ -101,7 +101,7 @@ impl Host {
         let position = Position::before(first.position, self.session.next_epoch(), 0);
         let message = Arc::new(Message::text("summary", Role::User, Origin::Summary, text));
         let removed: Vec<EntryKey> = part.iter().map(|entry| entry.key).collect();
-        let epoch = Epoch::recorded(Trigger::Manual, removed, vec![Synthetic { position, message }]);
+        let epoch = Epoch::recorded(Trigger::Manual, removed, vec![SyntheticMessage { position, message }]);
         self.session.commit(epoch);
         let commit = self.store.commit(&self.tenant, &self.id, self.version, &self.session, &mut self.archive);
         self.version = commit.await.unwrap();

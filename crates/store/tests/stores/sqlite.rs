@@ -6,7 +6,7 @@ use std::sync::Arc;
 use epitome_engine::block_on;
 use epitome_session::{Message, MessageId, Origin, Role, Session};
 use epitome_store::{
-    About, Memory, MemoryKind, Scope, SessionArchive, SqlStore, SqliteSettings, Store, StoreError, Tenant,
+    Memory, MemoryKind, Scope, SessionArchive, SessionMetadata, SqlStore, SqliteSettings, Store, StoreError, Tenant,
 };
 use rusqlite::Connection;
 
@@ -24,7 +24,7 @@ fn a_new_database_is_its_owners_alone() {
     let created = block_on(store.create_session(
         &Tenant::default(),
         "s",
-        &About::default(),
+        &SessionMetadata::default(),
         &Session::new(),
         &mut SessionArchive::new(),
     ));
@@ -254,7 +254,14 @@ fn two_stores_on_one_file() {
     let path = folder.path().join("epitome.db");
     let (one, other) = (open(&path), open(&path));
     let tenant = Tenant::default();
-    block_on(one.create_session(&tenant, "s", &About::default(), &Session::new(), &mut SessionArchive::new())).unwrap();
+    block_on(one.create_session(
+        &tenant,
+        "s",
+        &SessionMetadata::default(),
+        &Session::new(),
+        &mut SessionArchive::new(),
+    ))
+    .unwrap();
     let add = |store: Arc<dyn Store>, name: &'static str| {
         let tenant = tenant.clone();
         std::thread::spawn(move || {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, MemoryArchive, Pins, Request, SignalDetector, block_on};
 use epitome_session::{Message, Session};
-use epitome_store::{Opened, SessionArchive, SessionFile};
+use epitome_store::{OpenedSession, SessionArchive, SessionFile};
 use epitome_strategy::Archive;
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
@@ -87,7 +87,7 @@ impl Host {
 }
 
 /// What was read is the session, and of the archive what was committed.
-pub(crate) fn assert_same(opened: &Opened, session: &Session, archive: &SessionArchive, what: &str) {
+pub(crate) fn assert_same(opened: &OpenedSession, session: &Session, archive: &SessionArchive, what: &str) {
     assert_eq!(opened.session.id, session.id, "{what}");
     assert_eq!(opened.session.tools, session.tools, "{what}");
     assert!(opened.session.log() == session.log(), "{what}: the log");

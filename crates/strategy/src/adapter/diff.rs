@@ -19,14 +19,14 @@ const ALLOWED: &str =
 
 /// The edits that turn `view` into `left`. The error names a message and says what is allowed.
 pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
-    let rows = aligned(view, left)?;
+    let rows = align_messages(view, left)?;
     whole_units(view, &rows)?;
     let mut edits = Vec::new();
     let mut protected = leaving(view, left, &rows, &mut edits)?;
     for (row, message) in rows.iter().zip(left) {
         let Some(position) = *row else { continue };
         let mut changed = Vec::new();
-        compared(view.message(position), position as u32, message, &mut changed)?;
+        compare_messages(view.message(position), position as u32, message, &mut changed)?;
         if view.protection(view.unit_of(position)).may_edit() {
             edits.append(&mut changed);
         } else {
@@ -43,7 +43,7 @@ pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
 }
 
 /// For each message that is left its position in the view, `None` for a new one. Positions rise.
-fn aligned(view: &View<'_>, left: &[Message]) -> Result<Vec<Option<usize>>, String> {
+fn align_messages(view: &View<'_>, left: &[Message]) -> Result<Vec<Option<usize>>, String> {
     let positions: HashMap<&str, usize> =
         view.messages().enumerate().map(|(position, message)| (message.id.as_str(), position)).collect();
     let mut next = 0;
@@ -179,7 +179,7 @@ fn summary_text(message: &Message) -> Result<String, String> {
 }
 
 /// The edits of one message that stays.
-fn compared(old: &Message, position: u32, new: &Message, edits: &mut Vec<Edit>) -> Result<(), String> {
+fn compare_messages(old: &Message, position: u32, new: &Message, edits: &mut Vec<Edit>) -> Result<(), String> {
     let head = |message: &Message| (message.role, message.origin, message.name.clone(), message.pinned);
     if head(old) != head(new) {
         return Err(format!("message `{}` has another role, origin, name or pin than before; {ALLOWED}", old.id));

@@ -66,21 +66,21 @@ pub fn from_messages<F>(meta: Meta, function: F) -> Arc<dyn Strategy>
 where
     F: Fn(Vec<Message>, &Goal) -> Result<Vec<Message>, String> + Send + Sync + 'static,
 {
-    Arc::new(FromMessages { meta, function })
+    Arc::new(MessageStrategy { meta, function })
 }
 
-struct FromMessages<F> {
+struct MessageStrategy<F> {
     meta: Meta,
     function: F,
 }
 
-impl<F> fmt::Debug for FromMessages<F> {
+impl<F> fmt::Debug for MessageStrategy<F> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("FromMessages").field("id", &self.meta.id).finish_non_exhaustive()
+        formatter.debug_struct("MessageStrategy").field("id", &self.meta.id).finish_non_exhaustive()
     }
 }
 
-impl<F> Strategy for FromMessages<F>
+impl<F> Strategy for MessageStrategy<F>
 where
     F: Fn(Vec<Message>, &Goal) -> Result<Vec<Message>, String> + Send + Sync,
 {

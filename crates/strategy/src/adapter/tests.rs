@@ -12,7 +12,7 @@ use super::shortened::shortened;
 use crate::goal::Goal;
 use crate::plan::{Edit, SummaryText};
 use crate::services::{TokenCounter, Tokens};
-use crate::strategy::{Lossiness, Meta, Needs};
+use crate::strategy::{Lossiness, Meta, RequiredServices};
 use crate::view::{EntryTokens, Protection, View};
 
 const META: Meta = Meta {
@@ -20,7 +20,7 @@ const META: Meta = Meta {
     summary: "A function.",
     docs: "",
     lossiness: Lossiness::Whole,
-    needs: Needs::NONE,
+    needs: RequiredServices::NONE,
     since: "0.1.0",
 };
 

@@ -46,7 +46,7 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
         return TellingLines::default();
     }
     let line = |index: usize| &text[pieces[index].clone()];
-    let held: Vec<u32> = (0..pieces.len()).map(|index| focus.held(line(index))).collect();
+    let held: Vec<u32> = (0..pieces.len()).map(|index| focus.terms_held(line(index))).collect();
     let telling = focus.without_common(held.iter().copied()).counted;
     let hits = held.iter().map(|held| (held & telling).count_ones() as usize);
     let scores: Vec<(usize, bool)> = hits.enumerate().map(|(index, hits)| (hits, is_error_line(line(index)))).collect();
@@ -210,7 +210,7 @@ impl Focus {
 
     /// How many of the terms a line holds, each at the start of a word. Linear in the line.
     pub fn hits(&self, line: &str) -> usize {
-        self.held(line).count_ones() as usize
+        self.terms_held(line).count_ones() as usize
     }
 
     /// The same terms without those that more than a quarter of `lines` hold: they tell nothing apart.
@@ -219,10 +219,10 @@ impl Focus {
         if self.is_empty() {
             return Self::default();
         }
-        self.without_common(lines.map(|line| self.held(line)))
+        self.without_common(lines.map(|line| self.terms_held(line)))
     }
 
-    /// The same, of what the lines [hold](Self::held).
+    /// The same, of what the lines [hold](Self::terms_held).
     fn without_common(&self, held: impl Iterator<Item = u32>) -> Self {
         let mut counts = [0usize; MOST_TERMS];
         let mut total = 0;
@@ -241,7 +241,7 @@ impl Focus {
 
     /// Which of the terms a line holds at the start of a word, as bits by position; Chinese has no such starts. Linear in
     /// the line.
-    fn held(&self, line: &str) -> u32 {
+    fn terms_held(&self, line: &str) -> u32 {
         let Some(automaton) = &self.automaton else { return 0 };
         let mut held = 0;
         for found in automaton.find_overlapping_iter(line) {

@@ -25,7 +25,7 @@ pub enum AtomKind {
 
 /// Where a string stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum AtomPlace {
     /// In the system prompt.
     Instructions,
     /// In what a person typed.
@@ -42,7 +42,7 @@ pub enum Place {
     Output,
 }
 
-impl Place {
+impl AtomPlace {
     const COUNT: usize = Self::Output as usize + 1;
 }
 
@@ -56,7 +56,7 @@ pub struct Occurrence {
     /// Where in the block's text it starts, in bytes.
     pub start: u32,
     /// Where it stands.
-    pub place: Place,
+    pub place: AtomPlace,
 }
 
 /// An exact string of a view.
@@ -69,21 +69,21 @@ pub struct Atom<'a> {
     /// The message that introduced it.
     pub first_message: u32,
     /// Where it was introduced.
-    pub introduced: Place,
+    pub introduced: AtomPlace,
     /// The newest message that holds it.
     pub last_message: u32,
     /// The newest message that says it in what was typed or in a call's arguments: that asks for it, not only shows it.
     pub last_asked: Option<u32>,
     /// How many messages hold it.
     pub messages: u32,
-    counts: [u32; Place::COUNT],
+    counts: [u32; AtomPlace::COUNT],
     /// One more than the newest message that holds it at each place; 0 for none.
-    newest: [u32; Place::COUNT],
+    newest: [u32; AtomPlace::COUNT],
 }
 
 impl Atom<'_> {
     /// In how many messages it stands at such a place.
-    pub fn count(&self, place: Place) -> u32 {
+    pub fn count(&self, place: AtomPlace) -> u32 {
         self.counts[place as usize]
     }
 
@@ -110,10 +110,10 @@ impl<'a> Atoms<'a> {
     /// The exact strings that were typed, or that a call's arguments name, and where. What else is said, written and
     /// printed is not looked at: far less text. Linear in what is read.
     pub fn asked_for(entries: &'a [Entry]) -> Self {
-        Self::read(entries, |place| matches!(place, Place::Typed | Place::Arguments))
+        Self::read(entries, |place| matches!(place, AtomPlace::Typed | AtomPlace::Arguments))
     }
 
-    fn read(entries: &'a [Entry], wanted: impl Fn(Place) -> bool) -> Self {
+    fn read(entries: &'a [Entry], wanted: impl Fn(AtomPlace) -> bool) -> Self {
         let mut atoms = Self::default();
         for (message, entry) in entries.iter().enumerate() {
             // In the order of the text. They hold only while the text is as it was recorded.
@@ -123,16 +123,16 @@ impl<'a> Atoms<'a> {
             text_calls.sort_unstable_by_key(|(block, call)| (*block, call.start));
             let mut text_calls = text_calls.into_iter().peekable();
             for (block, content) in entry.message.blocks.iter().map(|block| &block.content).enumerate() {
-                let (text, place, is_json): (&str, Place, bool) = match content {
+                let (text, place, is_json): (&str, AtomPlace, bool) = match content {
                     Content::Text { text } => (text, place(entry), false),
                     Content::ToolCall(call) => {
-                        (call.arguments.text(), Place::Arguments, matches!(call.arguments, Arguments::Json(_)))
+                        (call.arguments.text(), AtomPlace::Arguments, matches!(call.arguments, Arguments::Json(_)))
                     }
-                    Content::ToolResult(result) => (&result.text, Place::Output, false),
+                    Content::ToolResult(result) => (&result.text, AtomPlace::Output, false),
                     Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
                 };
                 // A call in plain text stands in what the model said.
-                if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(Place::Arguments)) {
+                if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(AtomPlace::Arguments)) {
                     continue;
                 }
                 let at = BlockRef { message: message as u32, block: block as u32 };
@@ -141,14 +141,14 @@ impl<'a> Atoms<'a> {
                     while text_calls.next_if(|(block, call)| (*block, call.end) <= start).is_some() {}
                     text_calls.peek().is_some_and(|(block, call)| *block == at.block && call.contains(&start.1))
                 };
-                let long = if place == Place::Arguments { long_strings(text, is_json) } else { Vec::new() };
+                let long = if place == AtomPlace::Arguments { long_strings(text, is_json) } else { Vec::new() };
                 let mut long = long.into_iter().peekable();
                 scan(text, is_json, |found| {
                     while long.next_if(|range| range.end <= found.start).is_some() {}
                     let place = match place {
-                        Place::Model if of_text_call(found.start) => Place::Arguments,
-                        Place::Arguments if long.peek().is_some_and(|range| range.contains(&found.start)) => {
-                            Place::Written
+                        AtomPlace::Model if of_text_call(found.start) => AtomPlace::Arguments,
+                        AtomPlace::Arguments if long.peek().is_some_and(|range| range.contains(&found.start)) => {
+                            AtomPlace::Written
                         }
                         place => place,
                     };
@@ -186,7 +186,7 @@ impl<'a> Atoms<'a> {
         found
     }
 
-    fn add(&mut self, text: &'a str, kind: AtomKind, at: BlockRef, start: u32, place: Place) {
+    fn add(&mut self, text: &'a str, kind: AtomKind, at: BlockRef, start: u32, place: AtomPlace) {
         let atoms = &mut self.atoms;
         let index = *self.by_text.entry(text).or_insert_with(|| {
             atoms.push(Atom {
@@ -197,8 +197,8 @@ impl<'a> Atoms<'a> {
                 last_message: at.message,
                 last_asked: None,
                 messages: 0,
-                counts: [0; Place::COUNT],
-                newest: [0; Place::COUNT],
+                counts: [0; AtomPlace::COUNT],
+                newest: [0; AtomPlace::COUNT],
             });
             atoms.len() as u32 - 1
         });
@@ -210,7 +210,7 @@ impl<'a> Atoms<'a> {
         if std::mem::replace(&mut atom.newest[place as usize], at.message + 1) != at.message + 1 {
             atom.counts[place as usize] += 1;
         }
-        if matches!(place, Place::Typed | Place::Arguments) {
+        if matches!(place, AtomPlace::Typed | AtomPlace::Arguments) {
             atom.last_asked = Some(at.message);
         }
         self.occurrences.push(Occurrence { atom: index, at, start, place });
@@ -250,14 +250,14 @@ fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
     long
 }
 
-fn place(entry: &Entry) -> Place {
+fn place(entry: &Entry) -> AtomPlace {
     match (entry.message.role, entry.message.origin) {
-        (Role::System, Origin::Summary | Origin::Notice) => Place::Injected,
-        (Role::System, _) | (_, Origin::Instructions) => Place::Instructions,
-        (_, Origin::Typed) => Place::Typed,
-        (_, Origin::Model) => Place::Model,
-        (_, Origin::Tool | Origin::ToolOutput) => Place::Output,
-        (_, Origin::Injected | Origin::Summary | Origin::Notice | Origin::Answer) => Place::Injected,
+        (Role::System, Origin::Summary | Origin::Notice) => AtomPlace::Injected,
+        (Role::System, _) | (_, Origin::Instructions) => AtomPlace::Instructions,
+        (_, Origin::Typed) => AtomPlace::Typed,
+        (_, Origin::Model) => AtomPlace::Model,
+        (_, Origin::Tool | Origin::ToolOutput) => AtomPlace::Output,
+        (_, Origin::Injected | Origin::Summary | Origin::Notice | Origin::Answer) => AtomPlace::Injected,
     }
 }
 

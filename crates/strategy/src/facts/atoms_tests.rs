@@ -45,10 +45,19 @@ fn atoms_know_where_they_were() {
     let atoms = Atoms::of(&entries);
     let atom = |text: &str| atoms.all().iter().find(|atom| atom.text == text).unwrap();
     let job = atom("run_job");
-    assert_eq!((job.introduced, job.first_message, job.last_message, job.last_asked), (Place::Typed, 0, 1, Some(0)));
+    assert_eq!(
+        (job.introduced, job.first_message, job.last_message, job.last_asked),
+        (AtomPlace::Typed, 0, 1, Some(0))
+    );
     let file = atom("jobs.rs");
-    assert_eq!((file.introduced, file.messages, file.last_message, file.was_asked_for()), (Place::Output, 2, 2, false));
-    assert_eq!((file.count(Place::Output), file.count(Place::Model), file.count(Place::Arguments)), (1, 1, 0));
+    assert_eq!(
+        (file.introduced, file.messages, file.last_message, file.was_asked_for()),
+        (AtomPlace::Output, 2, 2, false)
+    );
+    assert_eq!(
+        (file.count(AtomPlace::Output), file.count(AtomPlace::Model), file.count(AtomPlace::Arguments)),
+        (1, 1, 0)
+    );
     assert_eq!(atoms.in_block(BlockRef { message: 1, block: 0 }).len(), 3);
 }
 

@@ -10,13 +10,13 @@ use crate::view::{BlockRef, EntryTokens};
 
 /// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
 #[derive(Default)]
-struct Unanswered<'a> {
+struct UnansweredCalls<'a> {
     by_id: HashMap<&'a str, VecDeque<usize>>,
     /// Those in plain text, which have no ids.
     in_text: VecDeque<usize>,
 }
 
-impl Unanswered<'_> {
+impl UnansweredCalls<'_> {
     /// The first one, of that id where there is one; it counts as answered from here on. Constant time.
     fn take(&mut self, id: Option<&str>) -> Option<usize> {
         match id {
@@ -28,7 +28,7 @@ impl Unanswered<'_> {
 
 impl<'a> Facts<'a> {
     pub(super) fn read_unit(&mut self, index: u32, unit: &Unit, tokens: &[EntryTokens]) {
-        let mut unanswered = Unanswered::default();
+        let mut unanswered = UnansweredCalls::default();
         for position in unit.entries.clone() {
             let entry = &self.entries[position];
             let message = &entry.message;
@@ -82,7 +82,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut Unanswered<'a>) {
+    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut UnansweredCalls<'a>) {
         // Ranges refer to the recorded text: they hold only while the block is untouched.
         for call in &entry.message.text_calls {
             let Some(Content::Text { text }) = entry.original.blocks.get(call.block as usize).map(|it| &it.content)
@@ -130,7 +130,7 @@ mod tests {
     use crate::lexicon::Lexicon;
 
     /// One step of calls under `ids`, answered by results under `answers`: which call each of them answers.
-    fn answered(ids: &[u32], answers: &[u32]) -> Vec<Option<u32>> {
+    fn match_answers(ids: &[u32], answers: &[u32]) -> Vec<Option<u32>> {
         let call = |id: &u32| {
             let id = Arc::from(format!("c{id}"));
             Block::new(Content::ToolCall(ToolCall { id, name: "Read".into(), arguments: Arguments::Json("{}".into()) }))
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn results_find_their_calls() {
         let check = |ids: &[u32], answers: &[u32], expect: &[Option<u32>]| {
-            assert_eq!(answered(ids, answers), expect, "{ids:?} answered by {answers:?}");
+            assert_eq!(match_answers(ids, answers), expect, "{ids:?} answered by {answers:?}");
         };
         check(&[1, 2, 3], &[1, 2, 3], &[Some(0), Some(1), Some(2)]);
         check(&[1, 2, 3], &[3, 1], &[Some(2), Some(0)]);

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use epitome_session::{Content, Entry, Unit};
 use serde_json::Value;
 
-pub use atoms::{Atom, AtomKind, Atoms, Occurrence, Place};
+pub use atoms::{Atom, AtomKind, AtomPlace, Atoms, Occurrence};
 pub use references::References;
 
 use crate::lexicon::{CueCounts, Lexicon};

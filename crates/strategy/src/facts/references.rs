@@ -5,7 +5,7 @@ use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::atoms::{Atoms, Place};
+use super::atoms::{AtomPlace, Atoms};
 
 /// A string that stands in more units than this ties nothing together: a project's root, a tool's name.
 const MOST_UNITS: u32 = 40;
@@ -46,7 +46,7 @@ impl References {
             }
             let atom = &atoms.all()[occurrence.atom as usize];
             let from = introduced[occurrence.atom as usize];
-            if from < unit && atom.messages <= MOST_UNITS && atom.introduced != Place::Instructions {
+            if from < unit && atom.messages <= MOST_UNITS && atom.introduced != AtomPlace::Instructions {
                 ties.push((from, occurrence.atom, 1.0 / atom.messages.max(1) as f32));
             }
         }

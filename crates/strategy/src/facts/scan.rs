@@ -6,7 +6,7 @@ use super::atoms::AtomKind;
 const LONGEST: usize = 200;
 
 /// A string that was found: its kind and where it starts and ends.
-pub(super) struct Found {
+pub(super) struct AtomMatch {
     pub kind: AtomKind,
     pub start: usize,
     pub end: usize,
@@ -50,7 +50,7 @@ fn at_edge(byte: u8) -> bool {
 
 /// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and their like are escapes.
 /// Linear.
-pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(Found)) {
+pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -60,7 +60,7 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(Found)) {
                 at += usize::from(bytes[at] == b'\\'); // an escape: what stands behind it is no part of a word
             } else if class == SPECIAL
                 && bytes[at] == b'`'
-                && let Some(quoted) = backquoted(bytes, at)
+                && let Some(quoted) = backquoted_span(bytes, at)
             {
                 found(quoted);
             }
@@ -85,15 +85,15 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(Found)) {
 }
 
 /// A short text between backquotes that holds more than one word: a command or a phrase that somebody set apart.
-fn backquoted(bytes: &[u8], open: usize) -> Option<Found> {
+fn backquoted_span(bytes: &[u8], open: usize) -> Option<AtomMatch> {
     let rest = &bytes[open + 1..bytes.len().min(open + 82)];
     let length = rest.iter().position(|byte| matches!(byte, b'`' | b'\n'))?;
     let inside = &rest[..length];
     let is_phrase = rest[length] == b'`' && length >= 4 && inside.contains(&b' ') && inside[0] != b' ';
-    is_phrase.then_some(Found { kind: AtomKind::Quoted, start: open + 1, end: open + 1 + length })
+    is_phrase.then_some(AtomMatch { kind: AtomKind::Quoted, start: open + 1, end: open + 1 + length })
 }
 
-fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(Found)) {
+fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(AtomMatch)) {
     while end > start && at_edge(bytes[end - 1]) {
         end -= 1;
     }
@@ -106,7 +106,7 @@ fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(F
     }
     let word = &bytes[start..end];
     if let Some(kind) = kind(word) {
-        found(Found { kind, start, end });
+        found(AtomMatch { kind, start, end });
         if kind == AtomKind::Path {
             file_name(word, start, found);
         } else if let Some(at) = word.iter().position(|byte| matches!(byte, b'=' | b':'))
@@ -119,13 +119,13 @@ fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(F
     }
 }
 
-fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl FnMut(Found)) {
+fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl FnMut(AtomMatch)) {
     for (start, end) in [(start, middle), (middle + 1, end)] {
         let part = &bytes[start..end];
         if part.len() >= 3
             && let Some(kind) = kind(part)
         {
-            found(Found { kind, start, end });
+            found(AtomMatch { kind, start, end });
             if kind == AtomKind::Path {
                 file_name(part, start, found);
             }
@@ -134,16 +134,16 @@ fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl
 }
 
 /// The last part of a path: others name the file by it alone.
-fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(Found)) {
+fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(AtomMatch)) {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let path_end = path.iter().position(|byte| *byte == b':').unwrap_or(path.len());
     let name_start = path[..path_end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     if path_end < path.len() && name_start < path_end {
         // `src/main.rs:12`: without the line it is the path that others use.
-        found(Found { kind: AtomKind::Path, start, end: start + path_end });
+        found(AtomMatch { kind: AtomKind::Path, start, end: start + path_end });
     }
     if name_start > 0 && path_end >= name_start + 3 {
-        found(Found { kind: AtomKind::Path, start: start + name_start, end: start + path_end });
+        found(AtomMatch { kind: AtomKind::Path, start: start + name_start, end: start + path_end });
     }
 }
 

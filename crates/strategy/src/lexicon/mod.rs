@@ -224,7 +224,7 @@ impl Lexicon {
         let mut added = Vec::new();
         for (cue, words) in more {
             for word in words {
-                added.push((*cue, parse::checked(word)?.to_owned()));
+                added.push((*cue, parse::check_word(word)?.to_owned()));
             }
         }
         let mut entries = parse::entries(include_str!("words.txt"))?;

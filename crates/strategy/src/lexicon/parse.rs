@@ -2,7 +2,7 @@
 
 use super::{Cue, LexiconError};
 
-/// The entries of a file of words, with the cue in whose section each stands. They are not [`checked`]: a test does that
+/// The entries of a file of words, with the cue in whose section each stands. They are not [`check_word`]: a test does that
 /// for the words that ship, and no program that starts has to.
 pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
     let mut entries = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
 }
 
 /// A word that can be searched for.
-pub(super) fn checked(word: &str) -> Result<&str, LexiconError> {
+pub(super) fn check_word(word: &str) -> Result<&str, LexiconError> {
     let problem = |problem: String| LexiconError { word: word.to_owned(), problem };
     let word = word.trim();
     if word.trim_start_matches('^').trim().is_empty() {

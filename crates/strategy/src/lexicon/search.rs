@@ -56,18 +56,18 @@ impl CueSearch {
     /// The cues in a text: those of words in the order of the text, then those of patterns. Linear in the text.
     pub fn find(&self, text: &str) -> Vec<CueMatch> {
         let mut matches = Vec::new();
-        self.each(text, |cue, range| matches.push(CueMatch { cue, range }));
+        self.for_each_match(text, |cue, range| matches.push(CueMatch { cue, range }));
         matches
     }
 
     /// How often each of the cues stands in a text. Linear in the text.
     pub fn counts(&self, text: &str) -> CueCounts {
         let mut counts = CueCounts::default();
-        self.each(text, |cue, _| counts.0[cue as usize] = counts.of(cue).saturating_add(1));
+        self.for_each_match(text, |cue, _| counts.0[cue as usize] = counts.of(cue).saturating_add(1));
         counts
     }
 
-    fn each(&self, text: &str, mut found: impl FnMut(Cue, Range<usize>)) {
+    fn for_each_match(&self, text: &str, mut found: impl FnMut(Cue, Range<usize>)) {
         for (cues, range) in self.words(text) {
             for (cue, _) in Cue::ALL.iter().filter(|(cue, _)| cues.has(*cue)) {
                 found(*cue, range.clone());

@@ -101,7 +101,7 @@ pub fn spoken_through_tool(tool: &str, text: &str) -> Option<Range<usize>> {
         let is_answer = is_asking(tool) && !is_failure(body);
         is_answer.then(|| answers_in_json(body).unwrap_or(0..body.len()))
     })?;
-    let range = trimmed(text, start + found.start..start + found.end)?;
+    let range = trim_range(text, start + found.start..start + found.end)?;
     let words = &text[range.clone()];
     (!NO_REASON.iter().any(|reason| words.starts_with(reason))).then_some(range)
 }
@@ -157,7 +157,7 @@ fn answers_in_json(body: &str) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+fn trim_range(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let part = text.get(range.clone())?;
     let start = range.start + (part.len() - part.trim_start().len());
     let part = part.trim();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use epitome_engine::Ledger;
 use epitome_session::{Change, EntryKey, Epoch, Message, Origin, Position, Role, Session, UndoError};
 
-use super::validity::unpaired;
+use super::validity::unpaired_calls;
 use super::{Laws, result_id};
 use crate::hostile::missing_results;
 
@@ -17,19 +17,19 @@ impl Laws<'_> {
     /// missing have come, every call has its own.
     pub(super) fn late_results(&mut self) {
         let (mut session, mut ledger) = (self.after.clone(), self.ledger_after.clone());
-        if !unpaired(session.view()).is_empty() {
+        if !unpaired_calls(session.view()).is_empty() {
             return; // told by the law of pairing
         }
         let late: Vec<Message> = missing_results(&session).into_iter().take(MOST_LATE).collect();
         for message in &late {
             let id = result_id(message).unwrap_or_default();
             push(&mut session, &mut ledger, message.clone());
-            for problem in unpaired(session.view()).into_iter().filter(|problem| problem.starts_with("result")) {
+            for problem in unpaired_calls(session.view()).into_iter().filter(|problem| problem.starts_with("result")) {
                 self.law("late-results", false, || format!("after the late result of `{id}`: {problem}"));
             }
             self.recounted(&ledger, &session, "after a late result");
         }
-        for problem in unpaired(session.view()).into_iter().filter(|_| late.len() < MOST_LATE) {
+        for problem in unpaired_calls(session.view()).into_iter().filter(|_| late.len() < MOST_LATE) {
             self.law("late-results", false, || format!("after all late results: {problem}"));
         }
     }
@@ -56,7 +56,7 @@ impl Laws<'_> {
             if result.is_err() {
                 continue;
             }
-            let without = replayed(&session, Some(epoch.id));
+            let without = replay_journal(&session, Some(epoch.id));
             self.law("undo", undone.view() == without.view(), || {
                 format!("without {} the view is another: {}", epoch.id, difference(&undone, &without))
             });
@@ -72,7 +72,7 @@ impl Laws<'_> {
     /// A session that is stored and loaded is the same, and goes on the same.
     pub(super) fn stored(&mut self) {
         let mut session = self.after.clone();
-        let replayed = replayed(&session, None);
+        let replayed = replay_journal(&session, None);
         self.law("stored", replayed.view() == session.view(), || {
             format!("replaying the journal: {}", difference(&session, &replayed))
         });
@@ -103,7 +103,7 @@ fn push(session: &mut Session, ledger: &mut Ledger, message: Message) {
 
 /// The session as it would be had each message been pushed and each epoch committed anew, `without` one of them: an
 /// empty epoch takes its number.
-fn replayed(session: &Session, without: Option<u32>) -> Session {
+fn replay_journal(session: &Session, without: Option<u32>) -> Session {
     let mut replayed = Session::new();
     let mut log = session.log().iter().enumerate().peekable();
     for epoch in session.journal() {

@@ -1,9 +1,9 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
-//! Each file holds the laws of one question: is the view valid ([`validity`]), is it in
-//! order ([`order`]), did what must stay stay ([`stays`]), do
-//! receipts and figures add up ([`accounts`]), are shortened texts and the archive true ([`texts`]), is the verdict right
-//! ([`verdict`]), is what was lost told ([`quality`]), does the journal hold ([`journal`]).
+//! Each file holds the laws of one question: is the view valid (`validity`), is it in
+//! order (`order`), did what must stay stay (`stays`), do
+//! receipts and figures add up (`accounts`), are shortened texts and the archive true (`texts`), is the verdict right
+//! (`verdict`), is what was lost told (`quality`), does the journal hold (`journal`).
 
 mod accounts;
 mod journal;
@@ -26,14 +26,14 @@ use epitome_strategy::EntryTokens;
 
 /// A law that a result broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct LawViolation {
     /// The law's name, as in the list of guarantees.
     pub law: &'static str,
     /// How.
     pub how: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for LawViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.law, self.how)
     }
@@ -48,7 +48,7 @@ pub fn compact_and_check(
     session: &mut Session,
     archive: &mut MemoryArchive,
     request: &Request,
-) -> (Option<Report>, Vec<Broken>) {
+) -> (Option<Report>, Vec<LawViolation>) {
     let mut ledger = engine.ledger(session);
     compact_and_check_with(engine, session, &mut ledger, archive, request, &mut Counts::default())
 }
@@ -66,13 +66,13 @@ pub fn compact_and_check_with(
     archive: &mut MemoryArchive,
     request: &Request,
     counts: &mut Counts,
-) -> (Option<Report>, Vec<Broken>) {
+) -> (Option<Report>, Vec<LawViolation>) {
     let before = session.clone();
     let ledger_before = ledger.clone();
     let compacted = block_on(engine.compact(session, ledger, archive, request));
     let report = match compacted {
         Ok(report) => report,
-        Err(error) => return (None, vec![Broken { law: "failure", how: error.to_string() }]),
+        Err(error) => return (None, vec![LawViolation { law: "failure", how: error.to_string() }]),
     };
     let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
     let mut laws = Laws {
@@ -106,7 +106,7 @@ struct Laws<'a> {
     shown: HashMap<EntryKey, &'a Entry>,
     report: &'a Report,
     counts: &'a mut Counts,
-    broken: Vec<Broken>,
+    broken: Vec<LawViolation>,
 }
 
 impl<'a> Laws<'a> {
@@ -147,7 +147,7 @@ impl<'a> Laws<'a> {
 
     fn law(&mut self, law: &'static str, holds: bool, how: impl FnOnce() -> String) {
         if !holds {
-            self.broken.push(Broken { law, how: how() });
+            self.broken.push(LawViolation { law, how: how() });
         }
     }
 

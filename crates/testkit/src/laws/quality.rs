@@ -1,6 +1,6 @@
 //! Is what was lost told, and is too much of it never taken silently?
 
-use epitome_engine::{Chain, Kept, OnLoss, Part, Quality, Status, Try};
+use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, Try};
 use epitome_session::{Content, Entry};
 use epitome_strategy::TaskKind;
 
@@ -16,7 +16,7 @@ impl Laws<'_> {
         self.law("quality", report.quality.is_some() == expected, told);
         let Some(quality) = &report.quality else { return };
         let least = self.engine.quality;
-        for part in Part::ALL {
+        for part in QualityPart::ALL {
             let kept = quality.of(part);
             self.law("quality", is_sound(kept), || format!("{}: {kept:?}", part.as_str()));
             let missed = kept.lost_now > 0 && kept.share < least.of(part);
@@ -34,7 +34,7 @@ impl Laws<'_> {
         self.law("quality", (report.status == Status::Hollow) == is_hollow, told);
         if report.status.is_compaction() {
             for (part, lost) in
-                Part::ALL.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
+                QualityPart::ALL.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
             {
                 let stands = self.after.view().iter().any(|entry| has_word(entry, lost));
                 self.law("quality", !stands, || format!("{} are told to be lost, and stand: {lost}", part.as_str()));
@@ -58,7 +58,7 @@ impl Laws<'_> {
     }
 }
 
-fn is_sound(kept: &Kept) -> bool {
+fn is_sound(kept: &KeptShare) -> bool {
     let whole = kept.kept == kept.held;
     kept.kept <= kept.held
         && kept.lost_now <= kept.held - kept.kept

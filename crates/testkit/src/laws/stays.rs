@@ -44,7 +44,7 @@ impl Laws<'_> {
                 format!("{} changed or left, and {kept} were to stay", entry.message.id)
             });
         }
-        let with_empty = protected(self.before.view(), &self.engine.pins);
+        let with_empty = protected_entries(self.before.view(), &self.engine.pins);
         for unit in units(self.before.view()) {
             for position in unit.entries {
                 let (entry, receipt) = (&self.before.view()[position], &self.report.messages[position]);
@@ -99,7 +99,7 @@ fn yielding(recorded: &[Entry], pins: &Pins) -> Vec<EntryKey> {
 /// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
 /// first: no round starts with one, none is the task, and none is the newest step.
 pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
-    let mut stays = protected(&with_content(recorded), pins);
+    let mut stays = protected_entries(&with_content(recorded), pins);
     stays.extend(open_at_end(recorded).map(|key| (key, "open-calls")));
     stays
 }
@@ -123,7 +123,7 @@ fn open_at_end(entries: &[Entry]) -> impl Iterator<Item = EntryKey> {
 }
 
 /// The same for a view as it is, open calls left out.
-fn protected(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
+fn protected_entries(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
     let units = units(entries);
     let rounds = units.last().map_or(0, |unit| unit.round);
     let first = units.iter().position(|unit| unit.kind == UnitKind::User);

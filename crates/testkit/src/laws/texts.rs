@@ -7,7 +7,7 @@ use std::sync::Arc;
 use epitome_session::{
     Arguments, Change, Content, EditKind, Entry, EntryKey, Epoch, EpochOrigin, Excerpt, Message, MessageId, Role,
 };
-use epitome_strategy::{Archive, Archived};
+use epitome_strategy::{Archive, ArchivedContent};
 
 use super::Laws;
 use super::json::{Token, tokens};
@@ -36,16 +36,16 @@ impl Laws<'_> {
                 let messages: Vec<Arc<Message>> = removed.iter().filter_map(|key| self.recorded(*key)).collect();
                 let ids: Vec<MessageId> = messages.iter().map(|message| message.id.clone()).collect();
                 self.law("archive-first", ids == told.messages, || format!("{ids:?} left, not {:?}", told.messages));
-                self.law("archive-first", item == Archived::Messages(messages), || {
+                self.law("archive-first", item == ArchivedContent::Messages(messages), || {
                     format!("{ids:?} are not archived as they were: {item:?}")
                 });
                 continue;
             }
             for change in &edit.changes {
                 let Some(message) = self.recorded(change.entry()) else { continue };
-                let whole = item == Archived::Messages(vec![Arc::clone(&message)]);
+                let whole = item == ArchivedContent::Messages(vec![Arc::clone(&message)]);
                 let text = text_of(&message, change);
-                let same = text.is_some_and(|text| item == Archived::Text(text));
+                let same = text.is_some_and(|text| item == ArchivedContent::Text(text));
                 self.law("archive-first", whole || same, || format!("{change:?}: {item:?} is archived"));
                 if let (Some(recall), Change::Trim { arguments, .. }) = (recall, change) {
                     // In a string that was left whole the name may stand by chance; it is a hash, and does not.

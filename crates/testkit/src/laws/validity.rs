@@ -10,7 +10,7 @@ use crate::laws::stays::{may_be_marked, must_stay};
 impl Laws<'_> {
     /// Calls and results directly after each other; a call may be open at the end only.
     pub(super) fn pairing(&mut self) {
-        for problem in unpaired(self.after.view()) {
+        for problem in unpaired_calls(self.after.view()) {
             self.law("pairing", false, || problem);
         }
     }
@@ -89,7 +89,7 @@ impl Laws<'_> {
 }
 
 /// What is wrong with the calls and results of a view.
-pub(super) fn unpaired(entries: &[Entry]) -> Vec<String> {
+pub(super) fn unpaired_calls(entries: &[Entry]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut at = 0;
     while at < entries.len() {

@@ -44,7 +44,7 @@ impl Laws<'_> {
     pub(super) fn repeated(&mut self) {
         let mut again = self.before.clone();
         let report = self.run_again(&mut again, self.ledger_before, self.request);
-        let same = report.as_ref().is_ok_and(|report| untimed(report) == untimed(self.report));
+        let same = report.as_ref().is_ok_and(|report| without_timings(report) == without_timings(self.report));
         self.law("determinism", same && again.view() == self.after.view(), || {
             format!("a second run gave something else: {report:?}")
         });
@@ -135,7 +135,7 @@ impl Laws<'_> {
 }
 
 /// A report without the times that it took.
-fn untimed(report: &Report) -> Report {
+fn without_timings(report: &Report) -> Report {
     let mut report = report.clone();
     report.steps.iter_mut().for_each(|step| step.duration_us = 0);
     report.timings = Timings::default();

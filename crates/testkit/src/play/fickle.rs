@@ -1,7 +1,7 @@
 //! Services that fail now and then: a summarizer, an embedder, and a strategy that asks for vectors.
 
 use epitome_strategy::{
-    BoxFuture, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Needs, Plan, PlanError, Strategy,
+    BoxFuture, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
     SummarizeError, Summarizer, Summary, SummaryTask, View,
 };
 
@@ -61,16 +61,16 @@ impl Embedder for FickleEmbedder {
 
 /// Plans like [`Chaos`], but only with vectors; with vectors that are not what the engine promises it panics.
 #[derive(Debug)]
-pub struct WithVectors(pub Chaos);
+pub struct VectorChaos(pub Chaos);
 
-impl Strategy for WithVectors {
+impl Strategy for VectorChaos {
     fn meta(&self) -> &Meta {
         const META: Meta = Meta {
             id: "chaos-with-vectors",
             summary: "plans at random where it has vectors",
             docs: "",
             lossiness: Lossiness::Whole,
-            needs: Needs { embeddings: true, model: false },
+            needs: RequiredServices { embeddings: true, model: false },
             since: "0.1.0",
         };
         &META

@@ -22,26 +22,26 @@ mod vocabulary;
 /// Cost: linear in the text, also where it has no place to cut, such as a line of one letter.
 /// Memory: 64 KB for each thread that counts, and about 20 bytes for each byte of such a run while it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exact {
+pub enum ExactCounter {
     /// `o200k_base`: GPT-4o and later models.
     O200kBase,
     /// `cl100k_base`: GPT-4, GPT-3.5 and the embedding models of their time.
     Cl100kBase,
 }
 
-impl TokenCounter for Exact {
+impl TokenCounter for ExactCounter {
     fn name(&self) -> &str {
         match self {
-            Exact::O200kBase => "o200k_base",
-            Exact::Cl100kBase => "cl100k_base",
+            ExactCounter::O200kBase => "o200k_base",
+            ExactCounter::Cl100kBase => "cl100k_base",
         }
     }
 
     /// A text of more than 2³² − 1 tokens counts as that many.
     fn count(&self, text: &str) -> Tokens {
         let n_tokens = match self {
-            Exact::O200kBase => count(&O200K_BASE, text.as_bytes(), pieces::o200k_end),
-            Exact::Cl100kBase => count(&CL100K_BASE, text.as_bytes(), pieces::cl100k_end),
+            ExactCounter::O200kBase => count(&O200K_BASE, text.as_bytes(), pieces::o200k_end),
+            ExactCounter::Cl100kBase => count(&CL100K_BASE, text.as_bytes(), pieces::cl100k_end),
         };
         Tokens::try_from(n_tokens).unwrap_or(Tokens::MAX)
     }

@@ -14,13 +14,13 @@ pub(crate) struct Vocabulary {
 
 /// Gives a table the alignment of a cache line, so that no slot straddles two.
 #[repr(align(64))]
-struct Aligned<T>(T);
+struct CacheAligned<T>(T);
 
 macro_rules! vocabulary {
     ($id:literal, $encoding:literal) => {{
-        static SLOTS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
+        static SLOTS: &[u8] = &CacheAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
         static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".bytes"));
-        static PAIRS: &[u8] = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".pairs"))).0;
+        static PAIRS: &[u8] = &CacheAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".pairs"))).0;
         static FILTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".filter"));
         Vocabulary { id: $id, slots: SLOTS.as_chunks().0, bytes: BYTES, filter: FILTER, pairs: PAIRS.as_chunks().0 }
     }};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use epitome_strategy::{
-    BlockRef, Configurable, Edit, Goal, Lossiness, Meta, Needs, Plan, PlanError, Reason, Strategy, Tokens, View, cut,
+    BlockRef, Configurable, Edit, Goal, Lossiness, Meta, RequiredServices, Plan, PlanError, Reason, Strategy, Tokens, View, cut,
     settings, text,
 };
 
@@ -32,7 +32,7 @@ impl Configurable for ErrorLines {
         summary: "Of old tool outputs only the lines that speak of errors stay.",
         docs: include_str!("../README.md"),
         lossiness: Lossiness::Partial,
-        needs: Needs::NONE,
+        needs: RequiredServices::NONE,
         since: "0.1.0",
     };
 

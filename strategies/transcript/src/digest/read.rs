@@ -40,7 +40,7 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             part = Part::Arguments;
         } else {
             match records.last_mut() {
-                Some(Record::Speech { rows, .. }) => rows.push(unescaped(line), false),
+                Some(Record::Speech { rows, .. }) => rows.push(unescape(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
                 None => {}
             }
@@ -72,9 +72,9 @@ fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut 
         // Not of the form: somebody has changed the text. It is kept as what the tool gave.
         *part = Part::Output;
     }
-    output.push(unescaped(line), false);
+    output.push(unescape(line), false);
 }
 
-fn unescaped(line: &str) -> &str {
+fn unescape(line: &str) -> &str {
     line.strip_prefix(ESCAPE).filter(|inner| is_mark(inner)).unwrap_or(line)
 }

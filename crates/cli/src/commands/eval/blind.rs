@@ -10,9 +10,9 @@ use epitome_eval::probes::{
 };
 use epitome_eval::{Group, HANDOFF, Plan, Row, markdown};
 
-use super::{Pairs, Printed, failure, page, pair};
-use crate::args::{EvalArgs, WhatArg};
-use crate::failure::{Failure, Outcome};
+use super::{EvalOutput, Pairs, failure, page, pair};
+use crate::args::{EvalArgs, SubjectArg};
+use crate::failure::{CommandResult, Failure};
 use crate::render::text::{number, plural};
 use crate::{configuration, terminal};
 
@@ -22,8 +22,8 @@ pub(super) fn is_asked(args: &EvalArgs) -> bool {
 }
 
 /// Writes a blind reading, lets a model do one, or prints what graders gave.
-pub(super) fn run(args: &EvalArgs, plan: impl FnOnce() -> Result<Plan, Failure>, quiet: bool) -> Outcome {
-    if args.what != WhatArg::Probes {
+pub(super) fn run(args: &EvalArgs, plan: impl FnOnce() -> Result<Plan, Failure>, quiet: bool) -> CommandResult {
+    if args.what != SubjectArg::Probes {
         let failure = Failure::usage_text("--export, --grades, --judge: only probes are read blind");
         return Err(failure.with_help("say --what probes"));
     }
@@ -39,7 +39,7 @@ pub(super) fn run(args: &EvalArgs, plan: impl FnOnce() -> Result<Plan, Failure>,
         let failure = Failure::usage_text("--generations, --through: a blind reading is of one compaction");
         return Err(failure.with_help("leave it out"));
     }
-    let places = args.export.as_deref().map(Places::new).transpose()?;
+    let places = args.export.as_deref().map(BlindFolders::new).transpose()?;
     let plan = plan()?;
     // Before contexts are made: a model that cannot be asked is better known now.
     let model = args.judge.as_deref().map(|channel| model_of(args, channel)).transpose()?;
@@ -82,11 +82,11 @@ pub(super) fn run(args: &EvalArgs, plan: impl FnOnce() -> Result<Plan, Failure>,
 }
 
 /// Where a blind reading goes: the readers' folder, and what readers must not see beside it.
-struct Places {
+struct BlindFolders {
     folder: PathBuf,
 }
 
-impl Places {
+impl BlindFolders {
     /// Nothing that is there is written over.
     fn new(folder: &Path) -> Result<Self, Failure> {
         let places = Self { folder: folder.to_owned() };
@@ -157,16 +157,16 @@ fn model_of(args: &EvalArgs, channel: &str) -> Result<Model, Failure> {
 }
 
 /// The tables of grades: their means by method and budget, beside what the facts of the same questions say.
-fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> Outcome {
+fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> CommandResult {
     let (rows, agreement) = grade_rows(contexts, grades);
     let pairs = compared(args, &rows)?;
     let all = Group::of("all", &rows, &pairs, args.seed);
     if args.markdown {
-        terminal::standard(format!("{}\n{}\n", markdown(&[all]), said(&agreement)).as_bytes())?;
+        terminal::standard(format!("{}\n{}\n", markdown(&[all]), describe_agreement(&agreement)).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let sessions = all.sessions() as usize;
-    let printed = Printed {
+    let printed = EvalOutput {
         sessions_read: sessions,
         cases: sessions,
         summaries: all.summaries,
@@ -181,13 +181,13 @@ fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> Outcom
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else {
-        terminal::print(&format!("{}\n{}\n", page::page(&printed), said(&agreement)))?;
+        terminal::print(&format!("{}\n{}\n", page::page(&printed), describe_agreement(&agreement)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// How far graders agree with each other and with the facts.
-fn said(agreement: &Agreement) -> String {
+fn describe_agreement(agreement: &Agreement) -> String {
     let share = |part: u32, of: u32| f64::from(part) * 100.0 / f64::from(of.max(1));
     let facts = share(agreement.as_facts, agreement.answers);
     let answers = plural(agreement.answers as usize, "graded answer");

@@ -2,7 +2,7 @@
 
 use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_search};
 
-use crate::args::{EvalArgs, WhatArg};
+use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
 
 /// What the differences are held against where nothing else is asked for.
@@ -24,18 +24,18 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     let several: Pairs = several.into_iter().chain(searched).collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
     match args.what {
-        WhatArg::Recorded => known.push("recorded"),
-        WhatArg::Probes => {
+        SubjectArg::Recorded => known.push("recorded"),
+        SubjectArg::Probes => {
             known.push(HANDOFF);
             known.extend(plan.search.map(|_| SEARCH));
         }
-        WhatArg::Future | WhatArg::Evidence => {}
+        SubjectArg::Future | SubjectArg::Evidence => {}
     }
     let ours = |name: &&str| {
         !name.starts_with("baseline:") && !["recorded", HANDOFF, SEARCH].contains(name) && !name.ends_with(" +question")
     };
     let asked: Vec<String> = match args.what {
-        WhatArg::Evidence if args.questions > 0 => {
+        SubjectArg::Evidence if args.questions > 0 => {
             let focused = plan.methods.iter().filter(|method| method.takes_focus());
             focused.map(|method| format!("{} +question", method.name())).collect()
         }
@@ -54,13 +54,13 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         return Ok((vec![pair.clone()], vec![pair]));
     }
     let reference = match args.what {
-        WhatArg::Future => REFERENCE,
-        WhatArg::Probes => "baseline:newest",
-        WhatArg::Recorded => "recorded",
-        WhatArg::Evidence => "baseline:tail",
+        SubjectArg::Future => REFERENCE,
+        SubjectArg::Probes => "baseline:newest",
+        SubjectArg::Recorded => "recorded",
+        SubjectArg::Evidence => "baseline:tail",
     };
     let mut against = vec![reference.to_owned()];
-    if args.what == WhatArg::Probes {
+    if args.what == SubjectArg::Probes {
         against.push(HANDOFF.to_owned());
     }
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));

@@ -1,10 +1,11 @@
 //! What `epitome eval` prints on a terminal.
 
 use epitome_eval::{
-    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet, measured,
+    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet,
+    measured_metrics,
 };
 
-use super::Printed;
+use super::EvalOutput;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{plural, width};
@@ -14,7 +15,7 @@ const FIGURES: usize = 140;
 /// The same where intervals stand beside the figures.
 const INTERVALS: usize = 200;
 
-pub(super) fn page(printed: &Printed) -> String {
+pub(super) fn page(printed: &EvalOutput) -> String {
     let mut text = format!(
         "{STRONG}{}{STRONG:#} {FAINT}from {} read; macro averages, micro in brackets. Upper bounds on what a model will \
          remember, not accuracies.{FAINT:#}\n",
@@ -24,7 +25,7 @@ pub(super) fn page(printed: &Printed) -> String {
     for rows in printed.summaries.chunk_by(|left, right| left.budget == right.budget) {
         let budget = rows.first().map_or("", |first| first.budget.as_str());
         text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n"));
-        let families = by_family(&measured(rows));
+        let families = by_family(&measured_metrics(rows));
         // Grades are read back without the results that they are of.
         let has_results = rows.iter().any(|row| row.tokens > 0.0);
         if families.is_empty() {
@@ -44,13 +45,13 @@ pub(super) fn page(printed: &Printed) -> String {
         text.push_str(&differing(difference));
     }
     for group in &printed.groups {
-        text.push_str(&grouped(group));
+        text.push_str(&group_tables(group));
     }
     text
 }
 
 /// The tables of a group: means with 95 % intervals, then differences.
-fn grouped(group: &Group) -> String {
+fn group_tables(group: &Group) -> String {
     let asked = match group.questions {
         0 => String::new(),
         questions => format!(", {}", plural(questions as usize, "question")),

@@ -7,7 +7,7 @@ use epitome_eval::{
 };
 
 use super::{each_once, failure, rows};
-use crate::args::{EvalArgs, WhatArg};
+use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
 
 /// The budgets where none are named.
@@ -17,12 +17,12 @@ const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Shar
 
 /// The plan that the arguments ask for; everything that can be wrong is told before anything is measured.
 pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
-    let default = if args.what == WhatArg::Probes { PROBE_BUDGETS } else { BUDGETS };
+    let default = if args.what == SubjectArg::Probes { PROBE_BUDGETS } else { BUDGETS };
     let last = args.through.last().copied();
     let default = last.map_or(default.to_vec(), |last| vec![last]);
     let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
     let budgets = each_once(asked, ToString::to_string);
-    if args.what == WhatArg::Recorded && !args.budgets.is_empty() {
+    if args.what == SubjectArg::Recorded && !args.budgets.is_empty() {
         let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
         return Err(failure.with_help("leave it out"));
     }
@@ -40,7 +40,7 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets,
         generations: several(args)?,
-        search: searched(args)?,
+        search: search_passages(args)?,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -56,24 +56,24 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         labels: labels(args, Labels::parse)?,
         // A kind of task is no repository: only a column of its own counts.
         repositories: match args.what {
-            WhatArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
+            SubjectArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
             _ => Labels::default(),
         },
         sample: args.sample,
         seed: args.seed,
         known: rows::known(args, quiet)?,
         subject: match args.what {
-            WhatArg::Future => Subject::Future,
-            WhatArg::Probes => Subject::Probes,
-            WhatArg::Recorded => Subject::Recorded,
-            WhatArg::Evidence => Subject::Evidence { questions: args.questions },
+            SubjectArg::Future => Subject::Future,
+            SubjectArg::Probes => Subject::Probes,
+            SubjectArg::Recorded => Subject::Recorded,
+            SubjectArg::Evidence => Subject::Evidence { questions: args.questions },
         },
     })
 }
 
 /// How many passages a search may show.
-fn searched(args: &EvalArgs) -> Result<Option<usize>, Failure> {
-    if args.search.is_some() && args.what != WhatArg::Probes {
+fn search_passages(args: &EvalArgs) -> Result<Option<usize>, Failure> {
+    if args.search.is_some() && args.what != SubjectArg::Probes {
         let failure = Failure::usage_text("--search: only the questions of probes are searched for");
         return Err(failure.with_help("leave it out, or measure --what probes"));
     }
@@ -87,7 +87,7 @@ fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
         let failure = Failure::usage_text("--piped: there is only one compaction");
         return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
     }
-    if is_asked && matches!(args.what, WhatArg::Recorded | WhatArg::Evidence) {
+    if is_asked && matches!(args.what, SubjectArg::Recorded | SubjectArg::Evidence) {
         let failure =
             Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
         return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));

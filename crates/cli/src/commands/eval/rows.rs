@@ -96,7 +96,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// The rows of a run, and behind them those of earlier ones that it had no part in, each once: of several the last.
-pub(super) fn joined(new: &[Row], known: &[Row]) -> Result<Vec<u8>, Failure> {
+pub(super) fn join_rows(new: &[Row], known: &[Row]) -> Result<Vec<u8>, Failure> {
     fn key(row: &Row) -> (&CaseId, &str, &str) {
         (&row.case, &row.budget, &row.method)
     }

@@ -8,10 +8,10 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::SessionFile;
 use rayon::prelude::*;
 
-use super::{AT_ONCE, Place, hits, refuse_newest, search_session, share_of};
-use crate::args::{KeptArgs, Reading, SearchArgs};
+use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of};
+use crate::args::{InputOptions, RecordedSessionArgs, SearchArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::RecordedSession;
 use crate::paths::shown;
 use crate::render::search::Hit;
 use crate::render::text::plural;
@@ -24,11 +24,12 @@ pub(super) fn search_file(
     query: &Query,
     quiet: bool,
 ) -> Result<(Vec<Hit>, bool), Failure> {
-    let reading = Reading { format_option: "--format", side_chains: true };
-    let wanted = KeptArgs { file: file.to_owned(), from: args.format, session: args.session.clone(), reading };
-    let kept = Kept::read_any(&wanted, quiet)?;
+    let reading = InputOptions { format_option: "--format", side_chains: true };
+    let wanted =
+        RecordedSessionArgs { file: file.to_owned(), from: args.format, session: args.session.clone(), reading };
+    let kept = RecordedSession::read_any(&wanted, quiet)?;
     let sessions = match &kept {
-        Kept::Recorded { loaded, .. } if args.session.is_none() => &loaded.sessions[..],
+        RecordedSession::Recorded { loaded, .. } if args.session.is_none() => &loaded.sessions[..],
         _ => &[],
     };
     if sessions.len() < 2 {
@@ -40,7 +41,7 @@ pub(super) fn search_file(
         let shares: Result<Vec<Share>, Failure> =
             batch.par_iter().map(|source| share_of(&source.session, query)).collect();
         for (source, share) in batch.iter().zip(shares?) {
-            pool.add(Place { path: None, session: Some(source.name.clone()) }, share);
+            pool.add(HitLocation { path: None, session: Some(source.name.clone()) }, share);
         }
     }
     Ok(hits(pool))
@@ -60,7 +61,7 @@ pub(super) fn search_folder(
     let (mut pool, mut read, mut passed) = (Pool::new(query.clone()), 0, 0);
     for batch in files.chunks(AT_ONCE) {
         // In the order of the files' names, whichever thread is done first.
-        let found: Result<Vec<Vec<(Place, Share)>>, Failure> =
+        let found: Result<Vec<Vec<(HitLocation, Share)>>, Failure> =
             batch.par_iter().map(|file| shares(folder, file, args.format, query)).collect();
         for shares in found? {
             read += usize::from(!shares.is_empty());
@@ -95,12 +96,17 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 }
 
 /// What the sessions of a file have to say; nothing for a file that is none, or that cannot be read.
-fn shares(folder: &Path, file: &Path, format: Option<Format>, query: &Query) -> Result<Vec<(Place, Share)>, Failure> {
+fn shares(
+    folder: &Path,
+    file: &Path,
+    format: Option<Format>,
+    query: &Query,
+) -> Result<Vec<(HitLocation, Share)>, Failure> {
     let Ok(bytes) = fs::read(file) else { return Ok(Vec::new()) };
     let path = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
     if format.is_none() && SessionFile::is_one(&bytes) {
         let Ok(opened) = SessionFile::parse(file, &bytes) else { return Ok(Vec::new()) };
-        return Ok(vec![(Place { path: Some(path), session: None }, share_of(&opened.session, query)?)]);
+        return Ok(vec![(HitLocation { path: Some(path), session: None }, share_of(&opened.session, query)?)]);
     }
     let options = ReadOptions { format, side_chains: true, ..ReadOptions::default() };
     let Ok(loaded) = read(bytes, options) else { return Ok(Vec::new()) };
@@ -109,7 +115,7 @@ fn shares(folder: &Path, file: &Path, format: Option<Format>, query: &Query) -> 
         // The file of a helper seldom says whose helper it was.
         let is_helper = source.session.id.as_deref().is_some_and(|id| id != source.name);
         let session = (several || is_helper).then(|| source.name.clone());
-        Ok((Place { path: Some(path.clone()), session }, share_of(&source.session, query)?))
+        Ok((HitLocation { path: Some(path.clone()), session }, share_of(&source.session, query)?))
     };
     loaded.sessions.iter().filter(|source| !source.session.log().is_empty()).map(share).collect()
 }

@@ -6,7 +6,7 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::{Paging, SessionFilter, SqlStore, Store as _, StoreError, StoredSession, Tenant};
 use rayon::prelude::*;
 
-use super::{AT_ONCE, Place, hits, refuse_newest, search_session, share_of};
+use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of};
 use crate::args::SearchArgs;
 use crate::failure::Failure;
 use crate::render::search::Hit;
@@ -38,7 +38,11 @@ pub(super) fn search_store(args: &SearchArgs, query: &Query) -> Result<(Vec<Hit>
 }
 
 /// What all sessions of a tenant have to say, and how many these are.
-async fn search_sessions(store: &SqlStore, tenant: &Tenant, query: &Query) -> Result<(Pool<Place>, usize), Failure> {
+async fn search_sessions(
+    store: &SqlStore,
+    tenant: &Tenant,
+    query: &Query,
+) -> Result<(Pool<HitLocation>, usize), Failure> {
     let (mut pool, mut searched) = (Pool::new(query.clone()), 0);
     let mut paging = Paging { most: AT_ONCE as u32, after: None };
     loop {
@@ -55,7 +59,7 @@ async fn search_sessions(store: &SqlStore, tenant: &Tenant, query: &Query) -> Re
             batch.par_iter().map(|(_, stored)| share_of(&stored.session, query)).collect();
         for ((id, _), share) in batch.into_iter().zip(shares?) {
             searched += 1;
-            pool.add(Place { path: None, session: Some(id.to_string()) }, share);
+            pool.add(HitLocation { path: None, session: Some(id.to_string()) }, share);
         }
         match page.next {
             Some(next) => paging.after = Some(next),

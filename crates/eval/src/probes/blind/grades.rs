@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::contexts::BlindContext;
 use super::sheets::named;
 use crate::EvalError;
-use crate::kept::Kept;
+use crate::kept::KeptCount;
 use crate::probes::ProbeScores;
 use crate::row::Row;
 use crate::score::Scores;
@@ -97,7 +97,7 @@ pub fn grade_rows(key: &[BlindContext], grades: &[Grade]) -> (Vec<Row>, Agreemen
     let mut order: Vec<&BlindContext> = key.iter().collect();
     order.sort_by(|a, b| (&a.case, &a.budget, &a.method).cmp(&(&b.case, &b.budget, &b.method)));
     for context in order {
-        let (mut blind, mut facts) = (Kept::default(), ProbeScores::default());
+        let (mut blind, mut facts) = (KeptCount::default(), ProbeScores::default());
         for it in &context.questions {
             let given = by_answer.get(&(context.number, it.id.as_str()));
             let Some(mean) = given.map(|halves| mean(halves)).or(context.is_empty.then_some(0.0)) else { continue };
@@ -127,7 +127,7 @@ fn mean(halves: &[u32]) -> f64 {
     f64::from(halves.iter().sum::<u32>()) / 2.0 / halves.len().max(1) as f64
 }
 
-fn row(context: &BlindContext, blind: Kept, probes: ProbeScores) -> Row {
+fn row(context: &BlindContext, blind: KeptCount, probes: ProbeScores) -> Row {
     Row {
         case: context.case.clone(),
         format: "openai-chat".to_owned(),

@@ -25,7 +25,7 @@ grade.";
 
 /// What a model answered and gave.
 #[derive(Debug, Default)]
-pub struct Judged {
+pub struct BlindJudgement {
     /// The grades.
     pub grades: Vec<Grade>,
     /// The answers as a sheet: context, question, answer, parted by tabs.
@@ -40,9 +40,14 @@ pub struct Judged {
 
 /// Lets `model` answer the questions of each context and then grade the answers, several contexts at a time; two
 /// requests for each context. A context whose request fails, or whose answers cannot be read, has no grades.
-pub fn judge(contexts: &[BlindContext], model: &dyn ChatModel, grader: &str, progress: &(dyn Fn() + Sync)) -> Judged {
+pub fn judge(
+    contexts: &[BlindContext],
+    model: &dyn ChatModel,
+    grader: &str,
+    progress: &(dyn Fn() + Sync),
+) -> BlindJudgement {
     let asked: Vec<&BlindContext> = contexts.iter().filter(|context| !context.is_empty).collect();
-    let found: Vec<Result<Read, String>> = asked
+    let found: Vec<Result<JudgedContext, String>> = asked
         .par_iter()
         .map(|context| {
             let found = read_and_graded(context, model);
@@ -50,7 +55,7 @@ pub fn judge(contexts: &[BlindContext], model: &dyn ChatModel, grader: &str, pro
             found
         })
         .collect();
-    let mut judged = Judged { answers: "context\tquestion\tanswer\n".to_owned(), ..Judged::default() };
+    let mut judged = BlindJudgement { answers: "context\tquestion\tanswer\n".to_owned(), ..BlindJudgement::default() };
     for (context, result) in asked.into_iter().zip(found) {
         match result {
             Err(problem) => judged.problems.push((context.number, problem)),
@@ -70,13 +75,13 @@ pub fn judge(contexts: &[BlindContext], model: &dyn ChatModel, grader: &str, pro
 }
 
 /// What came of one context.
-struct Read {
+struct JudgedContext {
     /// Question, answer, halves of a point.
     graded: Vec<(String, String, u32)>,
     tokens: (u64, u64),
 }
 
-fn read_and_graded(context: &BlindContext, model: &dyn ChatModel) -> Result<Read, String> {
+fn read_and_graded(context: &BlindContext, model: &dyn ChatModel) -> Result<JudgedContext, String> {
     let mut asked = format!("<context>\n{}\n</context>\n\nQuestions:\n", context.text);
     for it in &context.questions {
         let _ = writeln!(asked, "{}: {}", it.id, one_cell(&it.question));
@@ -102,7 +107,7 @@ fn read_and_graded(context: &BlindContext, model: &dyn ChatModel) -> Result<Read
         };
         graded.push((it.id.clone(), answers.get(&it.id).cloned().unwrap_or_else(|| "unknown".to_owned()), halves));
     }
-    Ok(Read { graded, tokens })
+    Ok(JudgedContext { graded, tokens })
 }
 
 fn ask(model: &dyn ChatModel, system: &str, user: String, tokens: &mut (u64, u64)) -> Result<String, String> {

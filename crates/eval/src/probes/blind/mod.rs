@@ -8,5 +8,5 @@ mod sheets;
 
 pub use contexts::{BlindContext, BlindQuestion, contexts};
 pub use grades::{Agreement, Grade, grade_rows, read_grades};
-pub use judge::{Judged, judge};
+pub use judge::{BlindJudgement, judge};
 pub use sheets::{BlindSheets, read_key, sheets};

@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Change, EditKind, Epoch, Excerpt, Kept, Message, MessageId, Origin, Role, Session, Synthetic, Trigger, Usage,
+    Change, EditKind, Epoch, Excerpt, KeptRanges, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger,
+    Usage,
 };
 
 use super::mark::{FIELD, Mark, replace_view, summary_position};
@@ -42,7 +43,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
     let is_said = |record: &Object<'_>| matches!(record.text("type").as_deref(), Some("user" | "assistant"));
     let is_side_chain =
         probe.side_chains && !lines.iter().any(|(_, record)| is_said(record) && !record.is_true("isSidechain"));
-    let mut reader = Reader { is_side_chain, ..Reader::default() };
+    let mut reader = ClaudeCodeReader { is_side_chain, ..ClaudeCodeReader::default() };
     for (line, record) in &lines {
         reader.record(line.number, span(line), record);
     }
@@ -87,7 +88,7 @@ enum Copies {
 
 /// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ClaudeCodeReader {
     session: Session,
     /// Whether what a helper did is what is read, and not left out.
     is_side_chain: bool,
@@ -100,7 +101,7 @@ pub(crate) struct Reader {
     pending: Vec<Message>,
     by_message_id: HashMap<Arc<str>, usize>,
     /// Every uuid: a copied record counts once.
-    known: HashMap<Arc<str>, Known>,
+    known: HashMap<Arc<str>, UuidRecord>,
     /// The lines of messages that were passed over because an earlier record has their uuid.
     passed_over: Vec<usize>,
     boundary: Option<Boundary>,
@@ -110,14 +111,14 @@ pub(crate) struct Reader {
 
 /// What is known of a uuid.
 #[derive(Debug, Clone)]
-struct Known {
+struct UuidRecord {
     /// The line that has it last.
     line: usize,
     /// A hash of the message of the first record that has it, where that has one.
     message: Option<u64>,
 }
 
-impl Reader {
+impl ClaudeCodeReader {
     /// The session as far as it was read. Linear in what was said since the last compaction.
     pub(crate) fn session(&self) -> Session {
         let mut settled = self.clone();
@@ -166,7 +167,7 @@ impl Reader {
         });
         match self.known.entry(uuid) {
             Entry::Vacant(vacant) => {
-                vacant.insert(Known { line, message });
+                vacant.insert(UuidRecord { line, message });
                 false
             }
             Entry::Occupied(mut first) => {
@@ -285,7 +286,7 @@ impl Reader {
             self.session.view().iter().filter(|entry| !kept(&entry.original)).map(|entry| entry.key).collect();
         let blocks = anthropic::blocks(summary.unwrap_or_default());
         let summary = (!blocks.is_empty()).then(|| Message::new(uuid, Role::User, Origin::Summary, blocks));
-        let synthetics = summary.map(|message| Synthetic { position, message: Arc::new(message) });
+        let synthetics = summary.map(|message| SyntheticMessage { position, message: Arc::new(message) });
         let trigger = boundary.as_ref().map_or(Trigger::Recorded, |boundary| boundary.trigger);
         self.session.commit(Epoch {
             tokens_before: boundary.as_ref().and_then(|boundary| boundary.tokens_before),
@@ -312,7 +313,7 @@ impl Reader {
                 if ids.contains(&*result.call_id) && (has_text || has_media) && entry.excerpt(block).is_none() {
                     let marks = if has_text { vec![Arc::from(CLEARED)] } else { Vec::new() };
                     let attachments = has_media.then(|| Arc::from(CLEARED));
-                    let excerpt = Excerpt { kept: Kept::default(), marks, attachments };
+                    let excerpt = Excerpt { kept: KeptRanges::default(), marks, attachments };
                     changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
                 }
             }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, Synthetic, Trigger, Usage};
+use epitome_session::{
+    Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger, Usage,
+};
 
 use super::mark::{FIELD, Mark};
 use super::{heads, records, span};
@@ -25,7 +27,7 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Codex.as_str(), warnings)?;
-    let mut reader = Reader { answered: answered(&lines), ..Reader::default() };
+    let mut reader = CodexReader { answered: answered_ids(&lines), ..CodexReader::default() };
     for (line, record) in &lines {
         reader.record(line, record, warnings);
     }
@@ -39,7 +41,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
 }
 
 /// The ids that an output answers: of the agent's own tools some are recorded without one.
-fn answered(lines: &[(Line<'_>, Object<'_>)]) -> HashSet<String> {
+fn answered_ids(lines: &[(Line<'_>, Object<'_>)]) -> HashSet<String> {
     let items =
         lines.iter().filter(|(line, _)| line.json.contains("_call_output\"") || line.json.contains("_search_output\""));
     items.filter_map(|(_, record)| responses::answers(&payload(record)?.1)).collect()
@@ -58,7 +60,7 @@ fn payload<'a>(record: &Object<'a>) -> Option<(&'a str, Object<'a>)> {
 
 /// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reader {
+pub(crate) struct CodexReader {
     session: Session,
     records: Vec<Range<usize>>,
     grouper: Grouper,
@@ -67,12 +69,12 @@ pub(crate) struct Reader {
     head: Option<EntryKey>,
 }
 
-impl Reader {
+impl CodexReader {
     /// Goes on with lines that were appended. `false` where they change how an earlier line is read: they answer a call that
     /// counted as one without an answer, and the whole has to be read again.
     pub(crate) fn read_on(&mut self, lines: &[(Line<'_>, Object<'_>)]) -> bool {
         let before = !self.records.is_empty();
-        for id in answered(lines) {
+        for id in answered_ids(lines) {
             let is_new = self.answered.insert(id);
             if is_new && before && lines.iter().any(|(line, _)| answers_own_tool(line.json)) {
                 return false;
@@ -173,17 +175,18 @@ impl Reader {
 
     /// What leaves the view, and what is new to it, for it to read as `wanted`. Messages that stay are told by what they
     /// hold, in order; what an earlier compaction added is added anew, for nothing can be placed in front of it.
-    fn difference(&self, wanted: Vec<Message>) -> (Vec<EntryKey>, Vec<Synthetic>) {
+    fn difference(&self, wanted: Vec<Message>) -> (Vec<EntryKey>, Vec<SyntheticMessage>) {
         let view = self.session.view();
         let epoch = self.session.next_epoch();
         let is_head = |entry: &Entry| Some(entry.key) == self.head;
         let may_stay = |entry: &Entry| matches!(entry.key, EntryKey::Log(_)) && !is_head(entry);
         let mut staying: Vec<EntryKey> = Vec::new();
-        let mut synthetics: Vec<Synthetic> = Vec::new();
+        let mut synthetics: Vec<SyntheticMessage> = Vec::new();
         let mut waiting: Vec<Message> = Vec::new();
         let mut at = 0;
         for message in wanted {
-            let found = (at..view.len()).find(|index| may_stay(&view[*index]) && same(&view[*index].message, &message));
+            let found =
+                (at..view.len()).find(|index| may_stay(&view[*index]) && same_message(&view[*index].message, &message));
             let Some(index) = found else {
                 waiting.push(message);
                 continue;
@@ -203,15 +206,15 @@ fn stays_in_early_versions(entry: &Entry) -> bool {
     matches!((entry.message.role, entry.message.origin), (Role::User, Origin::Typed | Origin::Injected))
 }
 
-fn place(synthetics: &mut Vec<Synthetic>, waiting: &mut Vec<Message>, position: impl Fn(u32) -> Position) {
+fn place(synthetics: &mut Vec<SyntheticMessage>, waiting: &mut Vec<Message>, position: impl Fn(u32) -> Position) {
     for message in waiting.drain(..) {
         let position = position(synthetics.len() as u32);
-        synthetics.push(Synthetic { position, message: Arc::new(message) });
+        synthetics.push(SyntheticMessage { position, message: Arc::new(message) });
     }
 }
 
 /// Whether two messages say the same, wherever they were recorded.
-fn same(left: &Message, right: &Message) -> bool {
+fn same_message(left: &Message, right: &Message) -> bool {
     left.role == right.role
         && left.blocks.len() == right.blocks.len()
         && left.blocks.iter().zip(&right.blocks).all(|(left, right)| left.content == right.content)

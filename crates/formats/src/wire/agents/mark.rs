@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{Change, Entry, EntryKey, Epoch, Message, Position, Session, Synthetic, Trigger};
+use epitome_session::{Change, Entry, EntryKey, Epoch, Message, Position, Session, SyntheticMessage, Trigger};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::json::Object;
@@ -39,7 +39,7 @@ impl Mark {
             return Self { log, beginning, undone, epochs: new[old.len()..].to_vec() };
         }
         let undone = old.iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();
-        let epochs = new.iter().map(|epoch| renumbered(epoch, old.len() as u32)).collect();
+        let epochs = new.iter().map(|epoch| renumber_epoch(epoch, old.len() as u32)).collect();
         Self { log, beginning, undone, epochs }
     }
 
@@ -101,7 +101,7 @@ fn beginning(log: &[Arc<Message>]) -> String {
 }
 
 /// The same epoch with numbers that start behind `offset` others.
-fn renumbered(epoch: &Epoch, offset: u32) -> Epoch {
+fn renumber_epoch(epoch: &Epoch, offset: u32) -> Epoch {
     let mut epoch = Epoch { id: epoch.id + offset, ..epoch.clone() };
     for change in epoch.edits.iter_mut().flat_map(|edit| &mut edit.changes) {
         let (Change::Remove { entry }
@@ -119,7 +119,7 @@ fn renumbered(epoch: &Epoch, offset: u32) -> Epoch {
 pub(crate) fn replace_view(session: &mut Session, trigger: Trigger, messages: Vec<Message>) {
     let (epoch, end) = (session.next_epoch(), session.log().len() as u32);
     let removed: Vec<EntryKey> = session.view().iter().map(|entry| entry.key).collect();
-    let synthetics = messages.into_iter().zip(0..).map(|(message, sequence)| Synthetic {
+    let synthetics = messages.into_iter().zip(0..).map(|(message, sequence)| SyntheticMessage {
         position: Position::at_end(end, epoch, sequence),
         message: Arc::new(message),
     });

@@ -33,7 +33,7 @@ fn records<'a>(
     for line in lines {
         match serde_json::from_str(line.json) {
             Ok(object) => parsed.push((*line, object)),
-            Err(error) => warnings.push(line.damaged(&error)),
+            Err(error) => warnings.push(line.damage_warning(&error)),
         }
     }
     if parsed.is_empty() {

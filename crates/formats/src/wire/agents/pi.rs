@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Entry, EntryKey, Epoch, Message, MessageId, Origin, Position, Role, Session, Synthetic, Trigger,
+    Entry, EntryKey, Epoch, Message, MessageId, Origin, Position, Role, Session, SyntheticMessage, Trigger,
 };
 
 use super::mark::{FIELD, Mark, replace_view, summary_position};
@@ -30,7 +30,7 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Pi.as_str(), warnings)?;
-    let mut reader = Reader::default();
+    let mut reader = PiReader::default();
     for (line, entry) in &lines {
         reader.entry(line, entry, warnings);
     }
@@ -45,7 +45,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
 
 /// What was read so far. It owns all of it: whoever follows a file that grows goes on with it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reader {
+pub(crate) struct PiReader {
     session: Session,
     /// How many entries were read.
     count: usize,
@@ -59,7 +59,7 @@ pub(crate) struct Reader {
     copies: Option<Option<Vec<Message>>>,
 }
 
-impl Reader {
+impl PiReader {
     /// The session as far as it was read. Costs a copy of its lists.
     pub(crate) fn session(&self) -> Session {
         let mut settled = self.clone();
@@ -81,7 +81,7 @@ impl Reader {
             let parent = name("parentId");
             if parent != self.last_id && parent.is_some() && (in_context || kind == "branch_summary") {
                 self.settle_copies();
-                self.branched(parent.clone(), None);
+                self.branch_from(parent.clone(), None);
             }
             self.tree.insert(Arc::clone(&id), (number, parent));
             self.last_id = Some(id);
@@ -112,7 +112,7 @@ impl Reader {
                 self.session.push(message);
             }
             "compaction" => self.compacted(line, entry, warnings),
-            "branch_summary" => self.branched(None, entry.text("summary")),
+            "branch_summary" => self.branch_from(None, entry.text("summary")),
             _ => {}
         }
     }
@@ -145,13 +145,13 @@ impl Reader {
         let id = entry.text("id").unwrap_or_default();
         let message = Arc::new(Message::text(&*id, Role::User, Origin::Summary, &*summary));
         let tokens_before = entry.number("tokensBefore").and_then(|tokens| u32::try_from(tokens).ok());
-        let epoch = Epoch::recorded(Trigger::Recorded, removed, vec![Synthetic { position, message }]);
+        let epoch = Epoch::recorded(Trigger::Recorded, removed, vec![SyntheticMessage { position, message }]);
         self.session.commit(Epoch { tokens_before, ..epoch });
     }
 
     /// The conversation goes on from `parent`: what is not on the way to it has left the view. With a summary, that of
     /// the branch that was left stands at the end.
-    fn branched(&mut self, parent: Option<Arc<str>>, summary: Option<Cow<'_, str>>) {
+    fn branch_from(&mut self, parent: Option<Arc<str>>, summary: Option<Cow<'_, str>>) {
         let mut removed = Vec::new();
         if let Some(parent) = parent {
             let mut path = HashSet::new();
@@ -171,9 +171,9 @@ impl Reader {
             }));
         }
         let position = Position::at_end(self.session.log().len() as u32, self.session.next_epoch(), 0);
-        let synthetics: Vec<Synthetic> = summary
+        let synthetics: Vec<SyntheticMessage> = summary
             .map(|text| Message::text("", Role::User, Origin::Summary, &*text))
-            .map(|message| Synthetic { position, message: Arc::new(message) })
+            .map(|message| SyntheticMessage { position, message: Arc::new(message) })
             .into_iter()
             .collect();
         if !removed.is_empty() || !synthetics.is_empty() {

@@ -51,7 +51,7 @@ fn block(json: &str) -> Block {
     let read = match &*kind {
         "text" => text(&object),
         "thinking" => thinking(&object),
-        "redacted_thinking" => redacted(&object),
+        "redacted_thinking" => redacted_thinking(&object),
         "tool_use" => tool_use(&object),
         "tool_result" => Some(tool_result(&object)),
         "image" | "document" => {
@@ -67,27 +67,27 @@ fn block(json: &str) -> Block {
 }
 
 /// What a block holds, and whether that is all it holds.
-type Read = (Content, bool);
+type ParsedBlock = (Content, bool);
 
-fn text(object: &Object<'_>) -> Option<Read> {
+fn text(object: &Object<'_>) -> Option<ParsedBlock> {
     let text = Arc::from(&*object.text("text")?);
     Some((Content::Text { text }, object.has_only(&["type", "text"])))
 }
 
-fn thinking(object: &Object<'_>) -> Option<Read> {
+fn thinking(object: &Object<'_>) -> Option<ParsedBlock> {
     let text = Arc::from(&*object.text("thinking").unwrap_or_default());
     let signature = object.text("signature").filter(|signature| !signature.is_empty()).map(|it| Arc::from(&*it));
     let thinking = Thinking { text, signature, redacted: false };
     Some((Content::Thinking(thinking), object.has_only(&["type", "thinking", "signature"])))
 }
 
-fn redacted(object: &Object<'_>) -> Option<Read> {
+fn redacted_thinking(object: &Object<'_>) -> Option<ParsedBlock> {
     let signature = Some(Arc::from(&*object.text("data")?));
     let thinking = Thinking { text: Arc::from(""), signature, redacted: true };
     Some((Content::Thinking(thinking), object.has_only(&["type", "data"])))
 }
 
-fn tool_use(object: &Object<'_>) -> Option<Read> {
+fn tool_use(object: &Object<'_>) -> Option<ParsedBlock> {
     let input = object.get("input").unwrap_or("{}");
     let arguments = match json::string(input) {
         Some(text) => Arguments::Text(Arc::from(&*text)),
@@ -101,7 +101,7 @@ fn tool_use(object: &Object<'_>) -> Option<Read> {
     Some((Content::ToolCall(ToolCall { id, name, arguments }), plain))
 }
 
-fn tool_result(object: &Object<'_>) -> Read {
+fn tool_result(object: &Object<'_>) -> ParsedBlock {
     let content = object.get("content").unwrap_or_default();
     let mut result = ToolResult {
         call_id: Arc::from(&*object.text("tool_use_id").unwrap_or_default()),

@@ -8,7 +8,8 @@ pub(crate) mod responses;
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, Opaque, Origin, RawBlock, Role, harness,
+    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
+    harness,
 };
 
 use super::json::Object;
@@ -21,7 +22,7 @@ pub(crate) fn with_raw(content: Content, dialect: Dialect, json: &str) -> Block 
 /// A block of a kind that this version does not know.
 pub(crate) fn opaque(json: &str, dialect: Dialect) -> Block {
     let kind = Object::parse(json).and_then(|object| object.text("type")).unwrap_or_default();
-    Block::new(Content::Opaque(Opaque { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
+    Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
 }
 
 /// Media at an address, which may be a data URL.

@@ -10,7 +10,7 @@ use crate::wire::json::{self, Object};
 
 /// One item as the session sees it.
 #[derive(Debug)]
-pub(crate) enum Item {
+pub(crate) enum ResponsesItem {
     /// Blocks of the model's current message: text, reasoning, calls.
     Model(Vec<Block>),
     /// A message of its own: a user's, a developer's, a tool's.
@@ -25,32 +25,34 @@ pub(crate) fn answers(item: &Object<'_>) -> Option<String> {
 
 /// Reads an item. A string is a user's text. Calls of the provider's own tools are calls where `answered` holds their id,
 /// and otherwise, having no result that could be theirs, kept byte for byte.
-pub(crate) fn item(json: &str, answered: &HashSet<String>) -> Item {
+pub(crate) fn item(json: &str, answered: &HashSet<String>) -> ResponsesItem {
     if let Some(text) = json::string(json) {
-        return Item::Message(user_message(vec![Block::text(&*text)]));
+        return ResponsesItem::Message(user_message(vec![Block::text(&*text)]));
     }
-    let Some(object) = Object::parse(json) else { return Item::Model(vec![opaque(json, Dialect::OpenaiResponses)]) };
+    let Some(object) = Object::parse(json) else {
+        return ResponsesItem::Model(vec![opaque(json, Dialect::OpenaiResponses)]);
+    };
     let kind = object.text("type").unwrap_or_default();
     match &*kind {
         "message" | "" => message(&object, json),
-        "reasoning" => Item::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)]),
-        "function_call" => Item::Model(vec![function_call(&object, json)]),
-        "custom_tool_call" => Item::Model(vec![custom_call(&object, json)]),
+        "reasoning" => ResponsesItem::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)]),
+        "function_call" => ResponsesItem::Model(vec![function_call(&object, json)]),
+        "custom_tool_call" => ResponsesItem::Model(vec![custom_call(&object, json)]),
         "tool_search_call" | "local_shell_call" if answered.contains(&*call_id(&object)) => {
-            Item::Model(vec![own_tool(&object, json, kind.trim_end_matches("_call"))])
+            ResponsesItem::Model(vec![own_tool(&object, json, kind.trim_end_matches("_call"))])
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" | "local_shell_call_output" => {
-            Item::Message(output(&object, json, &kind))
+            ResponsesItem::Message(output(&object, json, &kind))
         }
         "compaction" | "context_compaction" => {
             let blocks = vec![opaque(json, Dialect::OpenaiResponses)];
-            Item::Message(Message::new("", Role::User, Origin::Summary, blocks))
+            ResponsesItem::Message(Message::new("", Role::User, Origin::Summary, blocks))
         }
-        _ => Item::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
+        _ => ResponsesItem::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
     }
 }
 
-fn message(object: &Object<'_>, json: &str) -> Item {
+fn message(object: &Object<'_>, json: &str) -> ResponsesItem {
     let blocks = content(object.get("content").unwrap_or_default());
     match object.text("role").unwrap_or_default().as_ref() {
         "assistant" => {
@@ -59,14 +61,14 @@ fn message(object: &Object<'_>, json: &str) -> Item {
             let single = blocks.len() == 1 && blocks[0].raw.is_none();
             match blocks.into_iter().next() {
                 Some(block) if single && !plain => {
-                    Item::Model(vec![with_raw(block.content, Dialect::OpenaiResponses, json)])
+                    ResponsesItem::Model(vec![with_raw(block.content, Dialect::OpenaiResponses, json)])
                 }
-                Some(block) if single => Item::Model(vec![block]),
-                _ => Item::Model(content(object.get("content").unwrap_or_default())),
+                Some(block) if single => ResponsesItem::Model(vec![block]),
+                _ => ResponsesItem::Model(content(object.get("content").unwrap_or_default())),
             }
         }
-        "system" | "developer" => Item::Message(system_message(blocks)),
-        _ => Item::Message(user_message(blocks)),
+        "system" | "developer" => ResponsesItem::Message(system_message(blocks)),
+        _ => ResponsesItem::Message(user_message(blocks)),
     }
 }
 

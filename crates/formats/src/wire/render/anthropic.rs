@@ -3,28 +3,28 @@
 use epitome_session::{Block, Content, Dialect, Media, MediaSource, RawBlock, Role};
 
 use super::chat::{MISSING, arguments_object, image_type};
-use super::plan::{Plan, Turn};
-use super::{Part, Parts, Source};
+use super::plan::{MessageToRender, Plan};
+use super::{RequestItem, RequestParts, Source};
 use crate::wire::json::{self, ObjectWriter, quote};
 
-pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
-    let mut parts = Parts { warnings: plan.warnings, ..Parts::default() };
+pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     // Anthropic takes instructions at the top only: later ones join the first, word for word and at no cost.
-    let (system, conversation): (Vec<Turn<'_>>, Vec<Turn<'_>>) =
+    let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
         plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
     parts.system = system_prompt(&system);
     for group in conversation.chunk_by(|left, right| role(left) == role(right)) {
-        parts.items.push(recorded(group, source).unwrap_or_else(|| Part::built(message(group))));
+        parts.items.push(recorded(group, source).unwrap_or_else(|| RequestItem::built(message(group))));
     }
     parts
 }
 
 /// The side of the conversation that a message stands on.
-fn role(turn: &Turn<'_>) -> &'static str {
+fn role(turn: &MessageToRender<'_>) -> &'static str {
     if turn.message.role == Role::Assistant { "assistant" } else { "user" }
 }
 
-fn system_prompt(turns: &[Turn<'_>]) -> Option<String> {
+fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
     let blocks: Vec<&Block> = turns.iter().flat_map(|turn| &turn.message.blocks).collect();
     match &blocks[..] {
         [] => None,
@@ -34,17 +34,17 @@ fn system_prompt(turns: &[Turn<'_>]) -> Option<String> {
 }
 
 /// The bytes of a group that is one record and all of it.
-fn recorded(group: &[Turn<'_>], source: Option<&Source<'_>>) -> Option<Part> {
+fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Option<RequestItem> {
     let source = source?;
     let [record] = group.first()?.entry?.message.records[..] else { return None };
     let is_whole = source.members(record) as usize == group.len()
         && group.iter().all(|turn| turn.is_as_read && turn.entry.is_some_and(|it| it.message.records == [record]));
     // A record whose blocks stand in another order than providers want is rebuilt.
     let json = source.record(record).filter(|_| is_whole)?;
-    Some(Part { json: json.to_owned(), record: Some(record) })
+    Some(RequestItem { json: json.to_owned(), record: Some(record) })
 }
 
-fn message(group: &[Turn<'_>]) -> String {
+fn message(group: &[MessageToRender<'_>]) -> String {
     let role = group.first().map_or("user", role);
     // Results first: they must follow their calls directly.
     let results = group.iter().filter(|turn| turn.message.role == Role::Tool);
@@ -111,7 +111,7 @@ pub(crate) fn block(block: &Block) -> Option<String> {
                     .text("type", "tool_result")
                     .text("tool_use_id", &result.call_id)
                     .raw("content", &content)
-                    .maybe("is_error", result.is_error.then_some("true"))
+                    .optional_field("is_error", result.is_error.then_some("true"))
                     .finish(),
             )
         }

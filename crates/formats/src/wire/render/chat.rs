@@ -2,12 +2,12 @@
 
 use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
 
-use super::plan::{Plan, Turn};
-use super::{Part, Parts, Profile, Source};
+use super::plan::{MessageToRender, Plan};
+use super::{Profile, RequestItem, RequestParts, Source};
 use crate::wire::json::{self, Object, ObjectWriter, quote};
 
-pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
-    let mut parts = Parts { warnings: plan.warnings, ..Parts::default() };
+pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     // Images of results: a tool's message holds text alone, so they follow in a user's message behind the last result.
     let mut images: Vec<Media> = Vec::new();
     for turn in &plan.turns {
@@ -19,14 +19,14 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
             && let Some(json) = source.and_then(|source| source.record(*record))
             && is_message(json)
         {
-            parts.items.push(Part { json: json.to_owned(), record: Some(*record) });
+            parts.items.push(RequestItem { json: json.to_owned(), record: Some(*record) });
             continue;
         }
         let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Profile::OpenaiChat));
         let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
         let results = turn.message.blocks.iter().filter_map(Block::as_result);
         images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
-        parts.items.push(Part::built(message(turn, &recorded)));
+        parts.items.push(RequestItem::built(message(turn, &recorded)));
     }
     if !plan.is_open {
         parts.items.extend(take_images(&mut images));
@@ -43,17 +43,17 @@ fn is_message(json: &str) -> bool {
     !json.contains("\"tool_calls\"") || Object::parse(json).is_some_and(|object| object.text("tool_calls").is_none())
 }
 
-fn take_images(images: &mut Vec<Media>) -> Option<Part> {
+fn take_images(images: &mut Vec<Media>) -> Option<RequestItem> {
     if images.is_empty() {
         return None;
     }
     let mut content = vec![text_part("[Images from the tool results above]")];
     content.extend(images.drain(..).map(|image| media(&image)));
-    Some(Part::built(ObjectWriter::new().text("role", "user").raw("content", &json::join(&content)).finish()))
+    Some(RequestItem::built(ObjectWriter::new().text("role", "user").raw("content", &json::join(&content)).finish()))
 }
 
 /// A message rebuilt; fields of its record that are not rebuilt stay.
-fn message(turn: &Turn<'_>, recorded: &Object<'_>) -> String {
+fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
     const REBUILT: [&str; 9] = [
         "role",
         "content",
@@ -78,9 +78,9 @@ fn message(turn: &Turn<'_>, recorded: &Object<'_>) -> String {
             writer = writer.text("tool_call_id", &result.call_id);
         }
         let name = result.name.as_deref().filter(|_| recorded.has("name"));
-        writer = writer.maybe("name", name.map(quote).as_deref()).text("content", &result.text);
+        writer = writer.optional_field("name", name.map(quote).as_deref()).text("content", &result.text);
     } else {
-        writer = writer.maybe("name", message.name.as_deref().map(quote).as_deref());
+        writer = writer.optional_field("name", message.name.as_deref().map(quote).as_deref());
         writer = writer.raw("content", &content(message));
     }
     for thinking in message.blocks.iter().filter_map(as_thinking) {

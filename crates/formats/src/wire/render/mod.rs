@@ -49,7 +49,7 @@ impl Profile {
 
 /// A rendered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedRequest {
     /// The request object as JSON text, one message a line: `messages`, or `input` for Responses, with `system` or
     /// `instructions` and `tools` where there are any.
     pub json: String,
@@ -59,25 +59,25 @@ pub struct Rendered {
 
 /// A rendered request in pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct RequestParts {
     /// The system prompt that stands beside the messages, as a JSON value.
     pub system: Option<String>,
     /// The messages or items.
-    pub items: Vec<Part>,
+    pub items: Vec<RequestItem>,
     /// What was left out or replaced.
     pub warnings: Vec<String>,
 }
 
 /// A message or item.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct RequestItem {
     /// Its JSON.
     pub json: String,
     /// The source's record whose bytes it is.
     pub record: Option<u32>,
 }
 
-impl Part {
+impl RequestItem {
     fn built(json: String) -> Self {
         Self { json, record: None }
     }
@@ -92,7 +92,12 @@ impl Part {
 /// and a user's message is put in front where the first one is not a user's. For Anthropic, system messages become
 /// `system`, wherever they stand, neighbours of one role are merged, call ids that are empty, repeated or of other characters are replaced, and reasoning is left out from the first changed message on,
 /// but for the newest step while its calls are being answered.
-pub fn render(entries: &[Entry], profile: Profile, tools: Option<&str>, source: Option<&Source<'_>>) -> Rendered {
+pub fn render(
+    entries: &[Entry],
+    profile: Profile,
+    tools: Option<&str>,
+    source: Option<&Source<'_>>,
+) -> RenderedRequest {
     let parts = parts(entries, profile, source);
     let mut warnings = parts.warnings;
     let items: Vec<&str> = parts.items.iter().map(|part| part.json.as_str()).collect();
@@ -104,15 +109,15 @@ pub fn render(entries: &[Entry], profile: Profile, tools: Option<&str>, source: 
         Profile::Anthropic => ("system", "messages"),
     };
     let json = ObjectWriter::new()
-        .maybe(system, parts.system.as_deref())
+        .optional_field(system, parts.system.as_deref())
         .raw(list_name, &list)
-        .maybe("tools", tools.as_deref())
+        .optional_field("tools", tools.as_deref())
         .finish();
-    Rendered { json: json + "\n", warnings }
+    RenderedRequest { json: json + "\n", warnings }
 }
 
 /// Renders `entries` in pieces.
-pub(crate) fn parts(entries: &[Entry], profile: Profile, source: Option<&Source<'_>>) -> Parts {
+pub(crate) fn parts(entries: &[Entry], profile: Profile, source: Option<&Source<'_>>) -> RequestParts {
     let plan = plan::plan(entries, profile, source);
     match profile {
         Profile::OpenaiChat => chat::render(plan, source),

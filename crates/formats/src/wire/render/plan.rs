@@ -24,14 +24,14 @@ const DAMAGED: &[&str] = &["", "text", "thinking", "redacted_thinking", "tool_us
 
 /// What to render.
 pub(super) struct Plan<'a> {
-    pub turns: Vec<Turn<'a>>,
+    pub turns: Vec<MessageToRender<'a>>,
     pub warnings: Vec<String>,
     /// Whether the newest step waits for results: nothing but them may follow it.
     pub is_open: bool,
 }
 
 /// One message to render.
-pub(super) struct Turn<'a> {
+pub(super) struct MessageToRender<'a> {
     /// The message, with what the provider does not take already gone.
     pub message: Cow<'a, Message>,
     /// The entry that it is, where it is one.
@@ -155,7 +155,7 @@ struct Planner<'a, 's> {
     changed_from: usize,
     /// The last entry that is no result: calls in it may stay open.
     last: Option<usize>,
-    turns: Vec<Turn<'a>>,
+    turns: Vec<MessageToRender<'a>>,
     warnings: Vec<String>,
     is_open: bool,
     ids: Ids,
@@ -210,7 +210,12 @@ impl<'a> Planner<'a, '_> {
                 ToolResult { call_id: Arc::clone(id), name: None, text, attachments: Vec::new(), is_error: true };
             let answer = Message { origin: Origin::Answer, ..Message::result("", result) };
             let of_custom_call = is_custom(&message.blocks[*block]);
-            self.turns.push(Turn { message: Cow::Owned(answer), entry: None, of_custom_call, is_as_read: false });
+            self.turns.push(MessageToRender {
+                message: Cow::Owned(answer),
+                entry: None,
+                of_custom_call,
+                is_as_read: false,
+            });
             self.changed_from = self.changed_from.min(index + 1);
         }
     }
@@ -264,9 +269,9 @@ impl<'a> Planner<'a, '_> {
         }
         let is_as_read = matches!(message, Cow::Borrowed(_))
             && self.source.is_some_and(|source| {
-                source.is_own(self.profile) && source.untouched(entry).is_some() && is_valid(&message)
+                source.is_own(self.profile) && source.unchanged_records(entry).is_some() && is_valid(&message)
             });
-        self.turns.push(Turn { message, entry: Some(entry), of_custom_call: false, is_as_read });
+        self.turns.push(MessageToRender { message, entry: Some(entry), of_custom_call: false, is_as_read });
     }
 
     /// The message without the blocks that the provider does not take.
@@ -329,7 +334,7 @@ impl<'a> Planner<'a, '_> {
             return;
         }
         let message = Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING));
-        let turn = Turn { message, entry: None, of_custom_call: false, is_as_read: false };
+        let turn = MessageToRender { message, entry: None, of_custom_call: false, is_as_read: false };
         self.turns.insert(first.unwrap_or(self.turns.len()), turn);
     }
 }

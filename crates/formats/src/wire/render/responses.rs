@@ -5,13 +5,13 @@ use epitome_session::{
 };
 
 use super::chat::{MISSING, arguments_object, image_type};
-use super::plan::{Plan, Turn};
-use super::{Part, Parts, Source};
+use super::plan::{MessageToRender, Plan};
+use super::{RequestItem, RequestParts, Source};
 use crate::Format;
 use crate::wire::json::{self, ObjectWriter, quote};
 
-pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
-    let mut parts = Parts { warnings: plan.warnings, ..Parts::default() };
+pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     for (index, turn) in plan.turns.iter().enumerate() {
         if index == 0 && is_instructions(turn, source) {
             parts.system = Some(quote(&turn.message.plain_text()));
@@ -24,22 +24,22 @@ pub(super) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> Parts {
             parts.items.extend(recorded);
             continue;
         }
-        parts.items.extend(items(&turn.message, turn.of_custom_call).into_iter().map(Part::built));
+        parts.items.extend(items(&turn.message, turn.of_custom_call).into_iter().map(RequestItem::built));
     }
     parts
 }
 
 /// The bytes of an entry's records, one for each item.
-fn recorded(entry: &Entry, source: &Source<'_>) -> Option<Vec<Part>> {
+fn recorded(entry: &Entry, source: &Source<'_>) -> Option<Vec<RequestItem>> {
     let part = |record: &u32| {
         let json = source.item(*record).filter(|json| json.starts_with('{'))?;
-        Some(Part { json: json.to_owned(), record: Some(*record) })
+        Some(RequestItem { json: json.to_owned(), record: Some(*record) })
     };
     entry.message.records.iter().map(part).collect()
 }
 
 /// Whether the first message is the request's `instructions`: the system prompt, unless it was read from an item.
-fn is_instructions(turn: &Turn<'_>, source: Option<&Source<'_>>) -> bool {
+fn is_instructions(turn: &MessageToRender<'_>, source: Option<&Source<'_>>) -> bool {
     let only_text = turn.message.blocks.iter().all(|block| matches!(block.content, Content::Text { .. }));
     let is_item = turn.entry.zip(source).is_some_and(|(entry, source)| {
         source.format == Format::OpenaiResponses && source.object(entry).is_some_and(|item| item.has("role"))

@@ -8,7 +8,7 @@ use epitome_session::{Entry, EntryKey};
 use super::Profile;
 use crate::wire::agents::codex::item_of;
 use crate::wire::json::Object;
-use crate::{Format, Loaded};
+use crate::{Format, LoadedFile};
 
 /// Where a session was read from.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// The source of a file's session number `index`; `None` where there is no such session. Linear in its log.
-    pub fn new(loaded: &'a Loaded, index: usize) -> Option<Self> {
+    pub fn new(loaded: &'a LoadedFile, index: usize) -> Option<Self> {
         let session = loaded.sessions.get(index)?;
         let mut members: HashMap<u32, u32> = HashMap::new();
         for record in session.session.log().iter().flat_map(|message| &message.records) {
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
     }
 
     /// The records of an entry that is as it was read.
-    pub(crate) fn untouched<'e>(&self, entry: &'e Entry) -> Option<&'e [u32]> {
+    pub(crate) fn unchanged_records<'e>(&self, entry: &'e Entry) -> Option<&'e [u32]> {
         let recorded = matches!(entry.key, EntryKey::Log(_)) && !entry.is_edited();
         (recorded && !entry.message.records.is_empty()).then_some(&entry.message.records[..])
     }

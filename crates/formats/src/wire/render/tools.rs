@@ -44,7 +44,7 @@ fn rebuild(tool: &Object<'_>, profile: Profile) -> Option<String> {
         .or_else(|| function.get("parameters"))
         .or_else(|| function.get("inputSchema"))
         .unwrap_or(r#"{"type":"object","properties":{}}"#);
-    let named = |writer: ObjectWriter| writer.raw("name", name).maybe("description", description);
+    let named = |writer: ObjectWriter| writer.raw("name", name).optional_field("description", description);
     Some(match profile {
         Profile::OpenaiChat => {
             let function = named(ObjectWriter::new()).raw("parameters", schema).finish();

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use crate::wire::agents::mark::FIELD;
 use crate::wire::json::Object;
-use crate::{Format, Loaded};
+use crate::{Format, LoadedFile};
 
 /// Whether a running agent went on from in front of the newest compaction that was appended to its file. Claude Code and Pi
 /// hang every record on the one before it, as they know it, and resume along that chain: from such a file they would resume
 /// without the compaction, and [`write_again`](super::write_again) gives one from which they resume with it. `false` for
 /// all other formats, and where the newest compaction is the agent's own. Linear in the file.
-pub fn is_bypassed(loaded: &Loaded) -> bool {
+pub fn is_bypassed(loaded: &LoadedFile) -> bool {
     let (id, parent) = match loaded.format {
         Format::ClaudeCode => ("uuid", "parentUuid"),
         Format::Pi => ("id", "parentId"),

@@ -18,7 +18,7 @@ const NOTHING_USED: &str =
 /// The file with the compaction behind it.
 pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
     let tail = Tail::of(&target.loaded.bytes);
-    let mut writer = Writer {
+    let mut writer = ClaudeCodeWriter {
         lines: Lines::after(&target.loaded.bytes, tail.time),
         head: tail.head,
         parent: tail.uuid,
@@ -48,7 +48,7 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
         text("version", "2.0.0"),
         text("gitBranch", ""),
     ];
-    let mut writer = Writer { lines, head, parent: None, source: None, message_ids: HashMap::new() };
+    let mut writer = ClaudeCodeWriter { lines, head, parent: None, source: None, message_ids: HashMap::new() };
     let (summary, rest) = split_summary(target.session.view());
     if let Some(summary) = summary {
         writer.boundary(target, None);
@@ -94,7 +94,7 @@ impl Tail {
     }
 }
 
-struct Writer<'a> {
+struct ClaudeCodeWriter<'a> {
     lines: Lines,
     head: Vec<(String, String)>,
     parent: Option<String>,
@@ -103,7 +103,7 @@ struct Writer<'a> {
     message_ids: HashMap<String, String>,
 }
 
-impl Writer<'_> {
+impl ClaudeCodeWriter<'_> {
     fn compacted(&mut self, target: &Target<'_>) {
         let mark = Mark::between(target.original, target.session).to_json();
         self.lines.mix(&mark);
@@ -130,17 +130,17 @@ impl Writer<'_> {
     /// The user's record that the next entries are, and how many they are: all of it, untouched.
     fn shared_record(&self, entries: &[Entry]) -> Option<(u32, usize)> {
         let source = self.source?;
-        let [record] = source.untouched(entries.first()?)?[..] else { return None };
+        let [record] = source.unchanged_records(entries.first()?)?[..] else { return None };
         let count = source.members(record) as usize;
         let is_whole = entries.len() >= count
-            && entries[..count].iter().all(|entry| source.untouched(entry).is_some_and(|it| *it == [record]));
+            && entries[..count].iter().all(|entry| source.unchanged_records(entry).is_some_and(|it| *it == [record]));
         is_whole.then_some((record, count))
     }
 
     /// An entry: its own records again where it is as it was read.
     fn entry(&mut self, entry: &Entry) {
         let source = self.source;
-        let records = source.and_then(|source| source.untouched(entry)).unwrap_or_default();
+        let records = source.and_then(|source| source.unchanged_records(entry)).unwrap_or_default();
         let whole = |record: &u32| source.is_some_and(|source| source.members(*record) == 1);
         if records.is_empty() || !records.iter().all(whole) {
             self.rebuilt(entry, true);
@@ -241,9 +241,9 @@ impl Writer<'_> {
         let (uuid, time) = (self.lines.next_uuid(), self.lines.next_time());
         let writer = ObjectWriter::new()
             .raw("parentUuid", "null")
-            .maybe("logicalParentUuid", logical.as_deref().map(quote).as_deref());
+            .optional_field("logicalParentUuid", logical.as_deref().map(quote).as_deref());
         let record = self
-            .shared(writer)
+            .write_shared_fields(writer)
             .text("type", "system")
             .text("subtype", "compact_boundary")
             .text("content", "Conversation compacted")
@@ -252,7 +252,7 @@ impl Writer<'_> {
             .text("uuid", &uuid)
             .text("level", "info")
             .raw("compactMetadata", &data)
-            .maybe(FIELD, mark)
+            .optional_field(FIELD, mark)
             .finish();
         self.lines.push(&record);
         self.parent = Some(uuid);
@@ -267,14 +267,14 @@ impl Writer<'_> {
         let (parent, uuid, time) = (self.parent.take(), self.lines.next_uuid(), self.lines.next_time());
         let writer = ObjectWriter::new().raw("parentUuid", &parent.as_deref().map_or("null".to_owned(), quote));
         let record = self
-            .shared(writer)
+            .write_shared_fields(writer)
             .text("type", "user")
             .raw("message", &message)
             .raw("isVisibleInTranscriptOnly", "true")
             .raw("isCompactSummary", "true")
             .text("uuid", &uuid)
             .text("timestamp", &time::format(time))
-            .maybe(FIELD, mark.as_deref())
+            .optional_field(FIELD, mark.as_deref())
             .finish();
         self.lines.push(&record);
         self.parent = Some(uuid);
@@ -284,19 +284,19 @@ impl Writer<'_> {
         let (parent, uuid, time) = (self.parent.take(), self.lines.next_uuid(), self.lines.next_time());
         let writer = ObjectWriter::new().raw("parentUuid", &parent.as_deref().map_or("null".to_owned(), quote));
         let record = self
-            .shared(writer)
+            .write_shared_fields(writer)
             .text("type", kind)
             .raw("message", message)
-            .maybe("isMeta", is_meta.then_some("true"))
+            .optional_field("isMeta", is_meta.then_some("true"))
             .text("uuid", &uuid)
             .text("timestamp", &time::format(time))
-            .maybe(FIELD, copy_of.map(mark_of).as_deref())
+            .optional_field(FIELD, copy_of.map(mark_of).as_deref())
             .finish();
         self.lines.push(&record);
         self.parent = Some(uuid);
     }
 
-    fn shared(&self, writer: ObjectWriter) -> ObjectWriter {
+    fn write_shared_fields(&self, writer: ObjectWriter) -> ObjectWriter {
         self.head.iter().fold(writer, |writer, (name, value)| writer.raw(name, value))
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
         .text("originator", "epitome")
         .text("cli_version", "0.0.0")
         .text("source", "cli")
-        .maybe("base_instructions", instructions.as_deref())
+        .optional_field("base_instructions", instructions.as_deref())
         .finish();
     let mut rollout = Rollout { lines, ordinal: None };
     rollout.push("session_meta", &payload);
@@ -78,7 +78,7 @@ impl Rollout {
         let time = time::format(self.lines.next_time());
         let ordinal = self.ordinal.map(|ordinal| ordinal.to_string());
         self.ordinal = self.ordinal.map(|ordinal| ordinal.saturating_add(1));
-        let writer = ObjectWriter::new().text("timestamp", &time).maybe("ordinal", ordinal.as_deref());
+        let writer = ObjectWriter::new().text("timestamp", &time).optional_field("ordinal", ordinal.as_deref());
         self.lines.push(&writer.text("type", kind).raw("payload", payload).finish());
     }
 }

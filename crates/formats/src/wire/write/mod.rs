@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::agents::mark::Mark;
 use super::render::{Profile, Source, render};
-use crate::{Format, Loaded};
+use crate::{Format, LoadedFile};
 
 /// Why a session could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -47,14 +47,14 @@ pub enum WriteError {
 ///   which it resumes; the whole history stays in the file. [`read`](crate::read) brings the result back to the same full
 ///   view and the same compacted one.
 /// - An agent's format for a session from elsewhere: the compacted view as a new file with a made-up head.
-pub fn write(loaded: &Loaded, index: usize, session: &Session, to: Format) -> Result<Vec<u8>, WriteError> {
+pub fn write(loaded: &LoadedFile, index: usize, session: &Session, to: Format) -> Result<Vec<u8>, WriteError> {
     written(loaded, index, session, to, false)
 }
 
 /// An agent's own file with the record of its session's view behind it, also where the file has that already: with lines
 /// between that record and the end of the file, an agent may resume from them without it, or from it without them. A file
 /// of any other format stays as it is. Linear in the file.
-pub fn write_again(loaded: &Loaded, index: usize) -> Result<Vec<u8>, WriteError> {
+pub fn write_again(loaded: &LoadedFile, index: usize) -> Result<Vec<u8>, WriteError> {
     let session = loaded.sessions.get(index).map(|loaded| &loaded.session);
     match (session, loaded.format) {
         (Some(session), Format::ClaudeCode | Format::Codex | Format::Pi) => {
@@ -70,7 +70,7 @@ pub fn write_again(loaded: &Loaded, index: usize) -> Result<Vec<u8>, WriteError>
 ///
 /// `None` where the file did more than go on: what was there reads otherwise now, or the agent compacted it itself. Linear
 /// in the session.
-pub fn carry_over(loaded: &Loaded, index: usize, session: &Session, later: &Loaded) -> Option<Session> {
+pub fn carry_over(loaded: &LoadedFile, index: usize, session: &Session, later: &LoadedFile) -> Option<Session> {
     let before = &loaded.sessions.get(index)?.session;
     let now = &later.sessions.get(index)?.session;
     let goes_on = (loaded.format, &before.id, before.journal()) == (later.format, &now.id, now.journal())
@@ -80,7 +80,13 @@ pub fn carry_over(loaded: &Loaded, index: usize, session: &Session, later: &Load
     (goes_on && Mark::between(before, session).apply(&mut carried)).then_some(carried)
 }
 
-fn written(loaded: &Loaded, index: usize, session: &Session, to: Format, again: bool) -> Result<Vec<u8>, WriteError> {
+fn written(
+    loaded: &LoadedFile,
+    index: usize,
+    session: &Session,
+    to: Format,
+    again: bool,
+) -> Result<Vec<u8>, WriteError> {
     let count = loaded.sessions.len();
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
@@ -107,7 +113,7 @@ fn written(loaded: &Loaded, index: usize, session: &Session, to: Format, again: 
 
 /// What is to be written.
 struct Target<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedFile,
     index: usize,
     /// The session as it was read.
     original: &'a Session,

@@ -19,7 +19,7 @@ const NOTICE: &str = "Parts of the conversation so far were removed or shortened
 pub(super) fn append(target: &Target<'_>) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
     let lines = Lines::after(bytes, last_time(bytes));
-    let mut writer = Writer { lines, parent: None, has_ids: true, source: Some(target.source), model: Vec::new() };
+    let mut writer = PiWriter { lines, parent: None, has_ids: true, source: Some(target.source), model: Vec::new() };
     let mut entries = 0;
     for entry in bytes.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
         let Some(entry) = Object::parse(entry.trim()) else { continue };
@@ -61,7 +61,7 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
         .text("cwd", "/")
         .finish();
     lines.push(&head);
-    let mut writer = Writer { lines, parent: None, has_ids: true, source: None, model: Vec::new() };
+    let mut writer = PiWriter { lines, parent: None, has_ids: true, source: None, model: Vec::new() };
     let (summary, rest) = split_summary(target.session.view());
     if summary.is_some() {
         writer.compacted(target.session, None, 1);
@@ -71,7 +71,7 @@ pub(super) fn create(target: &Target<'_>) -> Vec<u8> {
     writer.lines.finish()
 }
 
-struct Writer<'a> {
+struct PiWriter<'a> {
     lines: Lines,
     parent: Option<String>,
     /// Files of the first version have none.
@@ -81,7 +81,7 @@ struct Writer<'a> {
     model: Vec<(String, String)>,
 }
 
-impl Writer<'_> {
+impl PiWriter<'_> {
     /// The compaction and the view behind it; `entries` stand in front of it in the file.
     fn compacted(&mut self, session: &Session, mark: Option<&str>, entries: usize) {
         let (summary, rest) = split_summary(session.view());
@@ -104,7 +104,7 @@ impl Writer<'_> {
             writer.raw("firstKeptEntryIndex", &(entries + 1).to_string())
         };
         let entry = writer.raw("tokensBefore", &tokens).raw("details", &details).raw("fromHook", "true");
-        self.lines.push(&entry.maybe(FIELD, mark).finish());
+        self.lines.push(&entry.optional_field(FIELD, mark).finish());
         self.parent = Some(id);
         let mut first = Some(first);
         for entry in rest {
@@ -127,7 +127,8 @@ impl Writer<'_> {
             writer = writer.text("id", &id).raw("parentId", &parent.as_deref().map_or("null".to_owned(), quote));
         }
         let mark = is_copy.then(|| ObjectWriter::new().text("copyOf", entry.message.id.as_str()).finish());
-        let record = writer.text("timestamp", &time).raw("message", &message).maybe(FIELD, mark.as_deref()).finish();
+        let record =
+            writer.text("timestamp", &time).raw("message", &message).optional_field(FIELD, mark.as_deref()).finish();
         self.lines.push(&record);
         self.parent = Some(id);
     }
@@ -140,7 +141,7 @@ impl Writer<'_> {
     fn message(&self, entry: &Entry) -> Option<String> {
         let recorded = self.source.and_then(|source| source.object(entry));
         let recorded = recorded.and_then(|record| record.get("message"));
-        let untouched = self.source.is_some_and(|source| source.untouched(entry).is_some());
+        let untouched = self.source.is_some_and(|source| source.unchanged_records(entry).is_some());
         if let Some(json) = recorded.filter(|_| untouched) {
             return Some(json.to_owned());
         }
@@ -194,7 +195,7 @@ fn blocks(block: &Block) -> Vec<String> {
         Content::Thinking(thinking) => {
             let signature = thinking.signature.as_deref().map(quote);
             let writer = ObjectWriter::new().text("type", "thinking").text("thinking", &thinking.text);
-            vec![writer.maybe("thinkingSignature", signature.as_deref()).finish()]
+            vec![writer.optional_field("thinkingSignature", signature.as_deref()).finish()]
         }
         Content::ToolCall(call) => {
             let arguments = match &call.arguments {

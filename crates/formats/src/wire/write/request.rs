@@ -1,11 +1,11 @@
 //! A provider's request in place of the one that was read.
 
 use super::Target;
-use crate::Loaded;
+use crate::LoadedFile;
 use crate::input::{self, Shape};
 use crate::wire::documents::{Envelope, envelopes};
 use crate::wire::json::quote;
-use crate::wire::render::{self, Part, Parts, Profile};
+use crate::wire::render::{self, Profile, RequestItem, RequestParts};
 use crate::wire::requests;
 
 pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
@@ -67,7 +67,7 @@ pub(super) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
 }
 
 /// The shape of the file, as it was found when it was read; `None` where it has none.
-fn shape(loaded: &Loaded) -> Option<Shape<'_>> {
+fn shape(loaded: &LoadedFile) -> Option<Shape<'_>> {
     if loaded.is_document {
         return std::str::from_utf8(&loaded.bytes).ok().map(Shape::Document);
     }
@@ -75,7 +75,11 @@ fn shape(loaded: &Loaded) -> Option<Shape<'_>> {
 }
 
 /// The system prompt where it must stand beside the messages and the request has no place for it yet.
-fn missing_system<'p>(envelope: &Envelope<'_>, parts: &'p Parts, profile: Profile) -> Option<(&'static str, &'p str)> {
+fn missing_system<'p>(
+    envelope: &Envelope<'_>,
+    parts: &'p RequestParts,
+    profile: Profile,
+) -> Option<(&'static str, &'p str)> {
     let name = match profile {
         Profile::OpenaiChat => return None,
         Profile::OpenaiResponses => "instructions",
@@ -86,7 +90,7 @@ fn missing_system<'p>(envelope: &Envelope<'_>, parts: &'p Parts, profile: Profil
 }
 
 /// The list of messages with the white space of the one that was read.
-fn listed(parts: &Parts, envelope: &Envelope<'_>, target: &Target<'_>) -> Vec<u8> {
+fn listed(parts: &RequestParts, envelope: &Envelope<'_>, target: &Target<'_>) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
     let spans: Vec<_> = envelope.items.iter().map(|(span, _)| span.clone()).collect();
     let (Some(list), Some(first), Some(last)) = (&envelope.list, spans.first(), spans.last()) else {
@@ -112,7 +116,7 @@ fn listed(parts: &Parts, envelope: &Envelope<'_>, target: &Target<'_>) -> Vec<u8
 
 /// What stood in front of a message that is as it was read.
 fn separator<'b>(
-    part: &Part,
+    part: &RequestItem,
     target: &Target<'_>,
     spans: &[std::ops::Range<usize>],
     bytes: &'b [u8],
@@ -123,7 +127,7 @@ fn separator<'b>(
     bytes.get(before.end..span.start)
 }
 
-fn fresh(parts: &Parts) -> Vec<u8> {
+fn fresh(parts: &RequestParts) -> Vec<u8> {
     let items: Vec<&str> = parts.items.iter().map(|part| part.json.as_str()).collect();
     format!("[\n{}\n]", items.join(",\n")).into_bytes()
 }

@@ -6,8 +6,8 @@ use epitome_strategy::Tokens;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::chat::wire::{Misread, count};
-use crate::chat::{ChatAnswer, ChatError, NotAskable, Stop, Wire, within};
+use crate::chat::wire::{AnswerError, count};
+use crate::chat::{AskWithinError, ChatAnswer, ChatError, Stop, Wire, within};
 
 /// The header that names what is in beta.
 const BETA_HEADER: &str = "anthropic-beta";
@@ -106,18 +106,18 @@ pub fn compact_within(
     request: &[u8],
     instructions: &str,
     max_tokens: Tokens,
-) -> Result<Vec<u8>, NotAskable> {
+) -> Result<Vec<u8>, AskWithinError> {
     let mut fields: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_slice(request).map_err(|_| NotAskable::NotJson)?;
+        serde_json::from_slice(request).map_err(|_| AskWithinError::NotJson)?;
     if !fields.get("messages").is_some_and(|list| list.get().trim_start().starts_with('[')) {
-        return Err(NotAskable::NoMessages("messages"));
+        return Err(AskWithinError::NoMessages("messages"));
     }
     IN_THE_WAY.iter().for_each(|name| drop(fields.remove(*name)));
     let is_forced = |choice: &RawValue| ["\"any\"", "\"tool\""].iter().any(|kind| choice.get().contains(kind));
     if fields.get("tool_choice").is_some_and(|choice| is_forced(choice)) {
         fields.remove("tool_choice");
     }
-    let raw = |value: &Value| RawValue::from_string(value.to_string()).map_err(|_| NotAskable::NotJson);
+    let raw = |value: &Value| RawValue::from_string(value.to_string()).map_err(|_| AskWithinError::NotJson);
     if let Some(config) = fields.get("output_config") {
         let mut config: Map<String, Value> = serde_json::from_str(config.get()).unwrap_or_default();
         config.remove("format");
@@ -128,7 +128,7 @@ pub fn compact_within(
     fields.insert("max_tokens".to_owned(), raw(&json!(answer_tokens(max_tokens).max(most)))?);
     let (name, value) = form.field(instructions);
     fields.insert(name, raw(&value)?);
-    serde_json::to_vec(&fields).map_err(|_| NotAskable::NotJson)
+    serde_json::to_vec(&fields).map_err(|_| AskWithinError::NotJson)
 }
 
 /// Whether a refusal says that the service, or the model, knows no such compaction: not that this one cannot be had. Linear
@@ -184,23 +184,24 @@ pub fn read_compaction(status: u16, body: &[u8]) -> Result<CompactionReading, Ch
 /// # Errors
 ///
 /// It has another shape than the format, or the window was full: what is wrong.
-pub(super) fn read(answer: &Value) -> Result<CompactionReading, Misread> {
+pub(super) fn read(answer: &Value) -> Result<CompactionReading, AnswerError> {
     let content = answer.get("content").and_then(Value::as_array);
-    let content = content.ok_or_else(|| Misread::Wrong("it has no list `content`".to_owned()))?;
+    let content = content.ok_or_else(|| AnswerError::Wrong("it has no list `content`".to_owned()))?;
     // The newest holds what the older ones told.
     let block = content.iter().rfind(|block| block["type"] == "compaction");
     let text = block.and_then(|block| block["content"].as_str()).unwrap_or_default().trim().to_owned();
     let reason = answer["stop_reason"].as_str();
     let stop = match reason {
         _ if !text.is_empty() => Stop::End,
-        Some("model_context_window_exceeded") => return Err(Misread::Full),
+        Some("model_context_window_exceeded") => return Err(AnswerError::Full),
         Some("max_tokens") => Stop::Length,
         Some("tool_use" | "pause_turn") => Stop::ToolCall,
         Some("refusal") => Stop::Refused,
         _ => Stop::End,
     };
     let is_answer = content.iter().any(|block| matches!(block["type"].as_str(), Some("text" | "tool_use")));
-    let answer = paid(&answer["usage"], ChatAnswer { text, stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 });
+    let answer =
+        with_usage(&answer["usage"], ChatAnswer { text, stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 });
     Ok(match block {
         None if is_answer => CompactionReading::Ignored(answer),
         _ => CompactionReading::Compacted(answer),
@@ -208,7 +209,7 @@ pub(super) fn read(answer: &Value) -> Result<CompactionReading, Misread> {
 }
 
 /// The same with what it cost. The figures at the top leave the compaction out, so the iterations count where there are any.
-fn paid(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
+fn with_usage(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
     let own = [usage];
     let iterations: Vec<&Value> = usage["iterations"].as_array().into_iter().flatten().collect();
     let parts = if iterations.is_empty() { &own[..] } else { &iterations[..] };

@@ -31,9 +31,9 @@ fn a_clients_request_becomes_one_for_its_compaction() {
         json!({ "messages": messages, "max_tokens": 4_096, "context_management": { "edits": [edit] } }),
     );
     let refused = |request: &str| compact_within(CompactionForm::OnDemand, request.as_bytes(), "", 1).unwrap_err();
-    assert_eq!(refused("nothing"), NotAskable::NotJson);
-    assert_eq!(refused(r#"{"messages":"Hi"}"#), NotAskable::NoMessages("messages"));
-    assert_eq!(refused("{}"), NotAskable::NoMessages("messages"));
+    assert_eq!(refused("nothing"), AskWithinError::NotJson);
+    assert_eq!(refused(r#"{"messages":"Hi"}"#), AskWithinError::NoMessages("messages"));
+    assert_eq!(refused("{}"), AskWithinError::NoMessages("messages"));
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn answers() {
         check(json!({ "content": [], "stop_reason": reason }), "", stop, [0; 3]);
     }
     let full = json!({ "content": [], "stop_reason": "model_context_window_exceeded" });
-    assert_eq!(read(&full), Err(Misread::Full));
-    assert!(matches!(read(&json!({ "content": "So far." })), Err(Misread::Wrong(_))));
+    assert_eq!(read(&full), Err(AnswerError::Full));
+    assert!(matches!(read(&json!({ "content": "So far." })), Err(AnswerError::Wrong(_))));
     let ignored = json!({ "content": [{ "type": "text", "text": "Next" }], "stop_reason": "end_turn", "usage": usage });
     let Ok(CompactionReading::Ignored(answer)) = read(&ignored) else { panic!("{ignored}") };
     assert_eq!((answer.text.as_str(), answer.input_tokens, answer.output_tokens), ("", 5, 6));

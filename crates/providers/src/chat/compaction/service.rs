@@ -48,7 +48,7 @@ impl HttpCompaction {
                 Err(error) => {
                     // A key that may not compact may still ask the model.
                     let is_forbidden = matches!(error, HttpError::Status { status: 403, .. });
-                    let error = self.chat.explained(&error);
+                    let error = self.chat.explain_error(&error);
                     return Err(ChatError { fails_all: error.fails_all && !is_forbidden, ..error });
                 }
             }

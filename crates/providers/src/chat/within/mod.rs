@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::wire::Misread;
+use super::wire::AnswerError;
 use super::{ChatAnswer, ChatError, ChatErrorKind, Overflow, anthropic, is_context_overflow, openai};
 
 /// What a request and its answer are written in.
@@ -29,7 +29,7 @@ pub enum Wire {
 
 /// Why nothing can be asked within a request.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NotAskable {
+pub enum AskWithinError {
     /// It is not a JSON object.
     #[error("the request is not a JSON object")]
     NotJson,
@@ -70,20 +70,25 @@ const LENGTHS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_t
 /// `request` with `instruction` as a further message of the user, answered in text: no tool may be called, as far as that
 /// can be said without losing the provider's cache (Anthropic's covers the choice of tools), and the answer may take
 /// `answer_tokens` tokens at least. Linear in the request.
-pub fn ask_within(wire: Wire, request: &[u8], instruction: &str, answer_tokens: Tokens) -> Result<Vec<u8>, NotAskable> {
+pub fn ask_within(
+    wire: Wire,
+    request: &[u8],
+    instruction: &str,
+    answer_tokens: Tokens,
+) -> Result<Vec<u8>, AskWithinError> {
     let mut fields: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_slice(request).map_err(|_| NotAskable::NotJson)?;
+        serde_json::from_slice(request).map_err(|_| AskWithinError::NotJson)?;
     for kept in ["previous_response_id", "conversation"] {
         if fields.get(kept).is_some_and(|value| value.get() != "null") {
-            return Err(NotAskable::Elsewhere(kept));
+            return Err(AskWithinError::Elsewhere(kept));
         }
     }
-    let raw = |value: Value| RawValue::from_string(value.to_string()).map_err(|_| NotAskable::NotJson);
+    let raw = |value: Value| RawValue::from_string(value.to_string()).map_err(|_| AskWithinError::NotJson);
     let list = fields.get(wire.list()).map(|list| list.get().trim()).unwrap_or_default();
     let inside = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
-    let inside = inside.filter(|inside| !inside.trim().is_empty()).ok_or(NotAskable::NoMessages(wire.list()))?;
+    let inside = inside.filter(|inside| !inside.trim().is_empty()).ok_or(AskWithinError::NoMessages(wire.list()))?;
     let longer = format!("[{inside},{}]", wire.message(instruction));
-    fields.insert(wire.list().to_owned(), RawValue::from_string(longer).map_err(|_| NotAskable::NotJson)?);
+    fields.insert(wire.list().to_owned(), RawValue::from_string(longer).map_err(|_| AskWithinError::NotJson)?);
     IN_THE_WAY.iter().for_each(|name| drop(fields.remove(*name)));
     let has_tools = ["tools", "functions"].iter().any(|name| fields.contains_key(*name));
     match wire {
@@ -109,7 +114,7 @@ pub fn ask_within(wire: Wire, request: &[u8], instruction: &str, answer_tokens: 
     if wire == Wire::OpenaiChat && streams {
         fields.insert("stream_options".to_owned(), raw(json!({ "include_usage": true }))?);
     }
-    serde_json::to_vec(&fields).map_err(|_| NotAskable::NotJson)
+    serde_json::to_vec(&fields).map_err(|_| AskWithinError::NotJson)
 }
 
 /// The answer in what a provider sent with this status: a JSON object, or a stream of events. Linear in it.
@@ -135,7 +140,7 @@ pub(super) fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, Chat
         return Err(refused(status, &text));
     }
     let answer: Value = if stream::is_stream(&text) {
-        stream::assembled(wire, &text)?
+        stream::assemble_answer(wire, &text)?
     } else {
         serde_json::from_str(&text).map_err(|_| unreadable("the provider's answer is not JSON".to_owned()))?
     };
@@ -146,13 +151,13 @@ pub(super) fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, Chat
 }
 
 /// What is wrong with an answer, for whoever asked.
-pub(super) fn misread(misread: Misread) -> ChatError {
+pub(super) fn misread(misread: AnswerError) -> ChatError {
     match misread {
-        Misread::Wrong(problem) => unreadable(format!("the provider's answer cannot be read: {problem}")),
-        Misread::Busy(problem) => {
+        AnswerError::Wrong(problem) => unreadable(format!("the provider's answer cannot be read: {problem}")),
+        AnswerError::Busy(problem) => {
             ChatError::new(ChatErrorKind::Transient, format!("the provider gave no answer: {problem}"))
         }
-        Misread::Full => too_long(Overflow::default()),
+        AnswerError::Full => too_long(Overflow::default()),
     }
 }
 

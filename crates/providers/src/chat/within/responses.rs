@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::chat::wire::{Misread, count};
+use crate::chat::wire::{AnswerError, count};
 use crate::chat::{ChatAnswer, Stop, without_thoughts};
 
 /// The answer in `answer`.
-pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
+pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
     let output = answer.get("output").and_then(Value::as_array);
-    let output = output.ok_or_else(|| Misread::Wrong("it has no list `output`".to_owned()))?;
+    let output = output.ok_or_else(|| AnswerError::Wrong("it has no list `output`".to_owned()))?;
     let messages = output.iter().filter(|item| item["type"] == "message");
     let parts: Vec<&Value> = messages.filter_map(|message| message["content"].as_array()).flatten().collect();
     let text: String =
@@ -20,7 +20,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, Misread> {
     let stop = match (answer["status"].as_str(), answer["incomplete_details"]["reason"].as_str()) {
         (Some("failed" | "cancelled"), _) => {
             let why = answer["error"]["message"].as_str().unwrap_or("it failed");
-            return Err(Misread::Busy(why.to_owned()));
+            return Err(AnswerError::Busy(why.to_owned()));
         }
         (_, Some("content_filter")) => Stop::Refused,
         _ if !refusal.is_empty() => Stop::Refused,

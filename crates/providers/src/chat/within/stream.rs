@@ -17,8 +17,8 @@ pub(super) fn is_stream(body: &str) -> bool {
 /// # Errors
 ///
 /// The stream tells of an error, or ends before the answer does.
-pub(super) fn assembled(wire: Wire, body: &str) -> Result<Value, ChatError> {
-    let mut answer = Answer::default();
+pub(super) fn assemble_answer(wire: Wire, body: &str) -> Result<Value, ChatError> {
+    let mut answer = StreamedAnswer::default();
     for data in events(body) {
         if data == "[DONE]" {
             answer.ended = true;
@@ -71,7 +71,7 @@ fn events(body: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Answer {
+struct StreamedAnswer {
     text: String,
     refusal: String,
     calls_tool: bool,
@@ -83,7 +83,7 @@ struct Answer {
     whole: Option<Value>,
 }
 
-impl Answer {
+impl StreamedAnswer {
     fn add_chat(&mut self, event: &Value) {
         let choice = &event["choices"][0];
         let delta = &choice["delta"];

@@ -38,15 +38,15 @@ fn the_conversation_stays_as_it_is() {
 
 #[test]
 fn where_nothing_can_be_asked() {
-    let check = |wire: Wire, request: &str, expect: NotAskable| {
+    let check = |wire: Wire, request: &str, expect: AskWithinError| {
         assert_eq!(ask_within(wire, request.as_bytes(), "x", 1), Err(expect), "{request}");
     };
-    check(Wire::Anthropic, "[]", NotAskable::NotJson);
-    check(Wire::Anthropic, "{}", NotAskable::NoMessages("messages"));
-    check(Wire::OpenaiChat, r#"{"messages":[ ]}"#, NotAskable::NoMessages("messages"));
-    check(Wire::OpenaiResponses, r#"{"input":"a"}"#, NotAskable::NoMessages("input"));
+    check(Wire::Anthropic, "[]", AskWithinError::NotJson);
+    check(Wire::Anthropic, "{}", AskWithinError::NoMessages("messages"));
+    check(Wire::OpenaiChat, r#"{"messages":[ ]}"#, AskWithinError::NoMessages("messages"));
+    check(Wire::OpenaiResponses, r#"{"input":"a"}"#, AskWithinError::NoMessages("input"));
     let kept = r#"{"input":[{}],"previous_response_id":"r1"}"#;
-    check(Wire::OpenaiResponses, kept, NotAskable::Elsewhere("previous_response_id"));
+    check(Wire::OpenaiResponses, kept, AskWithinError::Elsewhere("previous_response_id"));
 }
 
 /// The text, why it ends, and the tokens read, read from the cache, and written.

@@ -17,13 +17,13 @@ const MANY_FILES: usize = 32;
 
 /// The vectors of one embedder in a folder.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct VectorFolder {
     path: PathBuf,
     capacity: usize,
     was_read: bool,
 }
 
-impl Folder {
+impl VectorFolder {
     /// The part of `folder` that belongs to the embedder called `name`; touches nothing yet.
     pub(super) fn new(folder: &Path, name: &str, capacity: usize) -> Self {
         let hash = blake3::hash(name.as_bytes()).to_hex();

@@ -8,13 +8,13 @@ use super::TextHash;
 /// A bounded map in two generations: when the young one is full it becomes the old one, and what nobody asked for since goes.
 /// What is used stays, at constant cost.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct VectorMemory {
     half: usize,
     young: HashMap<TextHash, Arc<[f32]>>,
     old: HashMap<TextHash, Arc<[f32]>>,
 }
 
-impl Memory {
+impl VectorMemory {
     /// At most `capacity` vectors, at least two.
     pub(super) fn new(capacity: usize) -> Self {
         Self { half: (capacity / 2).max(1), young: HashMap::new(), old: HashMap::new() }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_and_the_rest_goes() {
-        let mut memory = Memory::new(10);
+        let mut memory = VectorMemory::new(10);
         let hash = |number: u8| [number; 32];
         for number in 0..100 {
             memory.put(hash(number), Arc::from([1.0]));

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
 
-use folder::Folder;
-use memory::Memory;
+use folder::VectorFolder;
+use memory::VectorMemory;
 
 /// The BLAKE3 hash of a text.
 type TextHash = [u8; 32];
@@ -41,23 +41,23 @@ impl Default for CacheSettings {
 #[derive(Debug)]
 pub struct CachedEmbedder {
     inner: Arc<dyn Embedder>,
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Debug)]
-struct State {
-    memory: Memory,
-    folder: Option<Folder>,
+struct CacheState {
+    memory: VectorMemory,
+    folder: Option<VectorFolder>,
 }
 
 impl CachedEmbedder {
     /// `inner` with a cache; the folder's vectors are read at the first text.
     pub fn new(inner: Arc<dyn Embedder>, settings: &CacheSettings) -> Self {
-        let folder = settings.folder.as_ref().map(|folder| Folder::new(folder, inner.name(), settings.capacity));
-        Self { inner, state: Mutex::new(State { memory: Memory::new(settings.capacity), folder }) }
+        let folder = settings.folder.as_ref().map(|folder| VectorFolder::new(folder, inner.name(), settings.capacity));
+        Self { inner, state: Mutex::new(CacheState { memory: VectorMemory::new(settings.capacity), folder }) }
     }
 
-    fn with_state<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    fn with_state<T>(&self, work: impl FnOnce(&mut CacheState) -> T) -> T {
         // A panic while the lock was held can have lost vectors, but spoilt none.
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }

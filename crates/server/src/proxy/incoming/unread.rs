@@ -8,7 +8,7 @@ use epitome::formats::Format;
 
 use super::Incoming;
 use crate::http::parts;
-use crate::proxy::chain::{Digest, Hashes, Key};
+use crate::proxy::chain::{Digest, Hashes, MessageKey};
 use crate::proxy::items::{Item, Reader};
 use crate::proxy::outline::Outline;
 use crate::proxy::state::Proxy;
@@ -23,9 +23,9 @@ pub(crate) struct UnreadRequest {
     outline: Outline,
     list: Vec<Range<usize>>,
     /// Of the system prompt, where it stands beside the messages, and of each message.
-    keys: Vec<Key>,
+    keys: Vec<MessageKey>,
     known: Vec<Option<Item>>,
-    tools: Option<(Key, Option<Item>)>,
+    tools: Option<(MessageKey, Option<Item>)>,
 }
 
 impl UnreadRequest {
@@ -44,7 +44,7 @@ impl UnreadRequest {
         }
         let key = |kind: &[u8], at: &Range<usize>| Hashes::key(&seed, kind, &body[at.clone()]);
         let system = outline.system.iter().map(|at| key(b"system", at));
-        let keys: Vec<Key> = system.chain(list.iter().map(|at| key(b"message", at))).collect();
+        let keys: Vec<MessageKey> = system.chain(list.iter().map(|at| key(b"message", at))).collect();
         let known = proxy.items.get(&keys);
         let tools = outline.tools.as_ref().map(|at| {
             let key = key(b"tools", at);

@@ -67,7 +67,7 @@ impl Exchanges {
     /// kept; else it costs a look at each place, and a copy of the request where there is something to weave in.
     pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
         let found = self.exchanges_in(incoming);
-        if found.is_empty() { None } else { Weaving::body(incoming, &found) }
+        if found.is_empty() { None } else { RequestWriter::body(incoming, &found) }
     }
 
     /// The exchanges of a conversation by the message in front of which they stand: one of the model's.
@@ -96,14 +96,14 @@ impl Exchanges {
 }
 
 /// A request in the making.
-struct Weaving<'a> {
+struct RequestWriter<'a> {
     incoming: &'a Incoming,
     text: Vec<u8>,
     /// Up to where the client's bytes have been taken over.
     taken: usize,
 }
 
-impl<'a> Weaving<'a> {
+impl<'a> RequestWriter<'a> {
     fn body(incoming: &'a Incoming, found: &[(usize, Exchange)]) -> Option<Bytes> {
         let mut woven = Self { incoming, text: Vec::with_capacity(incoming.body.len() * 5 / 4), taken: 0 };
         for (number, exchange) in found {

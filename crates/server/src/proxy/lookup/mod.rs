@@ -29,18 +29,18 @@ use serde_json::Value;
 
 use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
-use past::PastOf;
-use request::Asking;
-pub(super) use request::offered;
+use past::ConversationPast;
+use request::ToolRequest;
+pub(super) use request::offer_tools;
 use telling::add_known;
-use utterance::{OurCall, Utterance, add_output};
+use utterance::{RecallCall, Utterance, add_output};
 
 use super::chain::Digest;
 use super::headers;
 use super::incoming::Incoming;
-use super::memory::Shared;
-use super::opening::Opened;
-use super::prepared::Prepared;
+use super::memory::SharedConversation;
+use super::opening::OpenedAnswer;
+use super::prepared::PreparedRequest;
 use super::state::Proxy;
 use crate::http::ApiError;
 
@@ -63,7 +63,7 @@ const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask a
 
 /// What is needed to ask the provider again.
 #[derive(Debug, Clone)]
-pub(super) struct Again {
+pub(super) struct ProviderEndpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
 }
@@ -73,9 +73,9 @@ pub(super) struct Again {
 pub(super) struct Lookup {
     proxy: Arc<Proxy>,
     format: Format,
-    asking: Asking,
-    again: Again,
-    past: PastOf,
+    asking: ToolRequest,
+    again: ProviderEndpoint,
+    past: ConversationPast,
     /// Where the client's conversation ends.
     end: Digest,
     steps: Vec<String>,
@@ -91,9 +91,9 @@ impl Lookup {
     pub(super) fn new(
         proxy: &Arc<Proxy>,
         incoming: &Arc<Incoming>,
-        shared: &Shared,
-        prepared: &Prepared,
-        again: Again,
+        shared: &SharedConversation,
+        prepared: &PreparedRequest,
+        again: ProviderEndpoint,
     ) -> Option<Self> {
         let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
         let is_woven = incoming.woven_at.is_some();
@@ -101,14 +101,14 @@ impl Lookup {
         if !proxy.runtime.proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
             return None;
         }
-        let asking = Asking::new(incoming.format, &prepared.body)?;
+        let asking = ToolRequest::new(incoming.format, &prepared.body)?;
         Some(Self {
             proxy: Arc::clone(proxy),
             format: incoming.format,
             asking,
             again,
             // It may be another conversation by now: one that parted from a known one was remembered on its own.
-            past: PastOf::new(
+            past: ConversationPast::new(
                 proxy,
                 incoming,
                 &proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
@@ -132,7 +132,7 @@ impl Lookup {
     }
 
     /// The answer for the client, from the provider's first.
-    pub(super) async fn answer(self, opened: Opened) -> Response {
+    pub(super) async fn answer(self, opened: OpenedAnswer) -> Response {
         let (status, headers, is_stream, pieces) = opened.into_parts();
         let mut headers = headers::for_client(&headers);
         if !status.is_success() {
@@ -159,7 +159,7 @@ impl Lookup {
             let Some(mut said) = Utterance::in_answer(self.format, &json) else {
                 return Ok(with_parts(status, headers, Body::from(read)));
             };
-            let (calls, has_others) = (said.ours(&self.asking.names), said.has_others(&self.asking.names));
+            let (calls, has_others) = (said.recall_calls(&self.asking.names), said.has_others(&self.asking.names));
             if calls.is_empty() || has_others || !self.may_ask() {
                 if !calls.is_empty() {
                     self.graft(&said, &calls, has_others).await;
@@ -203,14 +203,14 @@ impl Lookup {
     }
 
     /// Answers calls, all of an answer, which stands at the end of the next request with its results.
-    async fn look_up(&mut self, said: &Utterance, calls: &[OurCall]) {
+    async fn look_up(&mut self, said: &Utterance, calls: &[RecallCall]) {
         let results = self.results(calls).await;
         self.steps.extend(said.step(calls, &results, self.asking.is_stored));
         self.rounds += 1;
     }
 
     /// Answers calls that stand beside the client's. Those that cannot be put back later are not kept.
-    async fn graft(&mut self, said: &Utterance, calls: &[OurCall], has_others: bool) {
+    async fn graft(&mut self, said: &Utterance, calls: &[RecallCall], has_others: bool) {
         if has_others {
             let results = self.results(calls).await;
             let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
@@ -218,7 +218,7 @@ impl Lookup {
         }
     }
 
-    async fn results(&mut self, calls: &[OurCall]) -> Vec<String> {
+    async fn results(&mut self, calls: &[RecallCall]) -> Vec<String> {
         self.calls += calls.len();
         self.proxy.core.metrics.looked_up("proxy", calls.len());
         let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
@@ -237,20 +237,20 @@ impl Lookup {
     }
 
     /// Asks the provider again, with what was looked up.
-    async fn next_answer(&self) -> Result<reqwest::Response, Refused> {
-        let body = self.asking.with_steps(&self.steps, self.may_ask()).ok_or(Refused(None))?;
-        let answer = self.send(body).await.map_err(|_| Refused(None))?;
+    async fn next_answer(&self) -> Result<reqwest::Response, ProviderRefusal> {
+        let body = self.asking.with_steps(&self.steps, self.may_ask()).ok_or(ProviderRefusal(None))?;
+        let answer = self.send(body).await.map_err(|_| ProviderRefusal(None))?;
         if answer.status().is_success() {
             return Ok(answer);
         }
         let status = answer.status();
         tracing::warn!(%status, "the provider refused a request with what was looked up");
         let said = answer.bytes().await.unwrap_or_default();
-        Err(Refused(serde_json::from_slice(&said).ok()))
+        Err(ProviderRefusal(serde_json::from_slice(&said).ok()))
     }
 
     async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {
-        let Again { url, headers } = self.again.clone();
+        let ProviderEndpoint { url, headers } = self.again.clone();
         let sender = &self.proxy.sender;
         sender.send(Method::POST, url, headers, Some(reqwest::Body::from(body))).await.map_err(ApiError::from)
     }
@@ -258,7 +258,7 @@ impl Lookup {
 
 /// A provider that did not take a request: what it said, where that is JSON.
 #[derive(Debug)]
-struct Refused(Option<Value>);
+struct ProviderRefusal(Option<Value>);
 
 /// An answer that ends in calls that nobody is left to answer ends there.
 fn end_turn(format: Format, json: &mut Value) {

@@ -14,7 +14,7 @@ use crate::proxy::state::Proxy;
 
 /// A request that our tools can be added to.
 #[derive(Debug)]
-pub(super) struct Asking {
+pub(super) struct ToolRequest {
     format: Format,
     /// The request as it is sent without our tools.
     pub(super) plain: Bytes,
@@ -28,7 +28,7 @@ pub(super) struct Asking {
     pub(super) is_stored: bool,
 }
 
-impl Asking {
+impl ToolRequest {
     /// Adds our tools to a request. `None` where that is not possible: it has a tool of the same name, several answers are
     /// asked for, or it names tools in the old form. Linear in the request.
     pub(super) fn new(format: Format, plain: &Bytes) -> Option<Self> {
@@ -47,7 +47,7 @@ impl Asking {
             .into_iter()
             .filter(|tool| !taken.iter().any(|it| it == tool.name));
         let (names, defined): (Vec<&'static str>, Vec<String>) =
-            ours.map(|tool| (tool.name, defined(format, tool).to_string())).unzip();
+            ours.map(|tool| (tool.name, tool_definition(format, tool).to_string())).unzip();
         if !names.contains(&tools::SEARCH_HISTORY) {
             return None;
         }
@@ -96,7 +96,7 @@ impl Asking {
 }
 
 /// A tool as a provider's request has it.
-fn defined(format: Format, tool: Tool) -> Value {
+fn tool_definition(format: Format, tool: Tool) -> Value {
     let Tool { name, description, schema } = tool;
     match format {
         Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
@@ -127,11 +127,11 @@ fn with_field(body: &[u8], name: &str, json: &str) -> Option<Vec<u8>> {
 }
 
 /// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
-pub(crate) fn offered(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
+pub(crate) fn offer_tools(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
     if !proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
         return body;
     }
-    Asking::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
+    ToolRequest::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn tools_are_added_and_all_else_stays() {
         let check = |format, body: &str, expect: Option<(&str, &str, usize)>| {
-            let asking = Asking::new(format, &Bytes::copy_from_slice(body.as_bytes()));
+            let asking = ToolRequest::new(format, &Bytes::copy_from_slice(body.as_bytes()));
             let Some((before, behind, tools)) = expect else {
                 return assert!(asking.is_none(), "{body}");
             };
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn the_last_request_offers_nothing() {
         let last = |format, body: &str| -> Value {
-            let asking = Asking::new(format, &Bytes::copy_from_slice(body.as_bytes())).unwrap();
+            let asking = ToolRequest::new(format, &Bytes::copy_from_slice(body.as_bytes())).unwrap();
             serde_json::from_slice(&asking.with_steps(&["{}".to_owned()], false).unwrap()).unwrap()
         };
         let body = last(Format::Anthropic, r#"{"messages":[{}]}"#);

@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::events::{Event, Events, event_text};
-use super::telling::{Kind, Retelling, Round};
-use super::{HOLD, Lookup, Refused};
+use super::telling::{EventKind, MergedAnswer, Round};
+use super::{HOLD, Lookup, ProviderRefusal};
 
 /// How long a client hears nothing before it gets a sign of life.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -48,17 +48,17 @@ struct Client {
 
 /// The client is gone.
 #[derive(Debug)]
-struct Gone;
+struct ClientGone;
 
 impl Client {
-    async fn send(&mut self, piece: Bytes) -> Result<(), Gone> {
-        self.sender.send(Ok(piece)).await.map_err(|_| Gone)?;
+    async fn send(&mut self, piece: Bytes) -> Result<(), ClientGone> {
+        self.sender.send(Ok(piece)).await.map_err(|_| ClientGone)?;
         self.sent_at = Instant::now();
         Ok(())
     }
 
     /// What `work` comes to. Signs of life go out as often as the client hears nothing else, however often it is waited.
-    async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Gone> {
+    async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ClientGone> {
         let mut work = pin!(work);
         loop {
             match tokio::time::timeout_at(self.sent_at + SILENCE, &mut work).await {
@@ -71,7 +71,7 @@ impl Client {
 
 /// One answer of the provider, as far as it is not told yet.
 #[derive(Default)]
-struct Held {
+struct PendingAnswer {
     events: Vec<Event>,
     ending: Vec<Event>,
     broken: Option<reqwest::Error>,
@@ -80,15 +80,15 @@ struct Held {
     failed: bool,
 }
 
-async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Result<(), Gone> {
-    let mut told = Retelling::default();
+async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Result<(), ClientGone> {
+    let mut told = MergedAnswer::default();
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
         let mut round = Round::new(lookup.format, &shared);
         let mut held = listen(&mut round, &mut told, pieces, client).await?;
         let said = round.utterance();
-        let (calls, has_others) = (said.ours(&names), said.has_others(&names));
+        let (calls, has_others) = (said.recall_calls(&names), said.has_others(&names));
         let is_whole = !held.ending.is_empty() && !held.failed && (round.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
             if is_whole {
@@ -107,14 +107,14 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
             Err(refused) if told.has_begun => return fail(lookup.format, refused, client).await,
             // What was looked up is left out, and the answer is the one to the client's own request.
             Err(_) => {
-                (names, lookup.steps, told) = (Vec::new(), Vec::new(), Retelling::default());
+                (names, lookup.steps, told) = (Vec::new(), Vec::new(), MergedAnswer::default());
                 match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
                     Ok(answer) if answer.status().is_success() => answer.bytes_stream().boxed(),
                     Ok(answer) => {
                         let said = answer.bytes().await.unwrap_or_default();
-                        return fail(lookup.format, Refused(serde_json::from_slice(&said).ok()), client).await;
+                        return fail(lookup.format, ProviderRefusal(serde_json::from_slice(&said).ok()), client).await;
                     }
-                    Err(_) => return fail(lookup.format, Refused(None), client).await,
+                    Err(_) => return fail(lookup.format, ProviderRefusal(None), client).await,
                 }
             }
         };
@@ -124,11 +124,11 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
 /// Listens to one answer. What the client may see is told on as it comes; the rest is held.
 async fn listen(
     round: &mut Round<'_>,
-    told: &mut Retelling,
+    told: &mut MergedAnswer,
     mut pieces: Pieces,
     client: &mut Client,
-) -> Result<Held, Gone> {
-    let (mut held, mut events, mut said) = (Held::default(), Events::default(), 0_usize);
+) -> Result<PendingAnswer, ClientGone> {
+    let (mut held, mut events, mut said) = (PendingAnswer::default(), Events::default(), 0_usize);
     let mut is_at_end = false;
     while !round.is_over && !is_at_end {
         match client.wait(pieces.next()).await? {
@@ -151,16 +151,16 @@ async fn listen(
             }
             let kind = round.take(&event);
             match kind {
-                Kind::Ours => continue,
-                Kind::Ending => {
+                EventKind::Ours => continue,
+                EventKind::Ending => {
                     held.ending.push(event);
                     continue;
                 }
-                Kind::Text(characters) => said += characters,
-                Kind::Broken => held.failed = true,
-                Kind::Quiet | Kind::Clients => {}
+                EventKind::Text(characters) => said += characters,
+                EventKind::Broken => held.failed = true,
+                EventKind::Quiet | EventKind::Clients => {}
             }
-            held.is_shown |= matches!(kind, Kind::Clients | Kind::Broken) || said > HOLD;
+            held.is_shown |= matches!(kind, EventKind::Clients | EventKind::Broken) || said > HOLD;
             held.events.push(event);
         }
         if held.is_shown {
@@ -175,7 +175,12 @@ async fn listen(
 }
 
 /// Tells the end of the last answer, or where it broke off.
-async fn last(round: &mut Round<'_>, told: &mut Retelling, held: Held, client: &mut Client) -> Result<(), Gone> {
+async fn last(
+    round: &mut Round<'_>,
+    told: &mut MergedAnswer,
+    held: PendingAnswer,
+    client: &mut Client,
+) -> Result<(), ClientGone> {
     for event in held.events.iter().chain(&held.ending) {
         if let Some(piece) = told.tell(round, event) {
             client.send(piece).await?;
@@ -185,14 +190,14 @@ async fn last(round: &mut Round<'_>, told: &mut Retelling, held: Held, client: &
         Some(error) => {
             // What stands before it is sent first: an error at once would take it along.
             tokio::task::yield_now().await;
-            client.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| Gone)
+            client.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| ClientGone)
         }
         None => Ok(()),
     }
 }
 
 /// Tells that the provider failed in the middle, as its own streams do.
-async fn fail(format: Format, Refused(said): Refused, client: &mut Client) -> Result<(), Gone> {
+async fn fail(format: Format, ProviderRefusal(said): ProviderRefusal, client: &mut Client) -> Result<(), ClientGone> {
     let message = said.as_ref().and_then(|said| said["error"]["message"].as_str());
     let message = message.unwrap_or("the provider did not answer the request with what was looked up");
     let json: Value = match format {
@@ -218,7 +223,7 @@ mod tests {
             Ok(Bytes::from(piece))
         });
         let mut round = Round::new(Format::Anthropic, &["search_history"]);
-        listen(&mut round, &mut Retelling::default(), pieces.boxed(), &mut client).await.unwrap();
+        listen(&mut round, &mut MergedAnswer::default(), pieces.boxed(), &mut client).await.unwrap();
         drop(client);
         let mut heard = Vec::new();
         while let Some(piece) = receiver.recv().await {

@@ -14,7 +14,7 @@ use super::utterance::{Utterance, add_output, is_a_clients, is_ours};
 
 /// What an event means for whether the client may see it yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EventKind {
     /// It says nothing, or thinks.
     Quiet,
     /// So many characters of what the model says.
@@ -81,7 +81,7 @@ impl<'n> Round<'n> {
     }
 
     /// Takes note of an event.
-    pub(super) fn take(&mut self, event: &Event) -> Kind {
+    pub(super) fn take(&mut self, event: &Event) -> EventKind {
         match self.format {
             Format::Anthropic => self.take_anthropic(&event.json),
             Format::OpenaiResponses => self.take_responses(&event.json),
@@ -99,35 +99,35 @@ impl<'n> Round<'n> {
     }
 
     /// Whose call a part is, now that it is known what it is.
-    fn call(&mut self, number: usize) -> Option<Kind> {
+    fn call(&mut self, number: usize) -> Option<EventKind> {
         let part = self.parts.get(number)?;
         if part["function"]["name"] == "" {
-            return Some(Kind::Quiet); // a chat's call whose name has not come yet
+            return Some(EventKind::Quiet); // a chat's call whose name has not come yet
         }
         if is_ours(self.format, part, self.names) {
             self.ours.insert(number);
-            Some(Kind::Ours)
+            Some(EventKind::Ours)
         } else {
-            is_a_clients(self.format, part).then_some(Kind::Clients)
+            is_a_clients(self.format, part).then_some(EventKind::Clients)
         }
     }
 
-    fn take_anthropic(&mut self, json: &Value) -> Kind {
+    fn take_anthropic(&mut self, json: &Value) -> EventKind {
         let number = json["index"].as_u64().unwrap_or(0) as usize;
         match json["type"].as_str().unwrap_or_default() {
             "message_start" => {
                 self.usage = json["message"]["usage"].clone();
-                Kind::Quiet
+                EventKind::Quiet
             }
             "content_block_start" => {
                 *self.part(number) = json["content_block"].clone();
-                self.call(number).unwrap_or(Kind::Quiet)
+                self.call(number).unwrap_or(EventKind::Quiet)
             }
             "content_block_delta" => {
                 let delta = &json["delta"];
                 if let Some(piece) = delta["partial_json"].as_str() {
                     self.arguments.entry(number).or_default().push_str(piece);
-                    return if self.ours.contains(&number) { Kind::Ours } else { Kind::Quiet };
+                    return if self.ours.contains(&number) { EventKind::Ours } else { EventKind::Quiet };
                 }
                 let mut said = 0;
                 for field in ["text", "thinking", "signature"] {
@@ -143,7 +143,7 @@ impl<'n> Round<'n> {
                         none => *none = json!([citation]),
                     }
                 }
-                Kind::Text(said)
+                EventKind::Text(said)
             }
             "content_block_stop" => {
                 if let Some(arguments) = self.arguments.remove(&number) {
@@ -151,7 +151,7 @@ impl<'n> Round<'n> {
                     let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
                     self.part(number)["input"] = arguments;
                 }
-                if self.ours.contains(&number) { Kind::Ours } else { Kind::Quiet }
+                if self.ours.contains(&number) { EventKind::Ours } else { EventKind::Quiet }
             }
             "message_delta" => {
                 if let Some(usage) = json["usage"].as_object() {
@@ -159,31 +159,31 @@ impl<'n> Round<'n> {
                         self.usage[name] = figure.clone();
                     }
                 }
-                Kind::Ending
+                EventKind::Ending
             }
             "message_stop" => {
                 self.is_over = true;
-                Kind::Ending
+                EventKind::Ending
             }
-            "error" => Kind::Broken,
-            _ => Kind::Quiet,
+            "error" => EventKind::Broken,
+            _ => EventKind::Quiet,
         }
     }
 
-    fn take_chat(&mut self, event: &Event) -> Kind {
+    fn take_chat(&mut self, event: &Event) -> EventKind {
         let json = &event.json;
         if event.is_done {
             self.is_over = true;
-            return Kind::Ending;
+            return EventKind::Ending;
         }
         if !json["error"].is_null() {
-            return Kind::Broken;
+            return EventKind::Broken;
         }
         if json["usage"].is_object() {
             self.usage = json["usage"].clone();
         }
         let Some(choice) = json["choices"].get(0) else {
-            return if json.is_null() { Kind::Quiet } else { Kind::Ending };
+            return if json.is_null() { EventKind::Quiet } else { EventKind::Ending };
         };
         let delta = &choice["delta"];
         let mut said = 0;
@@ -202,7 +202,7 @@ impl<'n> Round<'n> {
                 (field, other) => self.message[field] = other.clone(),
             }
         }
-        let mut kind = Kind::Text(said);
+        let mut kind = EventKind::Text(said);
         for (at, piece) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
             let number = number_of(piece, at);
             let call = self.part(number);
@@ -222,20 +222,22 @@ impl<'n> Round<'n> {
             }
             match self.call(number) {
                 // The piece that says whose message it is goes on without the call.
-                Some(Kind::Ours) if said == 0 && kind != Kind::Clients && delta["role"].is_null() => kind = Kind::Ours,
-                Some(Kind::Ours | Kind::Quiet) => {}
-                _ => kind = Kind::Clients,
+                Some(EventKind::Ours) if said == 0 && kind != EventKind::Clients && delta["role"].is_null() => {
+                    kind = EventKind::Ours
+                }
+                Some(EventKind::Ours | EventKind::Quiet) => {}
+                _ => kind = EventKind::Clients,
             }
         }
-        if choice["finish_reason"].is_null() { kind } else { Kind::Ending }
+        if choice["finish_reason"].is_null() { kind } else { EventKind::Ending }
     }
 
-    fn take_responses(&mut self, json: &Value) -> Kind {
+    fn take_responses(&mut self, json: &Value) -> EventKind {
         let number = json["output_index"].as_u64().unwrap_or(0) as usize;
         match json["type"].as_str().unwrap_or_default() {
             "response.output_item.added" | "response.output_item.done" => {
                 *self.part(number) = json["item"].clone();
-                self.call(number).unwrap_or(Kind::Quiet)
+                self.call(number).unwrap_or(EventKind::Quiet)
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.is_over = true;
@@ -246,12 +248,12 @@ impl<'n> Round<'n> {
                         self.call(number);
                     });
                 }
-                if json["type"] == "response.failed" { Kind::Broken } else { Kind::Ending }
+                if json["type"] == "response.failed" { EventKind::Broken } else { EventKind::Ending }
             }
-            "error" => Kind::Broken,
-            "response.output_text.delta" => Kind::Text(json["delta"].as_str().unwrap_or_default().chars().count()),
-            _ if json.get("output_index").is_some() && self.ours.contains(&number) => Kind::Ours,
-            _ => Kind::Quiet,
+            "error" => EventKind::Broken,
+            "response.output_text.delta" => EventKind::Text(json["delta"].as_str().unwrap_or_default().chars().count()),
+            _ if json.get("output_index").is_some() && self.ours.contains(&number) => EventKind::Ours,
+            _ => EventKind::Quiet,
         }
     }
 }
@@ -270,7 +272,7 @@ fn push_text(place: &mut Value, piece: &str) {
 
 /// The one answer that the client sees.
 #[derive(Debug, Default)]
-pub(super) struct Retelling {
+pub(super) struct MergedAnswer {
     /// Whether anything of it has been seen.
     pub(super) has_begun: bool,
     /// The number of the next part.
@@ -282,7 +284,7 @@ pub(super) struct Retelling {
     pub(super) earlier: Value,
 }
 
-impl Retelling {
+impl MergedAnswer {
     /// An event as the client gets it; `None` for one that it does not.
     pub(super) fn tell(&mut self, round: &mut Round<'_>, event: &Event) -> Option<Bytes> {
         let continues = *round.continues.get_or_insert(self.has_begun);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A call of one of our tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OurCall {
+pub(super) struct RecallCall {
     pub(super) id: String,
     pub(super) name: String,
     /// Its arguments as JSON text.
@@ -66,7 +66,7 @@ impl Utterance {
     }
 
     /// The calls that are ours.
-    pub(super) fn ours(&self, names: &[&str]) -> Vec<OurCall> {
+    pub(super) fn recall_calls(&self, names: &[&str]) -> Vec<RecallCall> {
         self.calls()
             .iter()
             .filter(|call| is_ours(self.format, call, names))
@@ -99,7 +99,7 @@ impl Utterance {
 
     /// It and the results of its calls, all ours, as messages of a request. With `is_stored` the provider knows what it
     /// said by its id; without, reasoning that cannot be read back is left out.
-    pub(super) fn step(&self, calls: &[OurCall], results: &[String], is_stored: bool) -> Vec<String> {
+    pub(super) fn step(&self, calls: &[RecallCall], results: &[String], is_stored: bool) -> Vec<String> {
         let results: Vec<Value> = calls.iter().zip(results).map(|(call, text)| self.result(call, text)).collect();
         let mut messages = Vec::new();
         match self.format {
@@ -131,7 +131,7 @@ impl Utterance {
     }
 
     /// Our calls of it and their results, to be put beside the client's.
-    pub(super) fn graft(&self, names: &[&str], calls: &[OurCall], results: &[String], is_stored: bool) -> Graft {
+    pub(super) fn graft(&self, names: &[&str], calls: &[RecallCall], results: &[String], is_stored: bool) -> Graft {
         let ours = self.calls().iter().filter(|call| is_ours(self.format, call, names));
         Graft {
             calls: ours.map(|call| without_id(call, is_stored || self.format != Format::OpenaiResponses)).collect(),
@@ -139,7 +139,7 @@ impl Utterance {
         }
     }
 
-    fn result(&self, call: &OurCall, text: &str) -> Value {
+    fn result(&self, call: &RecallCall, text: &str) -> Value {
         match self.format {
             Format::Anthropic => json!({"type": "tool_result", "tool_use_id": call.id, "content": text}),
             Format::OpenaiResponses => json!({"type": "function_call_output", "call_id": call.id, "output": text}),
@@ -177,7 +177,7 @@ pub(super) fn is_ours(format: Format, call: &Value, names: &[&str]) -> bool {
     name.as_str().is_some_and(|name| names.contains(&name))
 }
 
-fn our_call(format: Format, call: &Value) -> OurCall {
+fn our_call(format: Format, call: &Value) -> RecallCall {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (id, name, arguments) = match format {
         Format::Anthropic => (&call["id"], &call["name"], &call["input"]),
@@ -185,7 +185,7 @@ fn our_call(format: Format, call: &Value) -> OurCall {
         _ => (&call["id"], &call["function"]["name"], &call["function"]["arguments"]),
     };
     let arguments = if arguments.is_string() { text(arguments) } else { arguments.to_string() };
-    OurCall { id: text(id), name: text(name), arguments }
+    RecallCall { id: text(id), name: text(name), arguments }
 }
 
 /// Adds what one answer took to write to what others took. What it took to read is left out: each answer reads what those
@@ -255,9 +255,9 @@ mod tests {
         let names = ["search_history"];
         let check = |format, json: Value, ours: usize, others: bool| {
             let mut said = Utterance { format, json };
-            assert_eq!((said.ours(&names).len(), said.has_others(&names)), (ours, others), "{:?}", said.json);
+            assert_eq!((said.recall_calls(&names).len(), said.has_others(&names)), (ours, others), "{:?}", said.json);
             said.remove_ours(&names);
-            assert_eq!((said.ours(&names).len(), said.has_others(&names)), (0, others));
+            assert_eq!((said.recall_calls(&names).len(), said.has_others(&names)), (0, others));
         };
         let tool = |name: &str| json!({"id": "1", "function": {"name": name, "arguments": "{}"}});
         check(Format::OpenaiChat, json!({"tool_calls": [tool("search_history"), tool("bash")]}), 1, true);

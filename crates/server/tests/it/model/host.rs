@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use epitome::store::{SqlStore, SqliteSettings};
-use epitome_server::{Keeping, Settings};
+use epitome_server::{Settings, StoreLocation};
 
 use crate::kept::Kept;
 use crate::support::{Running, SMALL, with_tokens};
@@ -78,9 +78,9 @@ async fn service() {
         (Some(more), Some(path)) => {
             let there = std::fs::metadata(path).map_or(0, |file| file.len() / 4_096) as u32;
             let settings = SqliteSettings { max_pages: Some(there + more), ..SqliteSettings::new(path) };
-            Keeping::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))
+            StoreLocation::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))
         }
-        _ => Keeping::In(address),
+        _ => StoreLocation::In(address),
     };
     let config = format!("{SMALL}[live]\nmemory_flush = true\n");
     let running = Running::start(&config, Settings { store, ..with_tokens(TOKENS) }).await;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use epitome_strategy::commands::{first_command, is_looking};
 use epitome_strategy::text::clip;
 
-use super::Told;
+use super::ComposedMemory;
 use super::names::Names;
-use super::steps::{Step, tells_what};
+use super::steps::{CallStep, tells_what};
 use crate::memory::MemoryKind;
 
 /// Words of commands that build, test or check something: who comes later runs them again.
@@ -128,10 +128,10 @@ struct Command {
 }
 
 /// Commands that worked, and failures with the change behind which they went. Linear.
-pub(super) fn told(steps: &[Step<'_>], names: &Names) -> Vec<Told> {
+pub(super) fn told(steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
     let commands = commands(steps);
-    let mut told: Vec<Told> = worked(steps, &commands).into_iter().collect();
-    let mut failures: Vec<Told> =
+    let mut told: Vec<ComposedMemory> = worked(steps, &commands).into_iter().collect();
+    let mut failures: Vec<ComposedMemory> =
         commands.iter().filter_map(|command| failure(steps, &commands, command, names)).collect();
     failures.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
     failures.truncate(MOST_FAILURES);
@@ -140,12 +140,14 @@ pub(super) fn told(steps: &[Step<'_>], names: &Names) -> Vec<Told> {
 }
 
 /// The checking commands, in the order in which they ran first.
-fn commands(steps: &[Step<'_>]) -> Vec<Command> {
+fn commands(steps: &[CallStep<'_>]) -> Vec<Command> {
     let mut commands: Vec<Command> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
         let Some(script) = step.script.as_deref().filter(|_| step.output.is_some()) else { continue };
-        let Some(text) = first_command(script).map(|text| bare(&text)).filter(|text| checks(text)) else { continue };
+        let Some(text) = first_command(script).map(|text| bare_command(&text)).filter(|text| checks(text)) else {
+            continue;
+        };
         let Some(text) = clip(&text, COMMAND).filter(|text| !text.ends_with('…') && !text.contains('`')) else {
             continue;
         };
@@ -159,7 +161,7 @@ fn commands(steps: &[Step<'_>]) -> Vec<Command> {
 }
 
 /// A command without what its output went through.
-fn bare(command: &str) -> String {
+fn bare_command(command: &str) -> String {
     let end = [
         " | ", " > ", " 2>", " && echo", " && grep", " && cat", " && ls", " && head", " && tail", " && git", "; echo",
         " || ",
@@ -190,9 +192,9 @@ fn checks(command: &str) -> bool {
 }
 
 /// The commands whose last run succeeded, those that ran most often first.
-fn worked(steps: &[Step<'_>], commands: &[Command]) -> Option<Told> {
+fn worked(steps: &[CallStep<'_>], commands: &[Command]) -> Option<ComposedMemory> {
     let last = |command: &Command| command.runs.last().copied();
-    let mut good: Vec<(&Command, &Step<'_>)> = commands
+    let mut good: Vec<(&Command, &CallStep<'_>)> = commands
         .iter()
         .filter_map(|command| Some((command, &steps[last(command)?])))
         .filter(|(_, step)| !step.failed)
@@ -225,7 +227,7 @@ fn tells_a_count(line: &str) -> bool {
 }
 
 /// The last failure of a command: with the files that were changed before it ran without, or as it was left.
-fn failure(steps: &[Step<'_>], commands: &[Command], command: &Command, names: &Names) -> Option<Told> {
+fn failure(steps: &[CallStep<'_>], commands: &[Command], command: &Command, names: &Names) -> Option<ComposedMemory> {
     let at = command.runs.iter().rposition(|run| steps[*run].failed)?;
     let failed = &steps[command.runs[at]];
     let line = failed.ending().and_then(|line| clip(line, ENDING)).filter(|line| tells_what(line))?;

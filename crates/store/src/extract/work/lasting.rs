@@ -6,8 +6,8 @@ use epitome_session::{Message, Origin};
 use epitome_strategy::commands::results;
 use epitome_strategy::text::clip;
 
-use super::Told;
-use super::steps::Step;
+use super::ComposedMemory;
+use super::steps::CallStep;
 use crate::memory::MemoryKind;
 
 /// The most of them, the newest: of many commits the last tell where the work stands.
@@ -17,8 +17,8 @@ const MOST: usize = 4;
 const WORTH: f64 = 2.3;
 
 /// Commits, pull requests and issues with what they are about.
-pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+pub(super) fn told(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
+    let mut told: Vec<ComposedMemory> = Vec::new();
     for step in steps.iter().filter(|step| !step.failed) {
         let (Some(script), Some(output)) = (step.script.as_deref(), step.output) else { continue };
         let lines = results(script, output).into_iter().filter_map(|line| text_of(line, script));
@@ -29,7 +29,7 @@ pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Told> {
             .iter()
             .enumerate()
             .filter(|(_, message)| message.origin == Origin::ToolOutput)
-            .flat_map(|(at, message)| committed(at, &message.plain_text())),
+            .flat_map(|(at, message)| commits_stated(at, &message.plain_text())),
     );
     told.sort_by_key(|(at, ..)| *at);
     told.drain(..told.len().saturating_sub(MOST));
@@ -37,7 +37,7 @@ pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Told> {
 }
 
 /// The commits that an agent without tools says it made: `Commit 1a2b3c4 Fix the parser`.
-fn committed(at: usize, text: &str) -> Vec<Told> {
+fn commits_stated(at: usize, text: &str) -> Vec<ComposedMemory> {
     let commits = text.lines().filter_map(|line| {
         let (hash, subject) = line.trim().strip_prefix("Commit ")?.split_once(' ')?;
         let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,6 +1,6 @@
 //! How files are named in a memory: from the project's folder on.
 
-use super::steps::Step;
+use super::steps::CallStep;
 
 /// Folders of what is thrown away, or belongs to the agent and not to the work.
 const PASSING: &[&str] = &[
@@ -33,7 +33,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(steps: &[Step<'_>]) -> Self {
+    pub(super) fn of(steps: &[CallStep<'_>]) -> Self {
         let is_absolute = |path: &&String| path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
         let mut paths = steps.iter().flat_map(|step| &step.changed).filter(|path| lasts(path)).filter(is_absolute);
         let mut root = paths.next().map(|path| folder(path).to_owned()).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Names {
         // Where commands were run is the project; else two folders more than all of them share say where a file is.
         let place = steps
             .iter()
-            .filter_map(Step::place)
+            .filter_map(CallStep::place)
             .filter(|place| root.starts_with(*place))
             .min_by_key(|place| place.len());
         let root = match place {
@@ -90,7 +90,7 @@ impl Names {
 }
 
 /// Whether files are in several folders of a folder.
-fn is_of_several_folders(steps: &[Step<'_>], root: &str) -> bool {
+fn is_of_several_folders(steps: &[CallStep<'_>], root: &str) -> bool {
     let mut folders =
         steps.iter().flat_map(|step| &step.changed).filter_map(|path| path.strip_prefix(root)).map(folder);
     let first = folders.next();

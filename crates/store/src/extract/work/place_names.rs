@@ -11,7 +11,7 @@ pub(super) static ATTRIBUTES: Words = Words::of("places.attributes");
 pub(super) const MOST_COMPARED: usize = 120;
 
 /// The name that a text repeats of an earlier one: the longest run of characters in both, of four at least.
-pub(super) fn repeated(earlier: &str, text: &str) -> Option<String> {
+pub(super) fn repeated_name(earlier: &str, text: &str) -> Option<String> {
     let (earlier, text): (Vec<char>, Vec<char>) =
         (earlier.chars().collect(), text.chars().take(MOST_COMPARED).collect());
     let (mut best, mut end) = (0, 0);
@@ -48,7 +48,7 @@ pub(super) fn repeated(earlier: &str, text: &str) -> Option<String> {
 }
 
 /// What somebody asks about by its name: between "have you heard of" and the end of the question.
-pub(super) fn asked_for(sentence: &str) -> Option<&str> {
+pub(super) fn name_asked_for(sentence: &str) -> Option<&str> {
     let forms = [
         ("对", "有了解"),
         ("对", "了解"),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use epitome_session::{Message, Origin, Role};
 use epitome_strategy::text::is_cjk;
 
-use super::Told;
+use super::ComposedMemory;
 use super::place_names::{
-    ATTRIBUTES, MOST_COMPARED, asked_for, is_a_name, repeated, sounds_like_a_place, with_another_name,
+    ATTRIBUTES, MOST_COMPARED, is_a_name, name_asked_for, repeated_name, sounds_like_a_place, with_another_name,
 };
 use crate::memory::MemoryKind;
 
@@ -75,7 +75,7 @@ const WORTH: f64 = 2.2;
 
 /// What was told of one thing.
 #[derive(Default)]
-struct Thing {
+struct ThingClauses {
     /// With the place of the message that says it.
     clauses: Vec<(usize, String)>,
 }
@@ -86,7 +86,7 @@ struct Talk {
     /// The newest name of each kind, and of all.
     by_kind: HashMap<&'static str, Option<String>>,
     current: Option<String>,
-    things: HashMap<String, Thing>,
+    things: HashMap<String, ThingClauses>,
     /// Names that stand between marks, or were recommended.
     certain: HashSet<String>,
     /// The last two messages.
@@ -96,7 +96,7 @@ struct Talk {
 }
 
 /// Things with what was told of them. Linear in the texts of the talk.
-pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
+pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let mut talk = Talk::default();
     let mut texts: Vec<String> = Vec::new();
     for (position, message) in messages.iter().enumerate() {
@@ -119,15 +119,15 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<Told> {
     if talk.things.values().map(|thing| thing.clauses.len()).sum::<usize>() < LEAST {
         return Vec::new();
     }
-    let mut told: Vec<Told> = talk.things.into_iter().flat_map(|(name, thing)| thing.told(&name)).collect();
+    let mut told: Vec<ComposedMemory> = talk.things.into_iter().flat_map(|(name, thing)| thing.told(&name)).collect();
     told.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     told.truncate(MOST);
     told
 }
 
-impl Thing {
+impl ThingClauses {
     /// Each of them for itself: what is said of it later takes the place of that alone.
-    fn told(self, name: &str) -> Vec<Told> {
+    fn told(self, name: &str) -> Vec<ComposedMemory> {
         let told =
             self.clauses.into_iter().map(|(at, clause)| (at, format!("{name}：{clause}。"), (MemoryKind::Fact, WORTH)));
         told.collect()
@@ -137,7 +137,7 @@ impl Thing {
 impl Talk {
     fn read(&mut self, text: &str, typed: bool, position: usize) {
         // What one repeats of what was said last is what they speak of.
-        let named = self.last.iter().rev().filter_map(|last| repeated(last, text)).next();
+        let named = self.last.iter().rev().filter_map(|last| repeated_name(last, text)).next();
         if let Some(name) = named {
             self.current = Some(name);
         }
@@ -155,7 +155,7 @@ impl Talk {
                     || ["吗", "多少", "什么", "哪", "谁", "啥", "几点", "多久", "怎么"]
                         .iter()
                         .any(|word| clause.contains(word));
-                let clause = trimmed(clause);
+                let clause = trim_clause(clause);
                 let Some((attribute, at)) = attribute_in(clause) else { continue };
                 let subject = ["的", "具体在什么", "在什么", "具体"]
                     .iter()
@@ -177,7 +177,7 @@ impl Talk {
             }
         }
         // "Who directed it?" "Ang Lee": the question says what the answer is.
-        let first = trimmed(text.split(['。', '！', '？', '；', '?', '!', '\n']).next().unwrap_or_default());
+        let first = trim_clause(text.split(['。', '！', '？', '；', '?', '!', '\n']).next().unwrap_or_default());
         if let Some((attribute, Some(name))) =
             asked.filter(|_| !found_any && self.asked.is_none() && is_an_answer(first))
         {
@@ -214,14 +214,14 @@ impl Talk {
             .iter()
             .find_map(|mark| sentence.split_once(mark));
         if let Some((name, _)) = beside {
-            let name = trimmed(name.rsplit('，').next().unwrap_or_default());
+            let name = trim_clause(name.rsplit('，').next().unwrap_or_default());
             let named = ((2..=20).contains(&name.chars().count()) && is_a_name(name)).then(|| name.to_owned());
             self.certain.extend(named.clone());
             self.current = named;
             return;
         }
         // "Have you heard of the lantern theatre?", "the Nest (National Stadium)"
-        if let Some(name) = asked_for(sentence).or_else(|| with_another_name(sentence)) {
+        if let Some(name) = name_asked_for(sentence).or_else(|| with_another_name(sentence)) {
             self.certain.insert(name.to_owned());
             self.current = Some(name.to_owned());
             return;
@@ -310,7 +310,7 @@ impl Talk {
     }
 }
 
-fn trimmed(clause: &str) -> &str {
+fn trim_clause(clause: &str) -> &str {
     let mut clause = clause.trim();
     while let Some(rest) = [
         "嗯呢",

@@ -7,8 +7,8 @@ use epitome_strategy::Value;
 use epitome_strategy::text::clip;
 use epitome_strategy::tools::ToolKind;
 
-use super::Told;
-use super::steps::Step;
+use super::ComposedMemory;
+use super::steps::CallStep;
 use crate::memory::MemoryKind;
 
 /// The most of them, those that were touched last.
@@ -63,13 +63,13 @@ const CHANGING: &[&str] = &[
 const MOST_VALUES: usize = 7;
 
 /// The newest state of each record by the exact name that the call gave it. Linear in what was printed.
-pub(super) fn told(steps: &[Step<'_>]) -> Vec<Told> {
-    let mut newest: HashMap<String, Told> = HashMap::new();
+pub(super) fn told(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
+    let mut newest: HashMap<String, ComposedMemory> = HashMap::new();
     for step in steps.iter().filter(|step| matches!(step.call.kind, ToolKind::Other | ToolKind::Lookup) && !step.failed)
     {
         let (Some(arguments), Some(output)) = (&step.json, step.output) else { continue };
         let Ok(record) = serde_json::from_str::<Value>(output) else { continue };
-        let Some((key, name)) = named(&record).or_else(|| named(arguments)) else { continue };
+        let Some((key, name)) = name_of_record(&record).or_else(|| name_of_record(arguments)) else { continue };
         let values = values(&record, &name);
         if values.is_empty() {
             continue;
@@ -82,7 +82,7 @@ pub(super) fn told(steps: &[Step<'_>]) -> Vec<Told> {
         let worth = if changes { CHANGED } else { LOOKED_UP };
         newest.insert(name, (step.message(), text, (MemoryKind::Identifier, worth)));
     }
-    let mut told: Vec<Told> = newest.into_values().collect();
+    let mut told: Vec<ComposedMemory> = newest.into_values().collect();
     told.sort_by(|left, right| right.2.1.total_cmp(&left.2.1).then(right.0.cmp(&left.0)));
     told.truncate(MOST);
     told.extend(tables(steps));
@@ -90,8 +90,8 @@ pub(super) fn told(steps: &[Step<'_>]) -> Vec<Told> {
 }
 
 /// What a database is made of, where it was asked: tables, and the columns of each.
-fn tables(steps: &[Step<'_>]) -> Vec<Told> {
-    let mut told: HashMap<String, Told> = HashMap::new();
+fn tables(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
+    let mut told: HashMap<String, ComposedMemory> = HashMap::new();
     for step in steps.iter().filter(|step| step.call.kind == ToolKind::Lookup && !step.failed) {
         let (Some(query), Some(output)) = (query_of(step), step.output) else { continue };
         let lower = query.trim().trim_end_matches(';').to_lowercase();
@@ -109,14 +109,14 @@ fn tables(steps: &[Step<'_>]) -> Vec<Told> {
         };
         told.insert(lower, (step.message(), text, (MemoryKind::Fact, LOOKED_UP)));
     }
-    let mut told: Vec<Told> = told.into_values().collect();
+    let mut told: Vec<ComposedMemory> = told.into_values().collect();
     told.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
     told.truncate(MOST);
     told
 }
 
 /// The query that a call puts to a database.
-pub(super) fn query_of<'s>(step: &'s Step<'_>) -> Option<&'s str> {
+pub(super) fn query_of<'s>(step: &'s CallStep<'_>) -> Option<&'s str> {
     match &step.json {
         Some(json) => ["query", "sql", "statement"].iter().find_map(|key| json.get(*key)?.as_str()),
         None => Some(step.call.arguments),
@@ -131,7 +131,7 @@ fn first_values(output: &str) -> Vec<&str> {
 
 /// The exact name of a record with its key: `reservation_id` and `4WQ150`. What people call it counts before what only a
 /// machine does.
-fn named(record: &Value) -> Option<(String, String)> {
+fn name_of_record(record: &Value) -> Option<(String, String)> {
     let fields = record.as_object()?;
     let rank = |key: &str| match key {
         "identifier" | "number" | "key" => Some(0),

@@ -100,9 +100,9 @@ pub(super) fn request(text: &str) -> Option<String> {
         // A prompt that ends in a question asks that, whatever stands in front.
         return question_at_the_end(text)
             .or_else(|| title(text))
-            .or_else(|| (text.len() < 3 * DOCUMENT).then(|| asked(text)).flatten());
+            .or_else(|| (text.len() < 3 * DOCUMENT).then(|| requests_in(text)).flatten());
     }
-    asked(text)
+    requests_in(text)
 }
 
 /// The question that a long prompt ends with.
@@ -110,11 +110,11 @@ fn question_at_the_end(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
     let marked = ["User:", "Question:", "Task:"].iter().find_map(|mark| line.strip_prefix(mark));
     let is_asked = marked.is_some() || line.ends_with(['?', '？']) && line.len() < DOCUMENT;
-    is_asked.then(|| asked(marked.unwrap_or(line).trim())).flatten()
+    is_asked.then(|| requests_in(marked.unwrap_or(line).trim())).flatten()
 }
 
 /// The first sentences that ask for something.
-fn asked(text: &str) -> Option<String> {
+fn requests_in(text: &str) -> Option<String> {
     let mut request = String::new();
     for range in speech::sentences(text) {
         let sentence = text[range].trim();

@@ -11,12 +11,12 @@ use epitome_strategy::tools::{self, ToolKind};
 use super::super::alone::Sentence;
 use super::super::binding::is_identifier;
 use super::super::model::names_something;
-use super::Told;
+use super::ComposedMemory;
 use super::conclusion::{LONGEST, REPORTED, changes_of_files, conclusion, is_result, report};
 use super::names::Names;
 use super::records::query_of;
 use super::request::request;
-use super::steps::Step;
+use super::steps::CallStep;
 use crate::memory::MemoryKind;
 
 /// What a request with its outcome is worth: where files were changed, where something was looked up or run, and where
@@ -48,7 +48,7 @@ struct Round {
 }
 
 /// Requests with their outcomes, at most eight, and what the last report says of each file. Linear in the messages.
-pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>], names: &Names) -> Vec<Told> {
+pub(super) fn told(messages: &[Arc<Message>], steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
     let rounds = rounds(messages, steps);
     // The first that says something says what the session was about. Of the others the best are read, the newest first.
     let first = rounds.iter().enumerate().find_map(|(at, round)| Some((at, outcome_of(round, steps, names)?)));
@@ -74,7 +74,7 @@ pub(super) fn told(messages: &[Arc<Message>], steps: &[Step<'_>], names: &Names)
 
 impl Round {
     /// 0 where files were changed, 1 where something was done, 2 where only words were exchanged.
-    fn rank(&self, steps: &[Step<'_>]) -> u8 {
+    fn rank(&self, steps: &[CallStep<'_>]) -> u8 {
         let done = &steps[self.steps.clone()];
         match (done.iter().any(|step| !step.changed.is_empty()) || !self.applied.is_empty(), done.is_empty()) {
             (true, _) => 0,
@@ -84,7 +84,7 @@ impl Round {
     }
 }
 
-fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
+fn rounds(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     let mut next = 0; // the first step of the round
     for (position, message) in messages.iter().enumerate() {
@@ -159,7 +159,7 @@ fn rounds(messages: &[Arc<Message>], steps: &[Step<'_>]) -> Vec<Round> {
 }
 
 /// A request with what came of it; `None` where one of them says nothing.
-fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> {
+fn outcome_of(round: &Round, steps: &[CallStep<'_>], names: &Names) -> Option<ComposedMemory> {
     let done = &steps[round.steps.clone()];
     let files = names.list(done.iter().flat_map(|step| &step.changed).chain(&round.applied));
     let done_nothing = done.is_empty() && round.applied.is_empty();
@@ -178,7 +178,7 @@ fn outcome_of(round: &Round, steps: &[Step<'_>], names: &Names) -> Option<Told> 
         (!given.is_empty() && !given.contains('\n')).then(|| (format!("`{given}` was submitted."), String::new()))
     };
     let conclusion = handed_in().or(conclusion).or_else(looked_up);
-    let at = round.answer.as_ref().map_or_else(|| done.last().map_or(round.asked, Step::message), |(at, _)| *at);
+    let at = round.answer.as_ref().map_or_else(|| done.last().map_or(round.asked, CallStep::message), |(at, _)| *at);
     if conclusion.is_none() && files.is_none() && is_wish(request) {
         let text =
             if is_chinese(request) { format!("问：“{request}”") } else { format!("Asked: “{request}”") };
@@ -238,7 +238,7 @@ fn is_wish(request: &str) -> bool {
 
 /// What was changed for a request that says nothing by itself ("yes, do that"), where the model says it in a sentence that
 /// stands alone.
-fn change(round: &Round, files: &str, answer: &str) -> Option<Told> {
+fn change(round: &Round, files: &str, answer: &str) -> Option<ComposedMemory> {
     let (first, _) = conclusion(answer, "", true, LONGEST)?;
     let sentence = Sentence::new(&first);
     let end = if first.ends_with(['.', '!']) { "" } else { "." };
@@ -321,7 +321,7 @@ fn asks_for_facts(request: &str) -> bool {
 }
 
 /// A query with what it gave, where an agent ends with it.
-fn last_query(step: &Step<'_>) -> Option<(String, String)> {
+fn last_query(step: &CallStep<'_>) -> Option<(String, String)> {
     let output = step.output.filter(|_| !step.failed && step.call.kind == ToolKind::Lookup)?.trim();
     let is_short =
         (3..=120).contains(&output.chars().count()) && !output.contains('\n') && !output.starts_with("Error");

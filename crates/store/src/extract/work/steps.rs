@@ -11,7 +11,7 @@ use epitome_strategy::{BlockRef, Call, FileAccess, Value, files_of};
 
 /// A call with what it printed.
 #[derive(Debug)]
-pub(super) struct Step<'m> {
+pub(super) struct CallStep<'m> {
     pub(super) call: Call<'m>,
     /// The arguments, where they are JSON.
     pub(super) json: Option<Value>,
@@ -25,7 +25,7 @@ pub(super) struct Step<'m> {
     pub(super) changed: Vec<String>,
 }
 
-impl Step<'_> {
+impl CallStep<'_> {
     /// The position of the message that calls.
     pub(super) fn message(&self) -> usize {
         self.call.at.message as usize
@@ -89,7 +89,7 @@ const REFUSALS: &[&str] = &[
 ];
 
 /// The calls of a session, in order. Linear in the messages.
-pub(super) fn steps(messages: &[Arc<Message>]) -> Vec<Step<'_>> {
+pub(super) fn steps(messages: &[Arc<Message>]) -> Vec<CallStep<'_>> {
     let mut calls: Vec<(Call<'_>, Option<(&str, bool)>)> = Vec::new();
     let mut open: HashMap<&str, usize> = HashMap::new(); // by id, the newest one
     let mut open_in_text: Option<usize> = None;
@@ -139,7 +139,7 @@ fn call_of<'m>(at: BlockRef, name: &'m str, arguments: &'m str, is_json: bool) -
     Call { at, unit: at.message, name, kind: tools::kind(name), arguments, is_json, output: None }
 }
 
-fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option<String>) -> Step<'m> {
+fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option<String>) -> CallStep<'m> {
     // What is searched and planned is asked for nowhere.
     let is_read = !matches!(call.kind, ToolKind::Search | ToolKind::Web | ToolKind::Plan | ToolKind::Delegate);
     let json = is_read.then(|| call.json()).flatten();
@@ -185,7 +185,7 @@ fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option
     if failed {
         changed.clear();
     }
-    Step { json, output: printed.filter(|_| !is_refused).map(|(text, _)| text), script, failed, changed, call }
+    CallStep { json, output: printed.filter(|_| !is_refused).map(|(text, _)| text), script, failed, changed, call }
 }
 
 /// What runners print when something that they ran has failed.

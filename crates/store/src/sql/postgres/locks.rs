@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{connection, failed};
 use crate::error::StoreError;
-use crate::lock::Held;
+use crate::lock::ExternalLock;
 
 /// The first pause of somebody who waits; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
@@ -59,13 +59,13 @@ pub(super) struct Keys {
 
 #[derive(Debug)]
 enum Order {
-    Take(Waiting),
+    Take(LockWaiter),
     GiveBack { key: i64, connection: u64, done: Option<oneshot::Sender<()>> },
 }
 
 /// Somebody who waits for a lock.
 #[derive(Debug)]
-struct Waiting {
+struct LockWaiter {
     /// The lock as it will be handed over. While it is not held, dropping it does nothing.
     lock: HeldLock,
     keys: Keys,
@@ -108,7 +108,7 @@ impl Locks {
         let ended = || StoreError::Database { doing: LOCKING, source: "the runtime of the store has ended".into() };
         let (taken, answer) = oneshot::channel();
         let lock = HeldLock { orders: self.orders.clone(), key: keys.lock, connection: None };
-        let waiting = Waiting { lock, keys, taken, at_gate: false, due: Instant::now(), pause: FIRST_PAUSE };
+        let waiting = LockWaiter { lock, keys, taken, at_gate: false, due: Instant::now(), pause: FIRST_PAUSE };
         self.orders.send(Order::Take(waiting)).map_err(|_| ended())?;
         answer.await.map_err(|_| ended())?
     }
@@ -121,7 +121,7 @@ struct Keeper {
     /// Counts the connections, so that a lock of an earlier one is not given back on a later one.
     connection: u64,
     orders: UnboundedReceiver<Order>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<LockWaiter>,
     /// What is to be given back, and who waits until it is.
     returned: Vec<i64>,
     told: Vec<oneshot::Sender<()>>,
@@ -185,7 +185,7 @@ impl Keeper {
         }
     }
 
-    fn move_on(&mut self, due: Vec<Waiting>, steps: &[i32]) {
+    fn move_on(&mut self, due: Vec<LockWaiter>, steps: &[i32]) {
         for (mut waiting, step) in due.into_iter().zip(steps) {
             if *step == 2 {
                 waiting.lock.connection = Some(self.connection);
@@ -203,7 +203,7 @@ impl Keeper {
     }
 
     /// Asks the database; when it fails, the connection is given up, and everything that belonged to it.
-    async fn ask(&mut self, due: &mut [Waiting]) -> Result<Vec<i32>, StoreError> {
+    async fn ask(&mut self, due: &mut [LockWaiter]) -> Result<Vec<i32>, StoreError> {
         let answer = timeout(PATIENCE, self.ask_now(due)).await;
         let late = || StoreError::Database { doing: LOCKING, source: "the database does not answer".into() };
         let answer = answer.unwrap_or_else(|_| Err(late()));
@@ -219,7 +219,7 @@ impl Keeper {
         answer
     }
 
-    async fn ask_now(&mut self, due: &[Waiting]) -> Result<Vec<i32>, StoreError> {
+    async fn ask_now(&mut self, due: &[LockWaiter]) -> Result<Vec<i32>, StoreError> {
         if self.client.is_none() && !due.is_empty() {
             self.client = Some(connection(&self.pool).await?);
         }
@@ -251,7 +251,7 @@ impl Debug for HeldLock {
     }
 }
 
-impl Held for HeldLock {
+impl ExternalLock for HeldLock {
     fn release(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let Some(connection) = self.connection.take() else { return };

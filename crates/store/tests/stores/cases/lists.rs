@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use epitome_session::{Message, MessageId, Origin, Role, Session};
 use epitome_store::{
-    About, Agent, Channel, Memory, MemoryKind, Paging, Scope, SessionArchive, SessionFilter, Slice, Store, StoreError,
-    Tenant, ViewKind,
+    Agent, Channel, Memory, MemoryKind, Paging, Scope, SessionArchive, SessionFilter, SessionMetadata, Slice, Store,
+    StoreError, Tenant, ViewKind,
 };
 use serde_json::json;
 
 use crate::host::Host;
 
-async fn create(store: &Arc<dyn Store>, tenant: &Tenant, id: &str, about: &About) -> Result<u64, StoreError> {
+async fn create(store: &Arc<dyn Store>, tenant: &Tenant, id: &str, about: &SessionMetadata) -> Result<u64, StoreError> {
     let mut session = Session::new();
     session.push(Message::text("", Role::User, Origin::Typed, format!("{tenant}: hello")));
     store.create_session(tenant, id, about, &session, &mut SessionArchive::new()).await
@@ -35,7 +35,7 @@ async fn list(store: &Arc<dyn Store>, tenant: &Tenant, filter: &SessionFilter, m
 pub(crate) async fn sessions_are_listed_by_pages(store: Arc<dyn Store>) {
     let tenant = Tenant::default();
     for number in 0..23 {
-        let about = About {
+        let about = SessionMetadata {
             agent: Some(["writer", "coder"][number % 2].to_owned()),
             title: (number % 3 > 0).then(|| format!("Reise Nr. {number}: 100%_Übermut")),
             settings: json!({"number": number}),
@@ -63,7 +63,7 @@ pub(crate) async fn sessions_are_listed_by_pages(store: Arc<dyn Store>) {
     );
     let later = SessionFilter { updated_since: Some(info.updated_at + 1_000_000), ..SessionFilter::default() };
     assert_eq!(count(later).await, 0);
-    let about = About { title: Some("Other".to_owned()), ..About::default() };
+    let about = SessionMetadata { title: Some("Other".to_owned()), ..SessionMetadata::default() };
     store.describe(&tenant, "s07", &about).await.unwrap();
     let described = store.session_info(&tenant, "s07").await.unwrap();
     assert_eq!((described.about, described.version), (about.clone(), info.version));
@@ -85,14 +85,14 @@ pub(crate) async fn tenants_see_their_own(store: Arc<dyn Store>) {
         time: None,
     };
     for tenant in [&one, &other] {
-        create(&store, tenant, "s", &About::default()).await.unwrap();
+        create(&store, tenant, "s", &SessionMetadata::default()).await.unwrap();
         store.put_agent(tenant, &Agent { name: "a".to_owned(), settings: json!(tenant.as_str()) }).await.unwrap();
         let channel = Channel { name: "c".to_owned(), settings: json!(tenant.as_str()), key: None };
         store.put_channel(tenant, &channel).await.unwrap();
         let texts = [memory("both know this"), memory(&format!("{tenant} knows this"))];
         assert_eq!(store.remember(tenant, &texts).await.unwrap(), 2);
     }
-    create(&store, &other, "secret", &About::default()).await.unwrap();
+    create(&store, &other, "secret", &SessionMetadata::default()).await.unwrap();
     // What one has is not to be had by the other, by any call.
     let missing = |result: Result<(), StoreError>| assert!(matches!(result, Err(StoreError::NotFound { .. })));
     missing(store.session(&one, "secret").await.map(drop));
@@ -100,7 +100,7 @@ pub(crate) async fn tenants_see_their_own(store: Arc<dyn Store>) {
     missing(store.view(&one, "secret", ViewKind::Full, Slice::ALL).await.map(drop));
     missing(store.behind(&one, "secret", "m0", Slice::ALL).await.map(drop));
     missing(store.latest_summary(&one, "secret").await.map(drop));
-    missing(store.describe(&one, "secret", &About::default()).await);
+    missing(store.describe(&one, "secret", &SessionMetadata::default()).await);
     missing(store.append(&one, "secret", 1, &[]).await.map(drop));
     missing(store.set_tools(&one, "secret", 1, None).await.map(drop));
     missing(store.undo(&one, "secret", 1, 0).await.map(drop));
@@ -139,7 +139,7 @@ pub(crate) async fn memories_go_with_their_session(store: Arc<dyn Store>) {
         message: MessageId::new("m"),
         time: None,
     };
-    create(&store, &tenant, "s", &About::default()).await.unwrap();
+    create(&store, &tenant, "s", &SessionMetadata::default()).await.unwrap();
     let texts = [memory("its own", Some("s")), memory("of another", Some("t")), memory("of nobody", None)];
     assert_eq!(store.remember(&tenant, &texts).await.unwrap(), 3);
     assert!(store.delete_session(&tenant, "s").await.unwrap());
@@ -147,7 +147,7 @@ pub(crate) async fn memories_go_with_their_session(store: Arc<dyn Store>) {
     assert_eq!(left.iter().map(|memory| &*memory.text).collect::<Vec<_>>(), ["of nobody", "of another"]);
     assert!(store.search_memories(&tenant, &Scope::All, "own", 9).await.unwrap().is_empty());
     // One of that name that comes later knows nothing of it.
-    create(&store, &tenant, "s", &About::default()).await.unwrap();
+    create(&store, &tenant, "s", &SessionMetadata::default()).await.unwrap();
     assert!(store.recent_memories(&tenant, &Scope::Session("s".into()), 9).await.unwrap().is_empty());
 }
 
@@ -157,17 +157,22 @@ pub(crate) async fn odd_names_are_kept_or_refused(store: Arc<dyn Store>) {
     host.play(1, 3, |_| {}).await;
     for name in odd {
         let tenant = Tenant::new(name).unwrap();
-        create(&store, &tenant, name, &About { title: Some(name.to_owned()), ..About::default() }).await.unwrap();
+        create(&store, &tenant, name, &SessionMetadata { title: Some(name.to_owned()), ..SessionMetadata::default() })
+            .await
+            .unwrap();
         let listed = store.sessions(&tenant, &SessionFilter::default(), &Paging::default()).await.unwrap();
         assert_eq!((listed.items.len(), &*listed.items[0].id), (1, name));
         assert_eq!(store.session(&tenant, name).await.unwrap().session.id.as_deref(), Some(name));
-        assert!(matches!(create(&store, &tenant, name, &About::default()).await, Err(StoreError::Taken { .. })));
+        assert!(matches!(
+            create(&store, &tenant, name, &SessionMetadata::default()).await,
+            Err(StoreError::Taken { .. })
+        ));
     }
     for name in ["", "\0", "a\nb", &"x".repeat(201)] {
         assert!(matches!(Tenant::new(name), Err(StoreError::Name { .. })), "{name:?}");
-        let refused = create(&store, &Tenant::default(), name, &About::default()).await;
+        let refused = create(&store, &Tenant::default(), name, &SessionMetadata::default()).await;
         assert!(matches!(refused, Err(StoreError::Name { .. })), "{name:?}: {refused:?}");
-        let agent = About { agent: Some(name.to_owned()), ..About::default() };
+        let agent = SessionMetadata { agent: Some(name.to_owned()), ..SessionMetadata::default() };
         assert!(matches!(create(&store, &Tenant::default(), "a", &agent).await, Err(StoreError::Name { .. })));
     }
     // Ids of messages are whatever a recording holds.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use epitome_engine::{Chain, Engine, Request, SignalDetector};
 use epitome_formats::{ReadOptions, read};
 use epitome_session::{Message, Origin, Role, Session};
-use epitome_store::{About, Opened, SessionArchive, SessionFile, Store, StoreError, Tenant};
+use epitome_store::{OpenedSession, SessionArchive, SessionFile, SessionMetadata, Store, StoreError, Tenant};
 use epitome_testkit::FakeCounter;
 
 use crate::host::{Host, assert_same};
@@ -33,7 +33,7 @@ pub(crate) async fn a_whole_session_is_stored_at_once(store: Arc<dyn Store>) {
         host.play(seed, 4, |_| {}).await;
         let tools = Some(Arc::from(r#"[{"name": "run"}]"#));
         host.session.tools = tools;
-        let about = About::default();
+        let about = SessionMetadata::default();
         let mut archive = host.archive.clone();
         let version = store.create_session(&tenant, "whole", &about, &host.session, &mut archive).await.unwrap();
         host.version = store.set_tools(&tenant, "played", host.version, host.session.tools.as_deref()).await.unwrap();
@@ -55,7 +55,7 @@ pub(crate) async fn a_whole_session_is_stored_at_once(store: Arc<dyn Store>) {
         let mut stored = stored;
         let path = folder.path().join(format!("{seed}.jsonl"));
         drop(SessionFile::create(&path, &stored.session, &mut stored.archive).unwrap());
-        let Opened { session, mut archive, .. } = SessionFile::read(&path).unwrap();
+        let OpenedSession { session, mut archive, .. } = SessionFile::read(&path).unwrap();
         store.create_session(&tenant, "copy", &about, &session, &mut archive).await.unwrap();
         let copy = store.session(&tenant, "copy").await.unwrap();
         assert!(copy.session.view() == session.view() && copy.session.journal() == session.journal());
@@ -159,7 +159,7 @@ pub(crate) async fn recorded_sessions_come_back(store: Arc<dyn Store>) {
             let (mut session, mut archive) = (found.session.clone(), SessionArchive::new());
             let id = format!("recorded {sessions}");
             session.id = Some(id.as_str().into());
-            let about = About::default();
+            let about = SessionMetadata::default();
             let created = store.create_session(&tenant, &id, &about, &session, &mut archive).await;
             let mut version = created.unwrap_or_else(|error| panic!("{what}: {error}"));
             let mut ledger = engine.ledger(&session);

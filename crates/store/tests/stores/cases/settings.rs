@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_session::Session;
-use epitome_store::{About, Agent, Channel, KeyReference, SessionArchive, Store, StoreError, Tenant};
+use epitome_store::{Agent, Channel, KeyReference, SessionArchive, SessionMetadata, Store, StoreError, Tenant};
 use serde_json::{Value, json};
 
 pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn Store>) {
@@ -52,7 +52,7 @@ pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn 
         assert!(!format!("{refused} {refused:?}").contains("hush"), "{refused:?}");
     }
     assert!(store.put_agent(&tenant, &agent("c", json!({"api_key": "hush-hush"}))).await.is_err());
-    let about = About { settings: json!({"token": "hush-hush"}), ..About::default() };
+    let about = SessionMetadata { settings: json!({"token": "hush-hush"}), ..SessionMetadata::default() };
     let created = store.create_session(&tenant, "s", &about, &Session::new(), &mut SessionArchive::new()).await;
     assert!(matches!(created, Err(StoreError::Secret { .. })), "{created:?}");
     assert_eq!(store.channels(&tenant).await.unwrap(), good, "what was refused changed nothing");
@@ -66,7 +66,7 @@ pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn 
         ("2", json!({"chain": "\"channel\":\"within\"", "channel": "1"})),
         ("3", Value::Null),
     ] {
-        let about = About { settings, ..About::default() };
+        let about = SessionMetadata { settings, ..SessionMetadata::default() };
         store.create_session(&tenant, id, &about, &Session::new(), &mut SessionArchive::new()).await.unwrap();
     }
     for (name, expect) in

@@ -5,7 +5,7 @@ use std::error::Error;
 use epitome::engine::{Chain, Request, block_on};
 use epitome::formats::{ReadOptions, read};
 use epitome::strategy::adapter::from_messages;
-use epitome::strategy::{Goal, Lossiness, Meta, Needs};
+use epitome::strategy::{Goal, Lossiness, Meta, RequiredServices};
 use epitome::{Config, MemoryArchive, Message};
 
 const META: Meta = Meta {
@@ -13,7 +13,7 @@ const META: Meta = Meta {
     summary: "Of tool outputs older than the newest ten messages the first three lines stay.",
     docs: "",
     lossiness: Lossiness::Partial,
-    needs: Needs::NONE,
+    needs: RequiredServices::NONE,
     since: "0.1.0",
 };
 
