@@ -23,6 +23,7 @@ mod paths;
 mod render;
 mod replace;
 mod retry;
+#[cfg(feature = "service")]
 mod store;
 mod summaries;
 mod terminal;
@@ -30,6 +31,7 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
 
@@ -40,6 +42,9 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Help and version come this way too. Whether they could be printed changes nothing any more.
             let _ = error.print();
+            if cfg!(not(feature = "full")) && error.kind() == ErrorKind::InvalidSubcommand {
+                terminal::tell("this build has a part of the commands; the feature `full` of epitome-cli has all\n");
+            }
             return ExitCode::from(error.exit_code() as u8);
         }
     };
@@ -53,10 +58,15 @@ pub fn run() -> ExitCode {
         Command::Restore(args) => commands::restore::run(&args, quiet),
         Command::Search(args) => commands::search::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
+        #[cfg(feature = "eval")]
         Command::Eval(args) => commands::eval::run(&args, quiet),
+        #[cfg(feature = "eval")]
         Command::Replay(args) => commands::replay::run(&args, quiet),
+        #[cfg(feature = "eval")]
         Command::Tune(args) => commands::tune::run(&args, quiet),
+        #[cfg(feature = "service")]
         Command::Serve(args) => commands::serve::run(&args, quiet),
+        #[cfg(feature = "service")]
         Command::Mcp(args) => commands::mcp::run(&args, quiet),
         Command::Init(args) => commands::init::run(&args, quiet),
         Command::Completions(args) => commands::completions::run(&args),

@@ -1,34 +1,16 @@
-//! Stores: which one, and opening it without making any.
+//! Stores: opening the one that is named without making any.
 
 use std::future::Future;
 
-use clap::Args;
 use epitome::store::{SqlStore, Tenant};
 
+use crate::args::StoreArgs;
 use crate::failure::Failure;
 
 /// The tenant of a service without tokens.
 const ONLY_TENANT: &str = "default";
 
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// A store that keeps sessions: `sqlite:PATH` or `postgres://…`
-    #[arg(long, value_name = "ADDRESS", group = "kept_in")]
-    pub(crate) store: Option<String>,
-    /// The environment variable that holds the store's address
-    #[arg(long, value_name = "NAME", group = "kept_in")]
-    pub(crate) store_variable: Option<String>,
-    /// Whose sessions of the store; those of a service without tokens are `default`'s [default: default]
-    #[arg(long, value_name = "NAME", requires = "kept_in")]
-    pub(crate) tenant: Option<String>,
-}
-
 impl StoreArgs {
-    /// Whether a store is named.
-    pub(crate) fn is_named(&self) -> bool {
-        self.store.is_some() || self.store_variable.is_some()
-    }
-
     /// The store, and whose sessions of it are meant; `None` where no store is named. One that is not there is an error,
     /// and is not made.
     pub(crate) async fn open(&self) -> Result<Option<(SqlStore, Tenant)>, Failure> {

@@ -185,7 +185,9 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
 
 /// The problem of an id that no strategy has, with the one that was probably meant.
 pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
+    let is_left_out = cfg!(not(feature = "clustering")) && id == "semantic-clustering";
     let help = match suggestion(id, registry.iter().map(|registration| registration.meta.id)) {
+        _ if is_left_out => "this build is without the feature `clustering`".to_owned(),
         Some(near) => format!("did you mean `{near}`?"),
         None => "`epitome strategies` lists them".to_owned(),
     };

@@ -45,9 +45,10 @@
 //! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
 //!
-//! Cargo features: `http`, a default one, for services over HTTP; `fastembed` for neural embedding models on this
-//! machine, `fastembed-download` for fetching them on first use; `sqlite` and `postgres` for keeping the sessions of many
-//! tenants in a database.
+//! Without Cargo features this is what a runtime needs that compacts by rules. Features: `http` for models and embeddings
+//! over HTTP; `clustering` for the strategy `semantic-clustering` and the presets that use it; `fastembed` for neural
+//! embedding models on this machine, `fastembed-download` for fetching them on first use; `sqlite` and `postgres` for
+//! keeping the sessions of many tenants in a database.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;

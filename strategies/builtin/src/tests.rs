@@ -142,7 +142,8 @@ mod build;
 #[test]
 fn a_line_of_the_manifest_is_a_strategy() {
     let check = |manifest: &str, expect: &[(&str, &str)]| {
-        let found: Vec<_> = build::strategies(manifest).map(|id| (id, build::type_name(id))).collect();
+        let has = |id: &str| id == "with-feature";
+        let found: Vec<_> = build::strategies(manifest, has).map(|id| (id, build::type_name(id))).collect();
         let found: Vec<_> = found.iter().map(|(id, name)| (*id, name.as_str())).collect();
         assert_eq!(found, expect, "{manifest}");
     };
@@ -152,4 +153,7 @@ fn a_line_of_the_manifest_is_a_strategy() {
         &[("tool-results", "ToolResults")],
     );
     check(&format!("[package]\nname = \"x\"\n[dependencies]\nserde = \"1\"\n[dev-dependencies]\n{line}\n"), &[]);
+    let optional = |id: &str| format!("[dependencies]\nepitome-{id} = {{ path = \"../{id}\", optional = true }}\n");
+    check(&optional("with-feature"), &[("with-feature", "WithFeature")]);
+    check(&optional("without"), &[]);
 }

@@ -8,7 +8,7 @@ use epitome::formats::Format;
 use epitome::strategy::TaskKind;
 
 use super::input::format_parser;
-use super::values::{seconds, share, task_parser, tokens, tokens_or_none};
+use super::values::{task_parser, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
@@ -231,4 +231,22 @@ pub(crate) struct TuneArgs {
     /// Where the configuration goes [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// A number of tokens that may be 0.
+fn tokens_or_none(text: &str) -> Result<u32, String> {
+    if text.trim() == "0" { Ok(0) } else { tokens(text) }
+}
+
+/// A share between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
+}
+
+/// A time above 0, and not above a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    const DAY: f64 = 86_400.0;
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= DAY);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "takes seconds above 0, 86400 at most, such as 30".to_owned())
 }

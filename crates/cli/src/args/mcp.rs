@@ -8,7 +8,7 @@ use epitome::formats::Format;
 
 use super::config::ConfigArgs;
 use super::input::format_parser;
-use crate::store::StoreArgs;
+use super::store::StoreArgs;
 
 #[derive(Debug, Args)]
 #[command(

@@ -2,13 +2,17 @@
 
 mod compact;
 mod config;
+#[cfg(feature = "eval")]
 mod eval;
 mod input;
+#[cfg(feature = "service")]
 mod mcp;
 mod output;
 mod search;
+#[cfg(feature = "service")]
 mod serve;
 mod session;
+mod store;
 mod values;
 
 use std::path::PathBuf;
@@ -17,12 +21,17 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
+#[cfg(feature = "eval")]
 pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 pub(crate) use input::{InputArgs, InputOptions, RecordedSessionArgs, ViewArg};
+#[cfg(feature = "service")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use search::SearchArgs;
+#[cfg(feature = "service")]
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use session::{CheckArgs, ConvertArgs, HistoryArgs, InspectArgs, RestoreArgs};
+#[cfg(feature = "service")]
+pub(crate) use store::StoreArgs;
 
 /// Fits an agent's session into a token budget.
 ///
@@ -57,14 +66,19 @@ pub(crate) enum Command {
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
     /// Hold methods against each other on recorded sessions
+    #[cfg(feature = "eval")]
     Eval(EvalArgs),
     /// Replay recorded sessions turn by turn, and tell what they cost
+    #[cfg(feature = "eval")]
     Replay(ReplayArgs),
     /// Search for chains and settings that do better than the defaults
+    #[cfg(feature = "eval")]
     Tune(TuneArgs),
     /// Run the service: compactions over HTTP, and a proxy in front of a provider
+    #[cfg(feature = "service")]
     Serve(ServeArgs),
     /// Serve what was said in a session as tools for its model (Model Context Protocol)
+    #[cfg(feature = "service")]
     Mcp(McpArgs),
     /// Write a commented configuration file
     Init(InitArgs),

@@ -7,7 +7,7 @@ use epitome::formats::Format;
 use epitome::recall::{Query, Source};
 
 use super::input::format_parser;
-use crate::store::StoreArgs;
+use super::store::StoreArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

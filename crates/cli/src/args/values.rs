@@ -1,7 +1,5 @@
 //! Values of arguments: how each is written.
 
-use std::time::Duration;
-
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use epitome::engine::Mode;
 use epitome::strategy::TaskKind;
@@ -69,24 +67,6 @@ pub(super) fn tokens(text: &str) -> Result<u32, String> {
         Some(Ok(tokens)) => Ok(tokens),
         Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
     }
-}
-
-/// A number of tokens that may be 0.
-pub(super) fn tokens_or_none(text: &str) -> Result<u32, String> {
-    if text.trim() == "0" { Ok(0) } else { tokens(text) }
-}
-
-/// A share between 0 and 1.
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
-    share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
-}
-
-/// A time above 0, and not above a day.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    const DAY: f64 = 86_400.0;
-    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= DAY);
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "takes seconds above 0, 86400 at most, such as 30".to_owned())
 }
 
 pub(super) fn summarizer_parser() -> impl TypedValueParser<Value = String> {

@@ -1,6 +1,7 @@
 //! `epitome search`: what was said in a session, or in all sessions of a folder or a store.
 
 mod files;
+#[cfg(feature = "service")]
 mod stores;
 
 use std::process::ExitCode;
@@ -51,7 +52,13 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
                 files::search_file(args, file, &query, quiet)?
             }
         }
+        #[cfg(feature = "service")]
         _ => stores::search_store(args, &query)?,
+        #[cfg(not(feature = "service"))]
+        _ => {
+            let failure = Failure::usage_text("this build opens no stores");
+            return Err(failure.with_help("build epitome with its feature `service`"));
+        }
     };
     if args.json {
         let mut text = serde_json::to_string_pretty(&SearchOutput { passages: &hits, more })?;

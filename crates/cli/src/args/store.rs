@@ -1,0 +1,23 @@
+//! The arguments that name a store of sessions.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// A store that keeps sessions: `sqlite:PATH` or `postgres://…`
+    #[arg(long, value_name = "ADDRESS", group = "kept_in")]
+    pub(crate) store: Option<String>,
+    /// The environment variable that holds the store's address
+    #[arg(long, value_name = "NAME", group = "kept_in")]
+    pub(crate) store_variable: Option<String>,
+    /// Whose sessions of the store; those of a service without tokens are `default`'s [default: default]
+    #[arg(long, value_name = "NAME", requires = "kept_in")]
+    pub(crate) tenant: Option<String>,
+}
+
+impl StoreArgs {
+    /// Whether a store is named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.store.is_some() || self.store_variable.is_some()
+    }
+}
