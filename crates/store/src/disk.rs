@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,6 +30,49 @@ impl Disk for File {
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.set_len(length)?;
         self.seek(SeekFrom::Start(length)).map(drop)
+    }
+}
+
+/// A file that is locked until it is dropped. Closing it would not do: a process that is being started elsewhere in the
+/// program holds copies of all open files for a moment, and with them the lock.
+#[derive(Debug)]
+pub(crate) struct LockedFile(File);
+
+impl LockedFile {
+    /// Locks `file`; an error where somebody else has.
+    fn new(file: File, path: &Path) -> Result<Self, StoreError> {
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
+            TryLockError::Error(source) => StoreError::Io { doing: "locking", path: path.to_owned(), source },
+        })?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Where this fails, the lock ends with the last copy of the file.
+        self.0.unlock().ok();
+    }
+}
+
+impl Read for LockedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Disk for LockedFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.append(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.cut(length)
     }
 }
 
@@ -86,22 +129,15 @@ impl LogFile {
 
 /// Opens an existing file for reading and writing and locks it; an error when it is locked already. The lock ends with
 /// the handle.
-pub(crate) fn open_locked(path: &Path) -> Result<File, StoreError> {
+pub(crate) fn open_locked(path: &Path) -> Result<LockedFile, StoreError> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(StoreError::io("opening", path))?;
-        lock(&file, path)?;
+        let file = LockedFile::new(file, path)?;
         // Its owner may have put another file in its place between the two calls: the lock would be one on nothing.
-        if is_at(&file, path).map_err(StoreError::io("looking at", path))? {
+        if is_at(&file.0, path).map_err(StoreError::io("looking at", path))? {
             return Ok(file);
         }
     }
-}
-
-fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
-        TryLockError::Error(source) => StoreError::Io { doing: "locking", path: path.to_owned(), source },
-    })
 }
 
 #[cfg(unix)]
@@ -119,7 +155,7 @@ fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
 /// Makes a file of exactly these bytes, all or nothing, and returns it locked, standing at its end: the bytes go to
 /// another file in the same folder, to the disk, and then get the name. An existing file stays, with an error, unless it
 /// is to be replaced: then its owner and mode stay, and a link to it stays one.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<File, StoreError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<LockedFile, StoreError> {
     let there = replace.then(|| fs::canonicalize(path).ok()).flatten();
     let path = there.as_deref().unwrap_or(path);
     let temporary = TemporaryFile(sibling_path(path)?);
@@ -135,7 +171,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<Fi
         be_like(&file, &metadata).map_err(here("giving the owner and mode of the old file to"))?;
     }
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(here("writing"))?;
-    lock(&file, &temporary.0)?;
+    let file = LockedFile::new(file, &temporary.0)?;
     if replace {
         fs::rename(&temporary.0, path).map_err(StoreError::io("replacing", path))?;
     } else {
@@ -210,4 +246,22 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io("syncing", folder))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_with_its_owner_and_not_with_the_last_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        let locked = write_whole(&path, b"one\n", false).unwrap();
+        let copy = locked.0.try_clone().unwrap(); // as a process that is being started has one
+        assert!(matches!(open_locked(&path), Err(StoreError::Locked { .. })));
+        drop(locked);
+        open_locked(&path).unwrap();
+        drop(copy);
+    }
 }

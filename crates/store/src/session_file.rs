@@ -1,7 +1,7 @@
 //! A session in a file of its own.
 
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use epitome_strategy::ArchivedContent;
 use serde::Serialize;
 
 use crate::archive::{Locator, SessionArchive};
-use crate::disk::{LogFile, open_locked, write_whole};
+use crate::disk::{Disk as _, LogFile, open_locked, write_whole};
 use crate::error::StoreError;
 use crate::record::{Header, RecordRef, VERSION};
 use crate::replay::{ReplayedSession, replay};
@@ -99,7 +99,7 @@ impl SessionFile {
         file.read_to_end(&mut bytes).map_err(StoreError::io("reading", &path))?;
         let ReplayedSession { session, archive, length, lines, torn } = replay(&path, &bytes)?;
         if torn.is_some() {
-            cut(&mut file, length).map_err(StoreError::io("repairing", &path))?;
+            file.cut(length).and_then(|()| file.sync()).map_err(StoreError::io("repairing", &path))?;
         }
         let repaired = torn.map(|torn| format!("cut off what an interrupted write left: {torn}"));
         let log = LogFile::new(path, Box::new(file), length, lines);
@@ -226,12 +226,6 @@ impl SessionFile {
     fn not_json(&self, source: serde_json::Error) -> StoreError {
         StoreError::NotJson { path: self.path().to_owned(), source }
     }
-}
-
-fn cut(file: &mut File, length: u64) -> std::io::Result<()> {
-    file.set_len(length)?;
-    file.seek(SeekFrom::Start(length))?;
-    file.sync_all()
 }
 
 fn write_line(lines: &mut Vec<u8>, record: &impl Serialize) -> Result<(), serde_json::Error> {

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
 use epitome_session::{EntryKey, Origin, Position, Role, SyntheticMessage, Trigger};
@@ -7,12 +7,12 @@ use epitome_strategy::Archive;
 use tempfile::TempDir;
 
 use super::*;
-use crate::disk::Disk;
+use crate::disk::{Disk, LockedFile};
 
 /// A disk that has room for some more bytes.
 #[derive(Debug)]
 struct SmallDisk {
-    file: File,
+    file: LockedFile,
     room: usize,
     /// Whether it ever says that it has everything.
     syncs: bool,
@@ -23,17 +23,17 @@ struct SmallDisk {
 impl Disk for SmallDisk {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let fits = bytes.len().min(self.room);
-        self.file.write_all(&bytes[..fits])?;
+        self.file.append(&bytes[..fits])?;
         self.room -= fits;
         if fits < bytes.len() { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(()) }
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        if self.syncs { self.file.sync_data() } else { Err(io::Error::other("no answer")) }
+        if self.syncs { self.file.sync() } else { Err(io::Error::other("no answer")) }
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        if self.cuts { Disk::cut(&mut self.file, length) } else { Err(io::Error::other("the disk is gone")) }
+        if self.cuts { self.file.cut(length) } else { Err(io::Error::other("the disk is gone")) }
     }
 }
 
@@ -70,7 +70,7 @@ fn on_small_disk(path: &Path, room: Option<usize>, cuts: bool) -> SessionFile {
     let (length, lines) = (fs::metadata(path).unwrap().len(), fs::read_to_string(path).unwrap().lines().count());
     drop(file);
     let mut disk = open_locked(path).unwrap();
-    disk.seek(SeekFrom::End(0)).unwrap();
+    disk.cut(length).unwrap();
     let disk = SmallDisk { file: disk, room: room.unwrap_or(usize::MAX), syncs: room.is_some(), cuts };
     let log = LogFile::new(path.to_owned(), Box::new(disk), length, lines as u64);
     SessionFile::over(log, &opened.session)
