@@ -5,7 +5,9 @@ use epitome_formats::{Format, ReadOptions, read};
 /// Reads `content`, as `format` where one is given, leniently and strictly.
 pub fn check(content: &[u8], format: Option<Format>) {
     for strict in [false, true] {
-        let Ok(loaded) = read(content.to_vec(), ReadOptions { format, strict, ..ReadOptions::default() }) else { continue };
+        let Ok(loaded) = read(content.to_vec(), ReadOptions { format, strict, ..ReadOptions::default() }) else {
+            continue;
+        };
         assert!(!loaded.sessions.is_empty(), "success means at least one session");
         for one in &loaded.sessions {
             let session = &one.session;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use epitome::Config;
-use epitome_server::{StoreLocation, Limits, Service, Settings, Upstreams};
+use epitome_server::{Limits, Service, Settings, StoreLocation, Upstreams};
 
 /// The longest that an answer may take: beyond it the service hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
