@@ -68,6 +68,9 @@ impl<'r> Runner<'r> {
     /// Repair, the chain, the floor.
     pub(crate) async fn run(mut self, chain: &Chain, mut goal: Goal) -> Result<Run, Refusal> {
         self.stage(REPAIR, Editor::repair)?;
+        // Without a result that answered no call, messages around it may be one step, which stays or leaves as one.
+        let editor = &mut self.editor;
+        editor.working.keep_recent(editor.context.pins, goal.target);
         self.stage(THINKING, Editor::entail)?;
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());

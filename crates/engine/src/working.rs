@@ -111,6 +111,7 @@ impl WorkingView {
     /// half of what `target` leaves beside what else must stay. A wish for more would leave nothing of what came before.
     /// Linear in the view.
     pub(crate) fn keep_recent(&mut self, pins: &Pins, target: Tokens) {
+        self.recent_from = None;
         if pins.keep_recent == 0 {
             return;
         }

@@ -104,11 +104,13 @@ pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'
     stays
 }
 
-/// A view without the messages that hold nothing; one whose call in plain text was answered stays with its outputs.
+/// A view without the messages that hold nothing; one whose call in plain text was answered stays with its outputs. Without
+/// results that answer no call, too: what stands around one may be one step.
 fn with_content(recorded: &[Entry]) -> Vec<Entry> {
     let leaves = |unit: &Unit| {
         let message = &recorded[unit.entries.start].message;
-        unit.entries.len() == 1 && is_blank(message) && !message.is_system_prompt()
+        let is_empty = unit.entries.len() == 1 && is_blank(message) && !message.is_system_prompt();
+        is_empty || unit.kind == UnitKind::Orphan
     };
     let stays = units(recorded).into_iter().filter(|unit| !leaves(unit));
     stays.flat_map(|unit| recorded[unit.entries].iter().cloned()).collect()
