@@ -236,11 +236,11 @@ pub struct Health {
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
 /// use epitome_session::{Message, Origin, Role, Session};
-/// use epitome_store::{About, SessionArchive, Slice, SqlStore, Store, StoreError, Tenant, ViewKind};
+/// use epitome_store::{SessionMetadata, SessionArchive, Slice, SqlStore, Store, StoreError, Tenant, ViewKind};
 ///
 /// # async fn keep() -> Result<(), StoreError> {
 /// let store = SqlStore::open("sqlite::memory:").await?; // or postgres://…, with that feature
-/// let (tenant, about) = (Tenant::default(), About::default());
+/// let (tenant, about) = (Tenant::default(), SessionMetadata::default());
 /// let (mut session, mut archive) = (Session::new(), SessionArchive::new());
 /// let mut version = store.create_session(&tenant, "first", &about, &session, &mut archive).await?;
 ///

@@ -161,8 +161,8 @@ impl Registry {
 ///     }
 /// }
 ///
-/// # use epitome_strategy::Needs;
-/// assert_eq!((FirstOut::META.id, FirstOut::META.needs), ("first-out", Needs::default()));
+/// # use epitome_strategy::RequiredServices;
+/// assert_eq!((FirstOut::META.id, FirstOut::META.needs), ("first-out", RequiredServices::default()));
 /// ```
 ///
 /// A strategy that cannot work without vectors or a model says so behind its lossiness: `needs: [embeddings]`,

@@ -4,9 +4,10 @@
 //! use std::io::{Read, Write};
 //! use std::net::TcpStream;
 //!
-//! use epitome_testkit::{Scripted, ScriptedServer};
+//! use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 //!
-//! let server = ScriptedServer::start(vec![Scripted::text(503, "busy"), Scripted::json(200, r#"{"done":true}"#)]);
+//! let answers = vec![ScriptedAnswer::text(503, "busy"), ScriptedAnswer::json(200, r#"{"done":true}"#)];
+//! let server = ScriptedServer::start(answers);
 //! let ask = || {
 //!     let mut stream = TcpStream::connect(server.address())?;
 //!     stream.write_all(b"POST /v1/chat HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")?;

@@ -26,11 +26,11 @@ pub struct Sample {
 /// ```
 /// use std::sync::Arc;
 /// use epitome_strategy::TokenCounter;
-/// use epitome_tokens::{Calibrated, Estimator, Sample};
+/// use epitome_tokens::{CalibratedCounter, Estimator, Sample};
 ///
 /// let records = [(1_000, 1_250), (2_000, 2_500), (500, 4_000)];
 /// let samples = records.map(|(estimated, reported)| Sample { estimated, reported });
-/// let counter = Calibrated::learn(Arc::new(Estimator::Quarters), samples);
+/// let counter = CalibratedCounter::learn(Arc::new(Estimator::Quarters), samples);
 /// assert_eq!(counter.factor(), 1.25);
 /// assert_eq!(counter.count("twenty characters ok"), 7); // 5 × 1.25
 /// ```

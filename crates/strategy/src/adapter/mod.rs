@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use epitome_strategy::adapter::from_messages;
-//! use epitome_strategy::{Goal, Lossiness, Message, Meta, Needs, Registration, Registry, Role};
+//! use epitome_strategy::{Goal, Lossiness, Message, Meta, RequiredServices, Registration, Registry, Role};
 //!
 //! const META: Meta = Meta {
 //!     id: "forget-tool-output",
 //!     summary: "Tool results older than the newest six messages are emptied.",
 //!     docs: "",
 //!     lossiness: Lossiness::Partial,
-//!     needs: Needs::NONE,
+//!     needs: RequiredServices::NONE,
 //!     since: "0.1.0",
 //! };
 //!
