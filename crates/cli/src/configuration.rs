@@ -8,7 +8,7 @@ use epitome::strategy::Registry;
 use crate::args::ConfigArgs;
 use crate::failure::Failure;
 use crate::input::bytes;
-use crate::paths::shown;
+use crate::paths::display_name;
 use crate::render::text::plural;
 
 /// The configuration in force: the file's, or the defaults; that of the agent where one is named.
@@ -24,7 +24,7 @@ pub(crate) fn read(file: Option<&Path>, registry: &Registry) -> Result<Config, F
     let bytes = bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", shown(file)))
+        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", display_name(file)))
     })?;
     Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
 }

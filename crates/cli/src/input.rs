@@ -11,7 +11,7 @@ use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
 use crate::in_place::Original;
 use crate::output::Target;
-use crate::paths::{is_standard, shown};
+use crate::paths::{display_name, is_standard};
 use crate::render::text::plural;
 use crate::terminal;
 
@@ -28,7 +28,8 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     let options = ReadOptions { format: args.from, strict: args.strict, side_chains: args.reading.side_chains };
     let loaded = read(bytes, options).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
-        let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(&args.file))));
+        let failure =
+            Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(&args.file))));
         let option = args.reading.format_option;
         let help =
             || format!("where it is a session, `{option}` names its format; `epitome convert --help` lists them");
@@ -37,7 +38,7 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     if !quiet {
         for warning in &loaded.warnings {
             let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
-            terminal::note(&format!("{}{line}: {}", shown(&args.file), warning.message));
+            terminal::note(&format!("{}{line}: {}", display_name(&args.file), warning.message));
         }
     }
     Ok(loaded)
@@ -73,12 +74,12 @@ fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Re
         return Ok(bytes);
     }
     if file.is_dir() {
-        let failure = Failure::usage_text(format!("cannot read {}: it is a folder", shown(file)));
+        let failure = Failure::usage_text(format!("cannot read {}: it is a folder", display_name(file)));
         return Err(failure.with_help("name the file of one session"));
     }
     read(file).map_err(|error| {
         let missing = error.kind() == io::ErrorKind::NotFound;
-        let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", shown(file))));
+        let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(file))));
         if missing { failure.with_help("check the path; `-` reads standard input") } else { failure }
     })
 }
@@ -90,7 +91,7 @@ pub(crate) fn choose(loaded: &LoadedFile, args: &InputArgs, more: &str) -> Resul
         return match sessions.len() {
             1 => Ok(0),
             count => {
-                let failure = Failure::usage_text(format!("{} holds {count} sessions", shown(&args.file)));
+                let failure = Failure::usage_text(format!("{} holds {count} sessions", display_name(&args.file)));
                 Err(failure.with_help(format!("choose one with --session N|ID{more}:\n{}", listing(sessions))))
             }
         };
@@ -98,7 +99,7 @@ pub(crate) fn choose(loaded: &LoadedFile, args: &InputArgs, more: &str) -> Resul
     let by_name = sessions.iter().position(|session| session.name == *wanted);
     let by_number = || wanted.parse::<usize>().ok().filter(|number| *number < sessions.len());
     by_name.or_else(by_number).ok_or_else(|| {
-        let failure = Failure::usage_text(format!("{} holds no session `{wanted}`", shown(&args.file)));
+        let failure = Failure::usage_text(format!("{} holds no session `{wanted}`", display_name(&args.file)));
         failure.with_help(format!("it holds {}:\n{}", plural(sessions.len(), "session"), listing(sessions)))
     })
 }

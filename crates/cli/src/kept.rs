@@ -9,7 +9,7 @@ use epitome::strategy::{Archive, ArchivedContent};
 use crate::args::RecordedSessionArgs;
 use crate::failure::Failure;
 use crate::input::{self, bytes};
-use crate::paths::shown;
+use crate::paths::display_name;
 use crate::terminal;
 
 /// A session with its past.
@@ -54,11 +54,11 @@ impl RecordedSession {
             let session = &opened.session;
             if let Some(wanted) = args.session.as_deref().filter(|it| *it != "0" && session.id.as_deref() != Some(*it))
             {
-                let failure = Failure::usage_text(format!("{} holds no session `{wanted}`", shown(&args.file)));
+                let failure = Failure::usage_text(format!("{} holds no session `{wanted}`", display_name(&args.file)));
                 return Err(failure.with_help("it holds one: leave --session out"));
             }
             if let Some(repaired) = opened.repaired.as_ref().filter(|_| !quiet) {
-                terminal::note(&format!("{}: {repaired}", shown(&args.file)));
+                terminal::note(&format!("{}: {repaired}", display_name(&args.file)));
             }
             return Ok(Self::Stored { opened: Box::new(opened), bytes });
         }

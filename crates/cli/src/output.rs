@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::in_place::{InPlaceOutcome, Original};
-use crate::paths::{is_standard, shown};
+use crate::paths::{display_name, is_standard};
 use crate::render::style::STRONG;
 use crate::replace::{cannot_write, identity, replace};
 use crate::terminal::{standard, tell};
@@ -98,6 +98,6 @@ fn folder(file: &Path) -> &Path {
 /// Tells of a file that was written.
 pub(crate) fn wrote(target: &Target, what: &str) {
     if let Target::File { path, .. } = target {
-        tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", shown(path)));
+        tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", display_name(path)));
     }
 }

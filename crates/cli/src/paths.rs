@@ -8,6 +8,6 @@ pub(crate) fn is_standard(file: &Path) -> bool {
 }
 
 /// A path as messages name it.
-pub(crate) fn shown(file: &Path) -> String {
+pub(crate) fn display_name(file: &Path) -> String {
     if is_standard(file) { "standard input".to_owned() } else { file.display().to_string() }
 }

@@ -101,7 +101,7 @@ impl SelectSettings {
             confidence: verdict.confidence,
             chosen: kind.as_str().into(),
         };
-        SelectedKind { kind, choice, verdict: self.told(verdict, kind, why, earlier.first()) }
+        SelectedKind { kind, choice, verdict: self.explain(verdict, kind, why, earlier.first()) }
     }
 
     /// The kind that a verdict counts as.
@@ -111,7 +111,7 @@ impl SelectSettings {
 
     /// The verdict with the chosen kind in place of the detected one, and why as the first line of evidence. The
     /// confidence stays that of the detection that the kind comes from.
-    fn told(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&PriorVerdict>) -> Verdict {
+    fn explain(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&PriorVerdict>) -> Verdict {
         if verdict.kind == kind {
             return verdict;
         }

@@ -327,7 +327,7 @@ impl Job<'_> {
 
 /// How the report calls a session.
 fn name(args: &CompactArgs, loaded: &LoadedFile, index: usize) -> String {
-    let file = paths::shown(&args.input.file);
+    let file = paths::display_name(&args.input.file);
     let session =
         if loaded.sessions.len() > 1 { format!(", session {}", loaded.sessions[index].name) } else { String::new() };
     format!("{file}{session} ({})", loaded.format)

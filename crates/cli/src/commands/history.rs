@@ -40,7 +40,7 @@ pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> CommandResult {
     }
     let mut page = format!(
         "{STRONG}{}{STRONG:#}  {FAINT}{}, {}, {}{FAINT:#}\n",
-        paths::shown(&args.kept.file),
+        paths::display_name(&args.kept.file),
         kept.format(),
         plural(session.log().len(), "message"),
         plural(compactions.len(), "compaction"),

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else {
-        let name = paths::shown(&args.input.file);
+        let name = paths::display_name(&args.input.file);
         let text = match &inspected.session {
             Some(census) => page(&name, &inspected, census, width()),
             None => overview(&name, &inspected, width()),

@@ -13,7 +13,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::in_place::InPlaceOutcome;
 use crate::kept::RecordedSession;
 use crate::output::{self, Target};
-use crate::paths::shown;
+use crate::paths::display_name;
 use crate::render::text::plural;
 use crate::retry::{record_again, until_taken};
 use crate::{emit, input};
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
 
 /// What a handle stands for: a text as it was, messages as a request.
 fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
-    let file = shown(&args.kept.file);
+    let file = display_name(&args.kept.file);
     let item = kept.recall(handle)?.ok_or_else(|| {
         let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
         failure.with_help(match kept {
@@ -88,7 +88,7 @@ fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Re
 
 /// The session without one of its compactions.
 fn undo_epoch(kept: &RecordedSession, args: &RestoreArgs, quiet: bool) -> Result<(Vec<u8>, String), Failure> {
-    let file = shown(&args.kept.file);
+    let file = display_name(&args.kept.file);
     let session = kept.session();
     let newest = || session.journal().iter().rfind(|epoch| epoch.is_compaction()).map(|epoch| epoch.id);
     let Some(epoch) = args.epoch.or_else(newest) else {

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::SearchArgs;
 use crate::failure::{CommandResult, Failure};
-use crate::paths::{is_standard, shown};
+use crate::paths::{display_name, is_standard};
 use crate::render::search::{Hit, page};
 use crate::render::text::width;
 use crate::terminal;
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
         Some(file) if !args.store.is_named() => {
             let is_folder = !is_standard(file) && file.is_dir();
             if is_folder && args.session.is_some() {
-                let failure = Failure::usage_text(format!("{} is a folder: --session is of a file", shown(file)));
+                let failure =
+                    Failure::usage_text(format!("{} is a folder: --session is of a file", display_name(file)));
                 return Err(failure.with_help("name the file"));
             }
             if is_folder {
@@ -110,7 +111,7 @@ fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
 
 /// What is searched, as messages name it.
 fn place_of(args: &SearchArgs) -> String {
-    args.file.as_deref().filter(|_| !args.store.is_named()).map_or_else(|| "the store".to_owned(), shown)
+    args.file.as_deref().filter(|_| !args.store.is_named()).map_or_else(|| "the store".to_owned(), display_name)
 }
 
 /// Searches one session.

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.output.as_deref(), None)?;
     let registry = epitome::registry();
     let options = options(args, &registry)?;
-    let known = known(args.state.as_deref(), quiet)?;
+    let known = read_measurements(args.state.as_deref(), quiet)?;
     let filter = Filter {
         min_tokens: args.min_tokens,
         min_calls: args.min_calls,
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
             terminal::tell("\r\u{1b}[K");
         }
         if held > 0 {
-            terminal::tell(&told(held, recalled));
+            terminal::tell(&describe_reuse(held, recalled));
         }
         terminal::tell(&page(&advice, train.len(), verify.len()));
     }
@@ -112,7 +112,7 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
 }
 
 /// What became of the measurements that the state holds.
-fn told(held: usize, recalled: MeasurementReuse) -> String {
+fn describe_reuse(held: usize, recalled: MeasurementReuse) -> String {
     let changed = match recalled.changed {
         0 => String::new(),
         changed => format!(", {changed} made again: the strategies' settings or the version changed"),
@@ -122,7 +122,7 @@ fn told(held: usize, recalled: MeasurementReuse) -> String {
 
 /// What an earlier run measured. A last line that an interrupt cut off is measured again; a file that holds nothing else is
 /// none of ours, and nothing is appended to it.
-fn known(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
+fn read_measurements(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

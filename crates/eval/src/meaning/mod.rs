@@ -72,7 +72,7 @@ impl Meaning {
 
     /// Measures a result, a view in order. Linear in it.
     pub(crate) fn measure(&self, result: &[Entry]) -> MeaningScores {
-        let (typed, finals, summary) = self.said.kept(result);
+        let (typed, finals, summary) = self.said.count_kept(result);
         let (speakers, sources) = self.origins.places(result);
         MeaningScores { typed, finals, misplaced: self.order.misplaced(result), speakers, sources, summary }
     }

@@ -69,11 +69,11 @@ impl Origins {
             _ if message.origin == Origin::Summary => Speakers::NONE,
             _ => Speakers::USER,
         };
-        let tells = lines.iter().any(|line| self.kept(line).is_none() && is_label(self, line));
+        let tells = lines.iter().any(|line| self.origin_of(line).is_none() && is_label(self, line));
         let own = Label { speakers: if tells { Speakers::NONE } else { own }, ..Label::default() };
         let (mut heading, mut label) = (own, Label::default());
         for line in &lines {
-            if self.kept(line).is_some() {
+            if self.origin_of(line).is_some() {
                 self.count(line, if label.is_empty() { &heading } else { &label }, tally);
                 continue;
             }
@@ -95,21 +95,21 @@ impl Origins {
     }
 
     /// Where a line comes from, also where it stands behind the mark of a list, a quote or a change.
-    fn kept(&self, line: &str) -> Option<&LineOrigin> {
+    fn origin_of(&self, line: &str) -> Option<&LineOrigin> {
         self.source(line).or_else(|| self.source(bare(line)))
     }
 
     /// A line of a label and what was said, parted; only where what was said is a line that is counted.
     fn split_label<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
         let splits = PARTS.iter().filter_map(|part| line.split_once(part));
-        splits.into_iter().find(|(_, said)| said.chars().count() >= LEAST_LINE && self.kept(said).is_some())
+        splits.into_iter().find(|(_, said)| said.chars().count() >= LEAST_LINE && self.origin_of(said).is_some())
     }
 
     fn count(&self, line: &str, label: &Label, tally: &mut Tally) {
         if bare(line).chars().count() < LEAST_LINE {
             return;
         }
-        let Some(source) = self.kept(line).filter(|source| source.said != Speakers::ANY) else { return };
+        let Some(source) = self.origin_of(line).filter(|source| source.said != Speakers::ANY) else { return };
         tally.speakers.of += 1;
         tally.speakers.kept += u32::from(source.fits(label.speakers));
         if source.is_printed() && source.calls.iter().any(|call| self.vocabulary.can_name(*call)) {

@@ -72,7 +72,7 @@ impl StatedContent {
     }
 
     /// Typed messages, sentences of final answers and lines of summaries that a result holds.
-    pub(super) fn kept(&self, result: &[Entry]) -> (KeptCount, KeptCount, KeptCount) {
+    pub(super) fn count_kept(&self, result: &[Entry]) -> (KeptCount, KeptCount, KeptCount) {
         let text = texts(result);
         let pieces = self.pieces.present(&text);
         let typed: Vec<bool> =

@@ -150,7 +150,7 @@ impl HttpChat {
     }
 
     /// What `body` says of the trouble. Reading JSON undoes its escapes, so the key is looked for once more.
-    pub(super) fn said(&self, body: &str) -> String {
+    pub(super) fn refusal_message(&self, body: &str) -> String {
         AnswerTexts::of(body).message(|text| self.client.redact(text))
     }
 
@@ -196,7 +196,7 @@ impl HttpChat {
     /// An error that came as a success.
     fn error_in_answer(&self, status: Option<u16>, body: &str) -> ChatError {
         if let Some(overflow) = is_context_overflow(status.unwrap_or(200), body) {
-            return self.too_long(overflow, &self.said(body));
+            return self.too_long(overflow, &self.refusal_message(body));
         }
         let status = status.or_else(|| {
             let statuses = [("overloaded", 529), ("rate_limit", 429), ("api_error", 500), ("authentication", 401)];
@@ -205,7 +205,7 @@ impl HttpChat {
         match status {
             Some(status) => self.refused(status, body),
             None => {
-                let said = self.said(body);
+                let said = self.refusal_message(body);
                 let message = format!("`{}` answered an error as if it were a success: {said}", self.url());
                 ChatError::new(ChatErrorKind::Unreadable, message)
             }
@@ -217,7 +217,7 @@ impl HttpChat {
         let kind = match error {
             HttpError::Status { status, body, .. } => {
                 return match is_context_overflow(*status, body) {
-                    Some(overflow) => self.too_long(overflow, &self.said(body)),
+                    Some(overflow) => self.too_long(overflow, &self.refusal_message(body)),
                     None => self.refused(*status, body),
                 };
             }
@@ -251,7 +251,7 @@ impl HttpChat {
 
     /// A refusal with this status.
     fn refused(&self, status: u16, body: &str) -> ChatError {
-        let said = self.said(body);
+        let said = self.refusal_message(body);
         let model = &self.settings.model;
         let (kind, hint) = match status {
             429 if body.contains("insufficient_quota") => {

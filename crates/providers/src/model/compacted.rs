@@ -77,7 +77,7 @@ fn render_task(task: &SummaryTask<'_>) -> String {
         .enumerate()
         .map(|(index, message)| {
             let index = index as u32;
-            Entry::new(EntryKey::Log(index), Position::log(index), said(message))
+            Entry::new(EntryKey::Log(index), Position::log(index), portable_message(message))
         })
         .collect();
     let tools = task.session.and_then(|session| session.tools.as_deref());
@@ -86,7 +86,7 @@ fn render_task(task: &SummaryTask<'_>) -> String {
 
 /// `message` without what its provider takes only from where it came: reasoning, which is signed for its model and its
 /// place, and blocks that nobody here can read.
-fn said(message: &Arc<Message>) -> Arc<Message> {
+fn portable_message(message: &Arc<Message>) -> Arc<Message> {
     let is_bound = |block: &Block| matches!(block.content, Content::Thinking(_) | Content::Opaque(_));
     if !message.blocks.iter().any(is_bound) {
         return Arc::clone(message);

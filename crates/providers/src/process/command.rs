@@ -46,17 +46,17 @@ impl fmt::Display for ProgramFailure {
         match self {
             Self::Start(error) => write!(formatter, "could not be started: {error}"),
             Self::Time { limit, errors } => {
-                write!(formatter, "took longer than {} ms and was ended{}", limit.as_millis(), said(errors))
+                write!(formatter, "took longer than {} ms and was ended{}", limit.as_millis(), error_tail(errors))
             }
             Self::Output { limit } => write!(formatter, "answered more than {limit} bytes and was ended"),
-            Self::Exit { status, errors } => write!(formatter, "ended with {status}{}", said(errors)),
+            Self::Exit { status, errors } => write!(formatter, "ended with {status}{}", error_tail(errors)),
             Self::Wait(error) => write!(formatter, "was lost sight of: {error}"),
         }
     }
 }
 
 /// The end of a program's standard error, for the end of a message; on one line.
-pub(super) fn said(errors: &[u8]) -> String {
+pub(super) fn error_tail(errors: &[u8]) -> String {
     let text = String::from_utf8_lossy(errors);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() { String::new() } else { format!("; it said: {}", lines.join(" / ")) }

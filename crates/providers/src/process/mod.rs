@@ -123,7 +123,7 @@ impl Strategy for ProcessStrategy {
         let answer = command::run(&self.settings.command, request, limits)
             .map_err(|failure| PlanError(format!("`{}` {failure}", self.settings.command.join(" "))))?;
         protocol::plan(&answer.output).map_err(|problem| {
-            PlanError(format!("`{}` {problem}{}", self.settings.command.join(" "), command::said(&answer.errors)))
+            PlanError(format!("`{}` {problem}{}", self.settings.command.join(" "), command::error_tail(&answer.errors)))
         })
     }
 }

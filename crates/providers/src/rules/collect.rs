@@ -74,7 +74,7 @@ impl Collector {
                     let next = view.units().get(index + 1).map(|next| next.kind);
                     let closes = unit.entries.len() == 1 && message.calls().next().is_none();
                     let is_last = next.is_none();
-                    self.said(message, position as u32, closes && next != Some(UnitKind::Step), is_last);
+                    self.collect_said(message, position as u32, closes && next != Some(UnitKind::Step), is_last);
                 }
                 UnitKind::System | UnitKind::Injected | UnitKind::Summary | UnitKind::Orphan => {}
             }
@@ -112,7 +112,7 @@ impl Collector {
     }
 
     /// What the model said: what it found, decided, did.
-    fn said(&mut self, message: &Message, at: u32, closes: bool, is_last: bool) {
+    fn collect_said(&mut self, message: &Message, at: u32, closes: bool, is_last: bool) {
         let mut text = String::new();
         let with_calls: HashSet<u32> = message.text_calls.iter().map(|call| call.block).collect();
         for (block, index) in message.blocks.iter().zip(0..) {

@@ -187,7 +187,12 @@ pub(crate) async fn put(
         let config = config_of(&shared, &its, &given, &channels)?;
         // What only shows when it is built, such as a key that is not there.
         runtimes::build(&shared, &config)?;
-        Ok::<_, ApiError>(shown(&given.name, settings_of(&given.settings), Source::Stored, &config.agent_in_force()))
+        Ok::<_, ApiError>(agent_item(
+            &given.name,
+            settings_of(&given.settings),
+            Source::Stored,
+            &config.agent_in_force(),
+        ))
     });
     let item = item.await??;
     storage.store.put_agent(&tenant, &agent).await.map_err(failed)?;
@@ -245,7 +250,7 @@ fn configured(config: &Config, name: &str) -> AgentItem {
         Ok(config) => config.agent_in_force(),
         Err(problem) => return without(name, config.agent_settings(name), Source::Configuration, problem.to_string()),
     };
-    shown(name, config.agent_settings(name), Source::Configuration, &effective)
+    agent_item(name, config.agent_settings(name), Source::Configuration, &effective)
 }
 
 /// The stored channels that a stored agent means.
@@ -257,7 +262,7 @@ async fn channels_of(core: &Core, tenant: &Tenant, agent: &Agent) -> Result<Vec<
 fn stored_item(core: &Core, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
     let settings = settings_of(&agent.settings);
     match channels.and_then(|channels| config_of(core, tenant, agent, &channels)) {
-        Ok(config) => shown(&agent.name, settings, Source::Stored, &config.agent_in_force()),
+        Ok(config) => agent_item(&agent.name, settings, Source::Stored, &config.agent_in_force()),
         Err(error) => without(&agent.name, settings, Source::Stored, error.body.error.message),
     }
 }
@@ -266,7 +271,7 @@ fn without(name: &str, settings: Map<String, Value>, source: Source, problem: St
     AgentItem { name: name.to_owned(), settings, source, effective: None, problem: Some(problem) }
 }
 
-fn shown(
+fn agent_item(
     name: &str,
     settings: Map<String, Value>,
     source: Source,

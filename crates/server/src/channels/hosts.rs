@@ -180,7 +180,7 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 /// An address as it may be shown: without a user name, a password, or what stands behind `?` and `#`. Empty where it is none.
-pub(crate) fn shown(address: &str) -> String {
+pub(crate) fn redact_address(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return String::new() };
     if url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none() {
         return address.to_owned();
@@ -285,7 +285,7 @@ mod tests {
             ("https://host/v1?key=hush#more", "https://host/v1"),
             ("hush", ""),
         ] {
-            assert_eq!(shown(address), expect);
+            assert_eq!(redact_address(address), expect);
         }
     }
 }

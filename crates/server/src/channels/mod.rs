@@ -337,7 +337,7 @@ fn item(core: &Core, config: &Config, name: &str, key: Option<&KeyReference>) ->
     Some(ChannelItem {
         name: name.to_owned(),
         kind: epitome::strategy::SettingType::to_value(&table.kind),
-        base_url: is_told.then(|| hosts::shown(table.address())),
+        base_url: is_told.then(|| hosts::redact_address(table.address())),
         models: table.models.clone(),
         compaction: table.compaction,
         default: table.default,

@@ -44,7 +44,7 @@ fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey
 }
 
 /// An entry of a view, with what has become of it.
-pub(super) fn shown(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
+pub(super) fn stored_message(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
     let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
     StoredMessage {
         number: number_of(entry.key),
@@ -250,8 +250,8 @@ pub(crate) async fn epoch(
             entry,
             edits: edits(session, epoch),
             summarizer: epoch.summarizer.clone(),
-            before: sides.before.iter().map(|entry| shown(entry, left.get(&entry.key))).collect(),
-            after: sides.after.iter().map(|entry| shown(entry, None)).collect(),
+            before: sides.before.iter().map(|entry| stored_message(entry, left.get(&entry.key))).collect(),
+            after: sides.after.iter().map(|entry| stored_message(entry, None)).collect(),
         }))
     })
     .await

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
-use super::history::{left, shown};
+use super::history::{left, stored_message};
 use super::input::{PathPart, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::CachedSession;
@@ -241,7 +241,7 @@ pub(crate) async fn messages(
         let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
         let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
         let page = entries.iter().skip(which.from as usize).take(most as usize);
-        let messages = page.map(|entry| shown(entry, left(entry))).collect();
+        let messages = page.map(|entry| stored_message(entry, left(entry))).collect();
         Ok(Json(MessagePage { version: seen.opened.version, total: entries.len() as u32, messages }))
     })
     .await

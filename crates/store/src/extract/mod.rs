@@ -87,7 +87,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             add(&mut found, worth, memory);
         }
     }
-    for (at, text, (kind, worth)) in work::told(messages) {
+    for (at, text, (kind, worth)) in work::compose(messages) {
         let Some(message) = messages.get(at) else { continue };
         let time = message.timestamp;
         let is_a_wish = text.ends_with('”');

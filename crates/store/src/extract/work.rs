@@ -22,14 +22,14 @@ use super::{LONGEST_MEMORY, Worth};
 pub(super) type ComposedMemory = (usize, String, Worth);
 
 /// What a session did, in no order. Linear in the messages.
-pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
+pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let steps = steps::steps(messages);
     let names = names::Names::of(&steps);
-    let mut told = rounds::told(messages, &steps, &names);
-    told.extend(checks::told(&steps, &names));
-    told.extend(lasting::told(messages, &steps));
-    told.extend(records::told(&steps));
-    told.extend(places::told(messages));
+    let mut told = rounds::compose(messages, &steps, &names);
+    told.extend(checks::compose(&steps, &names));
+    told.extend(lasting::compose(messages, &steps));
+    told.extend(records::compose(&steps));
+    told.extend(places::compose(messages));
     told.retain(|(_, text, _)| text.chars().count() <= LONGEST_MEMORY);
     told
 }

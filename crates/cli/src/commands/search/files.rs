@@ -12,7 +12,7 @@ use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of}
 use crate::args::{InputOptions, RecordedSessionArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::kept::RecordedSession;
-use crate::paths::shown;
+use crate::paths::display_name;
 use crate::render::search::Hit;
 use crate::render::text::plural;
 use crate::terminal;
@@ -35,7 +35,7 @@ pub(super) fn search_file(
     if sessions.len() < 2 {
         return search_session(kept.session(), query);
     }
-    refuse_newest(args, &shown(file), "it holds several sessions: choose one with --session N|ID")?;
+    refuse_newest(args, &display_name(file), "it holds several sessions: choose one with --session N|ID")?;
     let mut pool = Pool::new(query.clone());
     for batch in sessions.chunks(AT_ONCE) {
         let shares: Result<Vec<Share>, Failure> =
@@ -54,7 +54,7 @@ pub(super) fn search_folder(
     query: &Query,
     quiet: bool,
 ) -> Result<(Vec<Hit>, bool), Failure> {
-    refuse_newest(args, &shown(folder), "name the file of one session")?;
+    refuse_newest(args, &display_name(folder), "name the file of one session")?;
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();
@@ -70,11 +70,11 @@ pub(super) fn search_folder(
         }
     }
     if read == 0 {
-        let failure = Failure::usage_text(format!("{} holds no session that can be read", shown(folder)));
+        let failure = Failure::usage_text(format!("{} holds no session that can be read", display_name(folder)));
         return Err(failure.with_help("name a folder of session files, or --format where it is not recognised"));
     }
     if passed > 0 && !quiet {
-        terminal::note(&format!("{}: {} passed over, {} searched", shown(folder), plural(passed, "file"), read));
+        terminal::note(&format!("{}: {} passed over, {} searched", display_name(folder), plural(passed, "file"), read));
     }
     Ok(hits(pool))
 }

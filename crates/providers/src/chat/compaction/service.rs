@@ -43,7 +43,7 @@ impl HttpCompaction {
             match self.chat.client.post_with(self.chat.path, &[form.beta()], &self.body(form, request)).await {
                 Ok(answer) => return self.answer(&answer),
                 Err(HttpError::Status { status, body, .. }) if is_compaction_unknown(status, &body) => {
-                    self.offer.refuse(form, status, &self.chat.said(&body));
+                    self.offer.refuse(form, status, &self.chat.refusal_message(&body));
                 }
                 Err(error) => {
                     // A key that may not compact may still ask the model.

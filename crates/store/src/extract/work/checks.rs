@@ -128,7 +128,7 @@ struct Command {
 }
 
 /// Commands that worked, and failures with the change behind which they went. Linear.
-pub(super) fn told(steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
+pub(super) fn compose(steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
     let commands = commands(steps);
     let mut told: Vec<ComposedMemory> = worked(steps, &commands).into_iter().collect();
     let mut failures: Vec<ComposedMemory> =

@@ -17,7 +17,7 @@ const MOST: usize = 4;
 const WORTH: f64 = 2.3;
 
 /// Commits, pull requests and issues with what they are about.
-pub(super) fn told(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
+pub(super) fn compose(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
     let mut told: Vec<ComposedMemory> = Vec::new();
     for step in steps.iter().filter(|step| !step.failed) {
         let (Some(script), Some(output)) = (step.script.as_deref(), step.output) else { continue };

@@ -96,7 +96,7 @@ struct Talk {
 }
 
 /// Things with what was told of them. Linear in the texts of the talk.
-pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
+pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let mut talk = Talk::default();
     let mut texts: Vec<String> = Vec::new();
     for (position, message) in messages.iter().enumerate() {
@@ -119,7 +119,8 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     if talk.things.values().map(|thing| thing.clauses.len()).sum::<usize>() < LEAST {
         return Vec::new();
     }
-    let mut told: Vec<ComposedMemory> = talk.things.into_iter().flat_map(|(name, thing)| thing.told(&name)).collect();
+    let mut told: Vec<ComposedMemory> =
+        talk.things.into_iter().flat_map(|(name, thing)| thing.compose(&name)).collect();
     told.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
     told.truncate(MOST);
     told
@@ -127,7 +128,7 @@ pub(super) fn told(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
 
 impl ThingClauses {
     /// Each of them for itself: what is said of it later takes the place of that alone.
-    fn told(self, name: &str) -> Vec<ComposedMemory> {
+    fn compose(self, name: &str) -> Vec<ComposedMemory> {
         let told =
             self.clauses.into_iter().map(|(at, clause)| (at, format!("{name}：{clause}。"), (MemoryKind::Fact, WORTH)));
         told.collect()

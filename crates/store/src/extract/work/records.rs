@@ -63,7 +63,7 @@ const CHANGING: &[&str] = &[
 const MOST_VALUES: usize = 7;
 
 /// The newest state of each record by the exact name that the call gave it. Linear in what was printed.
-pub(super) fn told(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
+pub(super) fn compose(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
     let mut newest: HashMap<String, ComposedMemory> = HashMap::new();
     for step in steps.iter().filter(|step| matches!(step.call.kind, ToolKind::Other | ToolKind::Lookup) && !step.failed)
     {

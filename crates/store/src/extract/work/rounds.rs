@@ -48,7 +48,7 @@ struct Round {
 }
 
 /// Requests with their outcomes, at most eight, and what the last report says of each file. Linear in the messages.
-pub(super) fn told(messages: &[Arc<Message>], steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
+pub(super) fn compose(messages: &[Arc<Message>], steps: &[CallStep<'_>], names: &Names) -> Vec<ComposedMemory> {
     let rounds = rounds(messages, steps);
     // The first that says something says what the session was about. Of the others the best are read, the newest first.
     let first = rounds.iter().enumerate().find_map(|(at, round)| Some((at, outcome_of(round, steps, names)?)));

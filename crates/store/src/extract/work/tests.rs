@@ -35,7 +35,7 @@ fn edit(path: &str) -> Vec<Message> {
 fn check(session: &[Vec<Message>], expect: &[&str]) {
     let messages: Vec<Arc<Message>> = session.iter().flatten().cloned().map(Arc::new).collect();
     let mut told: Vec<String> =
-        told(&messages).into_iter().map(|(_, text, (kind, _))| format!("{kind:?}: {text}")).collect();
+        compose(&messages).into_iter().map(|(_, text, (kind, _))| format!("{kind:?}: {text}")).collect();
     told.sort();
     let mut expect: Vec<&str> = expect.to_vec();
     expect.sort_unstable();
