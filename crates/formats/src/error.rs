@@ -1,13 +1,15 @@
-//! What can go wrong in reading.
+//! Errors of reading.
 
 use thiserror::Error;
+
+use crate::format::Format;
 
 /// Something in a file that was passed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// The line, from 1, in files that are read by the line.
     pub line: Option<usize>,
-    /// What is wrong with it, for a person.
+    /// The problem, for a person.
     pub message: String,
 }
 
@@ -15,9 +17,9 @@ pub struct Warning {
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// No format fits.
-    #[error("this is no session in a known format ({seen})")]
+    #[error("this is not a session in a known format ({seen})")]
     Unrecognised {
-        /// What the content looks like.
+        /// A description of the content.
         seen: String,
     },
     /// The content is not what the format asks for.
@@ -25,7 +27,7 @@ pub enum ReadError {
     Malformed {
         /// The format that was recognised or asked for.
         format: &'static str,
-        /// What is wrong, with its place.
+        /// The problem, with its place.
         problem: String,
     },
     /// A line is damaged, and damage is to be refused.
@@ -33,7 +35,7 @@ pub enum ReadError {
     DamagedLine {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A document that cannot be parsed as a whole.
@@ -43,15 +45,15 @@ pub enum ReadError {
         line: usize,
         /// The column, in characters from 1.
         column: usize,
-        /// What is wrong there, and what to do about it.
+        /// The problem, and the next step.
         problem: String,
     },
     /// The content is compressed and cannot be decompressed.
     #[error("cannot decompress: {}", gzip_problem(.error, *.after))]
     Gzip {
-        /// How many bytes of content came out before.
+        /// The number of bytes of content that came out before.
         after: usize,
-        /// What went wrong.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The content is compressed, and too much comes out.
@@ -60,7 +62,7 @@ pub enum ReadError {
         .most >> 20
     )]
     TooLarge {
-        /// How many bytes may come out.
+        /// The number of bytes that may come out.
         most: usize,
     },
     /// There is nothing in it.
@@ -72,7 +74,12 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// The error for what serde_json does not take in `text`, which stands behind `lines_before` lines of the file.
+    /// The error for content that claims to be of a format and is not.
+    pub(crate) fn malformed(format: Format, problem: impl Into<String>) -> Self {
+        Self::Malformed { format: format.as_str(), problem: problem.into() }
+    }
+
+    /// The error for text that serde_json does not accept; `text` is behind `lines_before` lines of the file.
     pub(crate) fn damaged_json(text: &str, lines_before: usize, error: &serde_json::Error) -> Self {
         let said = error.to_string();
         let said = said.split(" at line ").next().unwrap_or_default();

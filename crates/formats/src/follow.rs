@@ -1,14 +1,17 @@
-//! Files that an agent is still writing: what was appended is read, and not the whole again.
+//! Files that an agent is still writing: only the appended part is read.
 
 use epitome_session::Session;
 
 use crate::Format;
+use crate::agent_file::records::span;
+use crate::claude_code::read as claude_code;
+use crate::codex::read as codex;
 use crate::input::Line;
-use crate::wire::{claude_code, codex, pi, span};
+use crate::pi::read as pi;
 
-/// What was read of a file of JSON lines that grows at its end, and reads on where it stopped.
+/// A reader of a file of JSON lines that grows at its end: it reads on where it stopped.
 ///
-/// What it gives after every step is the session that [`read`](crate::read) gives of the whole file.
+/// After every step, [`session`](Self::session) is the session that [`read`](crate::read) gives for the whole file.
 #[derive(Debug)]
 pub struct Follower {
     reader: FollowReader,
@@ -42,11 +45,11 @@ impl Follower {
         self.position
     }
 
-    /// Reads on: `appended` is what the file holds from [`position`](Self::position) to its end. A last line that is not
-    /// whole is left for the next time. Damaged lines are passed over. Linear in what was appended.
+    /// Reads on: `appended` is the file's content from [`position`](Self::position) to its end. A last line that is not
+    /// whole is left for the next time. Damaged lines are passed over. Linear in the appended part.
     ///
-    /// `false` where what was appended changes how an earlier part is read; it is of no use any more then, and the whole is
-    /// to be read by another.
+    /// `false` where the appended part changes how an earlier part is read: this reader is useless from then on, and a
+    /// new one has to read the whole file.
     pub fn read_on(&mut self, appended: &[u8]) -> bool {
         let mut parsed = Vec::new();
         let (mut start, mut end) = (0, 0);
@@ -93,5 +96,5 @@ impl Follower {
 }
 
 #[cfg(test)]
-#[path = "follow_tests.rs"]
+#[path = "tests/follow.rs"]
 mod tests;

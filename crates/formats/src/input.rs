@@ -22,16 +22,16 @@ pub(crate) enum Shape<'a> {
 /// A line that holds a JSON value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Its number in the file, from 1.
+    /// The line's number in the file, from 1.
     pub number: usize,
-    /// Its place in the file, without the line feed.
+    /// The byte of the file at which the line starts.
     pub start: usize,
     /// The JSON text.
     pub json: &'a str,
 }
 
 impl Line<'_> {
-    /// Its bytes in the file.
+    /// The bytes of the file that the line takes, without the line feed.
     pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.start + self.json.len()
     }
@@ -62,7 +62,7 @@ pub(crate) fn split(bytes: &[u8]) -> Result<Shape<'_>, ReadError> {
     let more = !bytes[behind_head..].trim_ascii().is_empty();
     if !(more && is_json(head)) {
         match std::str::from_utf8(bytes) {
-            // The cheaper question first: what has one line, or is printed over many, is a document whatever it holds.
+            // The cheaper question first: content of one line, or printed over many, is a document in any case.
             Ok(text) if !more || !has_json_lines(bytes) || is_json(bytes) => return Ok(Shape::Document(text)),
             Err(error) if !has_json_lines(bytes) => return Err(ReadError::not_utf8(bytes, error.valid_up_to())),
             Ok(_) | Err(_) => {}
@@ -91,7 +91,7 @@ pub(crate) fn shape<'a>(bytes: &'a [u8], strict: bool, warnings: &mut Vec<Warnin
     Ok(shape)
 }
 
-/// Takes the lines that are no JSON out: each is reported, or with `strict` refused. Linear in the input.
+/// Takes the lines that are not JSON out: each is reported, or with `strict` refused. Linear in the input.
 pub(crate) fn drop_damaged_lines(
     shape: &mut Shape<'_>,
     strict: bool,
@@ -116,8 +116,9 @@ fn is_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<&RawValue>(bytes).is_ok()
 }
 
-/// Whether a damaged file is damaged JSON lines and not a damaged document: any line is a JSON object of its own. The last
-/// message of a pretty-printed list can be one too, but then the list starts or ends with brackets on lines of their own.
+/// Whether a damaged file is damaged JSON lines and not a damaged document: any line is a JSON object of its own. The
+/// last message of a pretty-printed list can be one too, but then the list starts or ends with brackets on lines of
+/// their own.
 fn has_json_lines(bytes: &[u8]) -> bool {
     let content = bytes.trim_ascii();
     let opens = matches!(content, [b'{' | b'[', b'\n' | b'\r', ..]);
@@ -132,8 +133,9 @@ pub(crate) fn parse(json: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(json).or_else(|error| mend(json).map_or(Err(error), |mended| serde_json::from_str(&mended)))
 }
 
-/// What recognition can see of JSON that no [`Value`] holds, because a part is nested too deeply or a number is too large:
-/// such parts are `Null`, as is everything where it is no JSON. Reads the text once for each of the outermost levels.
+/// The part of JSON that recognition can see where no [`Value`] holds the whole, because a part is nested too deeply or
+/// a number is too large: such parts are `Null`, as is everything that is not JSON. Reads the text once for each of the
+/// outermost levels.
 pub(crate) fn outline(json: &str) -> Value {
     /// A request, its messages, one of them, its content, a block, a field of it.
     const LEVELS: usize = 6;
@@ -153,8 +155,8 @@ pub(crate) fn outline(json: &str) -> Value {
     level(json, LEVELS)
 }
 
-/// The same JSON with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind,
-/// which are valid in JSON and in no string. `None` where there is none.
+/// `json` with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind, which
+/// are valid in JSON and in no string. `None` where it has no such half.
 pub(crate) fn mend(json: &str) -> Option<String> {
     let mut mended = String::with_capacity(json.len());
     let mut rest = json;
@@ -190,11 +192,11 @@ pub(crate) struct Probe<'a> {
     pub shape: Shape<'a>,
     /// The parsed document, for [`Shape::Document`]; `Null` when it is not valid JSON.
     pub document: Value,
-    /// Why there is no document: what is wrong and where.
+    /// The reason why there is no document: the problem and its place.
     pub problem: Option<ReadError>,
     /// The first lines parsed, at most 200, for [`Shape::Lines`].
     pub heads: Vec<Value>,
-    /// Whether files of helpers are read as sessions: see [`ReadOptions`](crate::ReadOptions).
+    /// Whether files of an agent's helpers are read as sessions: see [`ReadOptions`](crate::ReadOptions).
     pub side_chains: bool,
 }
 

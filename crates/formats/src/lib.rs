@@ -2,25 +2,61 @@
 //!
 //! Reading gives the log with every message ever said and a journal of the compactions that the recording holds, so that
 //! the full view and the view that the model saw are both there. Writing gives untouched records back byte for byte.
+//!
+//! Each agent and each wire format has a folder, with `read.rs`, `write.rs` and further files as needed; `readers.rs`
+//! is the table of them. Beside the folders are the parts that several formats share: `recording` for those that are
+//! only read, `agent_file` for agents' files that are written back, `requests`, `render` and `validate` for providers'
+//! requests, `blocks`, `json` and `time` for all.
 
-mod agents;
-mod dialogues;
+mod agent_file;
+mod aider;
+mod anthropic;
+#[cfg(feature = "benchmarks")]
+mod benchmarks;
+mod blocks;
+mod claude_code;
+mod cline;
+mod codex;
+mod copilot;
+mod deerflow;
 mod error;
 mod follow;
 mod format;
+mod gemini;
+mod gemini_cli;
 mod input;
+mod json;
+mod langgraph;
 mod loaded;
+mod message;
+mod mini_swe_agent;
+mod model;
+mod openai_chat;
+mod openai_responses;
+mod opencode;
+mod openhands;
+mod pi;
 mod read;
 mod reader;
 mod readers;
-mod wire;
+mod recording;
+mod render;
+mod requests;
+mod swe_agent;
+mod time;
+mod validate;
+mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
 pub use loaded::{LoadedFile, LoadedSession};
+pub use message::{MessageError, check_message, read_message, write_messages};
+pub use model::{RecordedModel, recorded_model};
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
-pub use wire::{
-    Profile, RenderedRequest, Source, Violation, WriteError, carries_reasoning, carry_over, is_bypassed, render,
-    validate, write, write_again,
-};
+pub use render::{Profile, RenderedRequest, Source, carries_reasoning, render};
+pub use validate::{Violation, validate};
+pub use write::{WriteError, carry_over, is_bypassed, write, write_again, write_rows};

@@ -1,4 +1,4 @@
-//! What reading gives.
+//! The result of reading.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use epitome_session::Session;
 use crate::error::Warning;
 use crate::format::Format;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct LoadedFile {
     /// The format.
     pub format: Format,
     /// The sessions, at least one.
     pub sessions: Vec<LoadedSession>,
-    /// What was passed over.
+    /// The parts of the file that were passed over.
     pub warnings: Vec<Warning>,
     /// The content, decompressed and without a byte order mark.
     pub bytes: Arc<[u8]>,
@@ -28,7 +28,7 @@ pub struct LoadedFile {
 /// One session of a file.
 #[derive(Debug)]
 pub struct LoadedSession {
-    /// Its name in the file: an id where there is one, else its number from 0.
+    /// The name of the session in the file: an id where there is one, else its number from 0.
     pub name: String,
     /// The session.
     pub session: Session,

@@ -10,19 +10,19 @@ use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::loaded::LoadedFile;
-use crate::reader::FormatReader;
-use crate::readers::{is_read_by_piece, readers, reports_damaged_lines};
+use crate::reader::{FormatReader, ReaderInput};
+use crate::readers::readers;
 
-/// How to read.
+/// Options of [`read`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadOptions {
     /// The format; recognised from the content without it.
     pub format: Option<Format>,
-    /// Whether a damaged line is an error and not a warning.
+    /// Whether a damaged line is an error instead of a warning.
     pub strict: bool,
-    /// Whether a file that holds nothing but what a helper of an agent did (`agent-….jsonl` beside a session of Claude Code)
-    /// is read as a session of its own, named after the session and the helper. What is read so is to be looked at: it is
-    /// not written back.
+    /// Whether a file that holds only the work of an agent's helper (`agent-….jsonl` beside a session of Claude Code)
+    /// is read as a session of its own, named after the session and the helper. Such a session is only for reading: it
+    /// is not written back.
     pub side_chains: bool,
 }
 
@@ -57,16 +57,15 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     let reader = fitting
         .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
         .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised_error(&probe)))?;
-    if let Some(problem) = problem.filter(|_| !is_read_by_piece(reader.format)) {
+    if let Some(problem) = problem.filter(|_| reader.input == ReaderInput::Values) {
         return Err(problem);
     }
-    if !options.strict && !reports_damaged_lines(reader.format) {
+    if !options.strict && reader.input != ReaderInput::Records {
         drop_damaged_lines(&mut probe.shape, false, &mut warnings)?;
     }
     let sessions = (reader.read)(&probe, &mut warnings)?;
     if sessions.is_empty() {
-        let problem = "it holds no session".to_owned();
-        return Err(ReadError::Malformed { format: reader.format.as_str(), problem });
+        return Err(ReadError::malformed(reader.format, "it holds no session"));
     }
     let is_document = matches!(probe.shape, Shape::Document(_));
     drop(probe);
@@ -78,8 +77,8 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document })
 }
 
-/// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest session
-/// that this program is measured with. A few MB of gzip can be made to hold thousands of times as much.
+/// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest
+/// session that this program is measured with. A few MB of gzip can be made to hold thousands of times as much.
 pub const MAX_DECOMPRESSED: usize = 256 << 20;
 
 /// The content of gzip, up to `most` bytes.
@@ -92,7 +91,7 @@ fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
     }
 }
 
-/// The error for what no reader takes.
+/// The error for input that no reader accepts.
 fn unrecognised_error(probe: &Probe<'_>) -> ReadError {
     let hollow = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
@@ -123,7 +122,7 @@ fn unrecognised_error(probe: &Probe<'_>) -> ReadError {
     ReadError::Unrecognised { seen: describe(probe) }
 }
 
-/// What an unrecognised input looks like, for the person who gave it.
+/// A description of an unrecognised input, for the person who gave it.
 fn describe(probe: &Probe<'_>) -> String {
     let keys = |value: &Value| match value {
         Value::Object(fields) if fields.is_empty() => "an empty object".to_owned(),
@@ -155,5 +154,5 @@ fn describe(probe: &Probe<'_>) -> String {
 }
 
 #[cfg(test)]
-#[path = "read_tests.rs"]
+#[path = "tests/read.rs"]
 mod tests;

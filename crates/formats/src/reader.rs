@@ -1,16 +1,38 @@
-//! What a reader of a format is.
+//! A reader of a format, with what it takes and gives.
 
-use crate::error::{ReadError, Warning};
-use crate::format::Format;
-use crate::input::Probe;
-use crate::loaded::LoadedSession;
+pub(crate) use crate::error::{ReadError, Warning};
+pub(crate) use crate::format::Format;
+pub(crate) use crate::input::{Line, Probe, Shape};
+pub(crate) use crate::loaded::LoadedSession;
 
-/// A reader of one format: an element of the tables of readers.
+type Fits = fn(&Probe<'_>) -> bool;
+type Read = fn(&Probe<'_>, &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError>;
+
+/// A reader of one format.
 pub(crate) struct FormatReader {
     /// The format.
     pub format: Format,
+    /// The input that the reader needs.
+    pub input: ReaderInput,
     /// Whether the input is of this format. Cheap: looks at the probe only.
-    pub fits: fn(&Probe<'_>) -> bool,
-    /// Reads it.
-    pub read: fn(&Probe<'_>, &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError>,
+    pub fits: Fits,
+    /// Reads the input.
+    pub read: Read,
+}
+
+impl FormatReader {
+    pub(crate) const fn new(format: Format, input: ReaderInput, fits: Fits, read: Read) -> Self {
+        Self { format, input, fits, read }
+    }
+}
+
+/// The input of a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReaderInput {
+    /// The text of each line: the reader parses them all, and reports the damaged ones itself.
+    Records,
+    /// The text of a request, piece by piece.
+    Pieces,
+    /// Parsed values, which cannot hold all JSON: a part may be nested too deeply, a number too large.
+    Values,
 }

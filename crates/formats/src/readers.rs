@@ -1,20 +1,44 @@
-//! The readers of all formats.
+//! The readers of all formats: one line a format.
 
 use crate::format::Format;
 use crate::reader::FormatReader;
-use crate::{agents, dialogues, wire};
+use crate::reader::ReaderInput::{Pieces, Records, Values};
+use crate::{
+    aider, anthropic, claude_code, cline, codex, copilot, deerflow, gemini, gemini_cli, langgraph, mini_swe_agent,
+    openai_chat, openai_responses, opencode, openhands, pi, swe_agent,
+};
 
-/// The readers in the order in which they are tried: formats with marks of their own before the general ones.
+/// Recordings of agents, tried first: each has marks of its own, and no file fits two.
+const AGENTS: &[FormatReader] = &[
+    FormatReader::new(Format::Codex, Records, codex::fits, codex::read),
+    FormatReader::new(Format::ClaudeCode, Records, claude_code::fits, claude_code::read),
+    FormatReader::new(Format::Pi, Records, pi::fits, pi::read),
+    FormatReader::new(Format::CopilotCli, Values, copilot::fits, copilot::read),
+    FormatReader::new(Format::Opencode, Values, opencode::fits, opencode::read),
+    FormatReader::new(Format::GeminiCli, Values, gemini_cli::fits, gemini_cli::read),
+    FormatReader::new(Format::Cline, Values, cline::fits, cline::read),
+    FormatReader::new(Format::Langgraph, Values, langgraph::fits, langgraph::read),
+    FormatReader::new(Format::SweAgent, Values, swe_agent::fits, swe_agent::read),
+    FormatReader::new(Format::MiniSweAgent, Values, mini_swe_agent::fits, mini_swe_agent::read),
+    FormatReader::new(Format::OpenHands, Values, openhands::fits, openhands::read),
+    FormatReader::new(Format::Aider, Values, aider::fits, aider::read),
+    FormatReader::new(Format::DeerFlow, Values, deerflow::fits, deerflow::read),
+];
+
+#[cfg(feature = "benchmarks")]
+use crate::benchmarks::READERS as BENCHMARKS;
+#[cfg(not(feature = "benchmarks"))]
+const BENCHMARKS: &[FormatReader] = &[];
+
+/// Providers' requests, the most general shapes: tried last.
+const REQUESTS: &[FormatReader] = &[
+    FormatReader::new(Format::Gemini, Pieces, gemini::fits, gemini::read),
+    FormatReader::new(Format::OpenaiResponses, Pieces, openai_responses::fits, openai_responses::read),
+    FormatReader::new(Format::Anthropic, Pieces, anthropic::fits, anthropic::read),
+    FormatReader::new(Format::OpenaiChat, Pieces, openai_chat::fits, openai_chat::read),
+];
+
+/// The readers in the order in which they are tried.
 pub(crate) fn readers() -> impl DoubleEndedIterator<Item = &'static FormatReader> {
-    [wire::AGENT_READERS, agents::READERS, dialogues::READERS, wire::READERS].into_iter().flatten()
-}
-
-/// Whether a format is read piece by piece from its text, which may hold what no value does. Others would lose that part.
-pub(crate) fn is_read_by_piece(format: Format) -> bool {
-    wire::READERS.iter().chain(wire::AGENT_READERS).any(|reader| reader.format == format)
-}
-
-/// Whether the reader of a format parses every line anyway and reports the damaged ones itself: the agents' own do.
-pub(crate) fn reports_damaged_lines(format: Format) -> bool {
-    wire::AGENT_READERS.iter().any(|reader| reader.format == format)
+    [AGENTS, BENCHMARKS, REQUESTS].into_iter().flatten()
 }

@@ -1,0 +1,145 @@
+//! Anthropic's content blocks.
+
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Media, MediaSource, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+};
+
+use crate::blocks::{opaque, user_message, with_raw};
+use crate::json::{self, Object};
+
+/// The session's messages of one Anthropic message: one for each tool result, and one for the rest if there is any.
+/// These messages have no ids yet.
+pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
+    let blocks = blocks(content);
+    match role {
+        "assistant" => vec![Message::new("", Role::Assistant, Origin::Model, blocks)],
+        "system" | "developer" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
+        _ => {
+            let (results, rest): (Vec<Block>, Vec<Block>) =
+                blocks.into_iter().partition(|block| block.as_result().is_some());
+            let is_empty = results.is_empty();
+            let mut messages: Vec<Message> =
+                results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
+            if !rest.is_empty() || is_empty {
+                messages.push(user_message(rest));
+            }
+            messages
+        }
+    }
+}
+
+/// The blocks of a message's content: a string, or a list of blocks.
+pub(crate) fn blocks(content: &str) -> Vec<Block> {
+    if let Some(text) = json::string(content) {
+        return vec![Block::text(&*text)];
+    }
+    match json::list(content) {
+        Some(items) => items.into_iter().map(block).collect(),
+        None if content.is_empty() || content == "null" => Vec::new(),
+        None => vec![block(content)],
+    }
+}
+
+fn block(json: &str) -> Block {
+    if let Some(text) = json::string(json) {
+        return Block::text(&*text);
+    }
+    let Some(object) = Object::parse(json) else { return opaque(json, Dialect::Anthropic) };
+    let kind = object.text("type").unwrap_or_default();
+    let read = match &*kind {
+        "text" => text(&object),
+        "thinking" => thinking(&object),
+        "redacted_thinking" => redacted_thinking(&object),
+        "tool_use" => tool_use(&object),
+        "tool_result" => Some(tool_result(&object)),
+        "image" | "document" => {
+            media(&object).map(|media| (Content::Media(media), object.has_only(&["type", "source"])))
+        }
+        _ => None,
+    };
+    match read {
+        Some((content, true)) => Block::new(content),
+        Some((content, false)) => with_raw(content, Dialect::Anthropic, json),
+        None => opaque(json, Dialect::Anthropic),
+    }
+}
+
+/// The content of a block, and whether the block holds nothing else.
+type ParsedBlock = (Content, bool);
+
+fn text(object: &Object<'_>) -> Option<ParsedBlock> {
+    let text = Arc::from(&*object.text("text")?);
+    Some((Content::Text { text }, object.has_only(&["type", "text"])))
+}
+
+fn thinking(object: &Object<'_>) -> Option<ParsedBlock> {
+    let text = Arc::from(&*object.text("thinking").unwrap_or_default());
+    let signature = object.text("signature").filter(|signature| !signature.is_empty()).map(|it| Arc::from(&*it));
+    let thinking = Thinking { text, signature, redacted: false };
+    Some((Content::Thinking(thinking), object.has_only(&["type", "thinking", "signature"])))
+}
+
+fn redacted_thinking(object: &Object<'_>) -> Option<ParsedBlock> {
+    let signature = Some(Arc::from(&*object.text("data")?));
+    let thinking = Thinking { text: Arc::from(""), signature, redacted: true };
+    Some((Content::Thinking(thinking), object.has_only(&["type", "data"])))
+}
+
+fn tool_use(object: &Object<'_>) -> Option<ParsedBlock> {
+    let input = object.get("input").unwrap_or("{}");
+    let arguments = match json::string(input) {
+        Some(text) => Arguments::Text(Arc::from(&*text)),
+        None => Arguments::Json(Arc::from(input)),
+    };
+    let id = Arc::from(&*object.text("id").unwrap_or_default());
+    let name = Arc::from(&*object.text("name")?);
+    // Bytes that no provider would take are not kept.
+    let plain = object.has_only(&["type", "id", "name", "input"])
+        || !object.get("input").is_some_and(|input| input.starts_with('{'));
+    Some((Content::ToolCall(ToolCall { id, name, arguments }), plain))
+}
+
+fn tool_result(object: &Object<'_>) -> ParsedBlock {
+    let content = object.get("content").unwrap_or_default();
+    let mut result = ToolResult {
+        call_id: Arc::from(&*object.text("tool_use_id").unwrap_or_default()),
+        name: None,
+        text: Arc::from(""),
+        attachments: Vec::new(),
+        is_error: object.is_true("is_error"),
+    };
+    let mut plain = object.has_only(&["type", "tool_use_id", "content", "is_error"]);
+    if let Some(text) = json::string(content) {
+        result.text = Arc::from(&*text);
+    } else if let Some(items) = json::list(content) {
+        plain = false;
+        let mut texts = Vec::with_capacity(items.len());
+        for item in items {
+            let part = Object::parse(item).unwrap_or_default();
+            match part.text("type").as_deref() {
+                Some("image" | "document") if media(&part).is_some() => result.attachments.extend(media(&part)),
+                Some("text") => texts.push(Arc::from(&*part.text("text").unwrap_or_default())),
+                // References and whatever else there may be count as what they are written as.
+                _ => texts.push(json::string(item).map_or_else(|| Arc::from(item), |text| Arc::from(&*text))),
+            }
+        }
+        result.text = Arc::from(texts.join("\n"));
+    } else if !content.is_empty() {
+        plain = false;
+        result.text = Arc::from(content);
+    }
+    (Content::ToolResult(result), plain)
+}
+
+fn media(object: &Object<'_>) -> Option<Media> {
+    let source = object.object("source")?;
+    let mime = Arc::from(&*source.text("media_type").unwrap_or_default());
+    let place = match &*source.text("type")? {
+        "base64" => MediaSource::Base64(Arc::from(&*source.text("data")?)),
+        "url" => MediaSource::Url(Arc::from(&*source.text("url")?)),
+        _ => return None,
+    };
+    Some(Media { mime, source: place })
+}

@@ -1,0 +1,134 @@
+//! Anthropic messages.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::validate::findings::{Findings, OpenCalls};
+
+pub(crate) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
+    let mut state = State::default();
+    if messages.is_empty() {
+        found.add(list_name, "messages", "there is no message".to_owned());
+    }
+    for (index, message) in messages.iter().enumerate() {
+        let path = format!("{list_name}[{index}]");
+        let role = message["role"].as_str().unwrap_or_default();
+        match role {
+            "user" | "assistant" => {}
+            "system" => {
+                found.add(&path, "system-in-messages", "the system prompt stands beside the messages".to_owned())
+            }
+            other => found.add(&path, "role", format!("`{other}` is not a role")),
+        }
+        if index == 0 && role != "user" {
+            found.add(&path, "first-user", format!("the first message is the {role}'s, not a user's"));
+        }
+        if index > 0 && messages[index - 1]["role"] == message["role"] {
+            found.add(&path, "alternation", format!("two messages of the {role} in a row"));
+        }
+        if role == "assistant" {
+            state.open.close(&path, found);
+        }
+        let single;
+        let blocks = match &message["content"] {
+            Value::Array(blocks) => blocks.as_slice(),
+            text @ Value::String(_) => {
+                single = serde_json::json!({"type": "text", "text": text});
+                std::slice::from_ref(&single)
+            }
+            _ => &[],
+        };
+        if blocks.is_empty() {
+            found.add(&path, "content", "the message is empty".to_owned());
+        }
+        state.results_over = false;
+        for (at, block) in blocks.iter().enumerate() {
+            state.block(&format!("{path}.content[{at}]"), role, block, found);
+        }
+        // A step whose results have come in part is still being worked on.
+        let awaits_more = index + 1 == messages.len() && !state.results_over;
+        if role == "user" && !awaits_more {
+            state.open.close(&path, found);
+        }
+    }
+}
+
+/// The system prompt: a text or text blocks.
+pub(crate) fn system(system: &Value, found: &mut Findings) {
+    let is_text =
+        |block: &Value| block["type"] == "text" && block["text"].as_str().is_some_and(|text| !text.trim().is_empty());
+    let fits = match system {
+        Value::Null | Value::String(_) => true,
+        Value::Array(blocks) => blocks.iter().all(is_text),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    };
+    if !fits {
+        found.add("system", "content", "the system prompt is neither a text nor a list of texts".to_owned());
+    }
+}
+
+#[derive(Default)]
+struct State {
+    open: OpenCalls,
+    ids: HashSet<String>,
+    /// Whether the message holds something else already: its results come first.
+    results_over: bool,
+}
+
+impl State {
+    fn block(&mut self, path: &str, role: &str, block: &Value, found: &mut Findings) {
+        let kind = block["type"].as_str().unwrap_or_default();
+        match (kind, role) {
+            ("tool_result", "user") => self.result(path, block, found),
+            ("tool_use", "assistant") => self.call(path, block, found),
+            ("tool_result" | "tool_use", _) => {
+                found.add(path, "role", format!("a `{kind}` does not go with the role {role}"));
+            }
+            ("text", _) if block["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {
+                found.add(path, "content", "the text is empty".to_owned());
+            }
+            ("thinking", "assistant") if block["signature"].as_str().is_none_or(str::is_empty) => {
+                found.add(path, "content", "the reasoning is not signed".to_owned());
+            }
+            ("image" | "document", "user") if !block["source"].is_object() => {
+                found.add(path, "content", "the media has no source".to_owned());
+            }
+            ("", _) => found.add(path, "content", "the block has no type".to_owned()),
+            _ => {}
+        }
+        self.results_over |= kind != "tool_result";
+    }
+
+    fn result(&mut self, path: &str, block: &Value, found: &mut Findings) {
+        let id = block["tool_use_id"].as_str().unwrap_or_default();
+        if !self.open.answer(id, "tool_use") {
+            let message = format!("no call `{id}` in the message before this one waits for this result");
+            found.add(path, "result-without-call", message);
+        }
+        if self.results_over {
+            found.add(path, "results-first", "a result stands behind something else in its message".to_owned());
+        }
+        let parts = block["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if parts.iter().any(|part| part["type"] == "text" && part["text"].as_str().is_none_or(str::is_empty)) {
+            found.add(path, "content", "the result holds an empty text block".to_owned());
+        }
+    }
+
+    fn call(&mut self, path: &str, block: &Value, found: &mut Findings) {
+        let id = block["id"].as_str().unwrap_or_default();
+        let valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if id.is_empty() || !id.bytes().all(valid) {
+            found.add(path, "call-id", format!("`{id}` is not an id: it may have letters, digits, `_` and `-`"));
+        } else if !self.ids.insert(id.to_owned()) {
+            found.add(path, "call-id", format!("the id `{id}` is taken by an earlier call"));
+        }
+        if block["name"].as_str().is_none_or(str::is_empty) {
+            found.add(path, "content", "the call names no tool".to_owned());
+        }
+        if !block["input"].is_object() {
+            found.add(path, "arguments", "the input is not an object".to_owned());
+        }
+        self.open.open(id, "tool_use");
+    }
+}

@@ -1,0 +1,139 @@
+//! Anthropic messages.
+
+use epitome_session::{Block, Content, Dialect, Media, MediaSource, RawBlock, Role};
+
+use crate::json::{self, ObjectWriter, quote};
+use crate::openai_chat::write::{MISSING, arguments_object, image_type};
+use crate::render::plan::{MessageToRender, Plan};
+use crate::render::{RequestItem, RequestParts, Source};
+
+pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
+    // Anthropic takes instructions at the top only: later ones join the first, word for word and at no cost.
+    let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
+        plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
+    parts.system = system_prompt(&system);
+    for group in conversation.chunk_by(|left, right| role(left) == role(right)) {
+        parts.items.push(recorded(group, source).unwrap_or_else(|| RequestItem::built(message(group))));
+    }
+    parts
+}
+
+/// The side of the conversation that a message belongs to.
+fn role(turn: &MessageToRender<'_>) -> &'static str {
+    if turn.message.role == Role::Assistant { "assistant" } else { "user" }
+}
+
+fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
+    let blocks: Vec<&Block> = turns.iter().flat_map(|turn| &turn.message.blocks).collect();
+    match &blocks[..] {
+        [] => None,
+        [Block { content: Content::Text { text }, raw: None }] => Some(quote(text)),
+        blocks => Some(json::join(&blocks.iter().filter_map(|block| self::block(block)).collect::<Vec<_>>())),
+    }
+}
+
+/// The bytes of a group that is one record and all of it.
+fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Option<RequestItem> {
+    let source = source?;
+    let [record] = group.first()?.entry?.message.records[..] else { return None };
+    let is_whole = source.members(record) as usize == group.len()
+        && group.iter().all(|turn| turn.is_as_read && turn.entry.is_some_and(|it| it.message.records == [record]));
+    // A record whose blocks are in another order than providers want is rebuilt.
+    let json = source.record(record).filter(|_| is_whole)?;
+    Some(RequestItem { json: json.to_owned(), record: Some(record) })
+}
+
+fn message(group: &[MessageToRender<'_>]) -> String {
+    let role = group.first().map_or("user", role);
+    // Results first: they must follow their calls directly.
+    let results = group.iter().filter(|turn| turn.message.role == Role::Tool);
+    let others = group.iter().filter(|turn| turn.message.role != Role::Tool);
+    let mut blocks = Vec::new();
+    let mut only: Option<&str> = None;
+    for turn in results.chain(others) {
+        for block in &turn.message.blocks {
+            blocks.extend(self::block(block));
+            let is_said = matches!(turn.message.role, Role::User | Role::System);
+            if let (Content::Text { text }, None, true) = (&block.content, &block.raw, is_said) {
+                only = Some(text);
+            }
+        }
+    }
+    let content = match only.filter(|_| blocks.len() == 1) {
+        Some(text) => quote(text),
+        None => json::join(&blocks),
+    };
+    ObjectWriter::new().text("role", role).raw("content", &content).finish()
+}
+
+fn own_raw(block: &Block) -> Option<&RawBlock> {
+    block.raw.as_ref().filter(|raw| raw.dialect == Dialect::Anthropic)
+}
+
+/// A block as Anthropic takes it.
+pub(crate) fn block(block: &Block) -> Option<String> {
+    if let Some(raw) = own_raw(block) {
+        return Some(raw.json.to_string());
+    }
+    match &block.content {
+        Content::Text { text } => Some(text_block(text)),
+        Content::Thinking(thinking) => {
+            let signature = thinking.signature.as_deref().unwrap_or_default();
+            let writer = ObjectWriter::new();
+            Some(if thinking.redacted {
+                writer.text("type", "redacted_thinking").text("data", signature).finish()
+            } else {
+                writer.text("type", "thinking").text("thinking", &thinking.text).text("signature", signature).finish()
+            })
+        }
+        Content::ToolCall(call) => Some(
+            ObjectWriter::new()
+                .text("type", "tool_use")
+                .text("id", &call.id)
+                .text("name", &call.name)
+                .raw("input", &arguments_object(&call.arguments))
+                .finish(),
+        ),
+        Content::ToolResult(result) => {
+            let content = if result.attachments.is_empty() {
+                quote(&result.text)
+            } else {
+                let mut blocks = Vec::new();
+                if !result.text.trim().is_empty() {
+                    blocks.push(text_block(&result.text));
+                }
+                blocks.extend(result.attachments.iter().map(media));
+                json::join(&blocks)
+            };
+            Some(
+                ObjectWriter::new()
+                    .text("type", "tool_result")
+                    .text("tool_use_id", &result.call_id)
+                    .raw("content", &content)
+                    .optional_field("is_error", result.is_error.then_some("true"))
+                    .finish(),
+            )
+        }
+        Content::Media(image) => Some(media(image)),
+        Content::Opaque(opaque) => (opaque.dialect == Dialect::Anthropic).then(|| opaque.json.to_string()),
+        Content::Gone => None,
+    }
+}
+
+fn text_block(text: &str) -> String {
+    ObjectWriter::new().text("type", "text").text("text", text).finish()
+}
+
+fn media(media: &Media) -> String {
+    let is_document = !media.mime.is_empty() && !media.mime.starts_with("image/");
+    let source = match &media.source {
+        MediaSource::Base64(data) => {
+            let writer = ObjectWriter::new().text("type", "base64").text("media_type", image_type(media));
+            writer.text("data", data).finish()
+        }
+        MediaSource::Url(url) => ObjectWriter::new().text("type", "url").text("url", url).finish(),
+        MediaSource::Missing => return text_block(MISSING),
+    };
+    ObjectWriter::new().text("type", if is_document { "document" } else { "image" }).raw("source", &source).finish()
+}

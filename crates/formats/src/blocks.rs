@@ -1,0 +1,127 @@
+//! Blocks and messages of the dialects, read into the session's types.
+
+use std::sync::Arc;
+
+use epitome_session::{
+    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
+    harness,
+};
+
+use crate::json::Object;
+
+/// A block that is written back as `json` while it is untouched.
+pub(crate) fn with_raw(content: Content, dialect: Dialect, json: &str) -> Block {
+    Block { content, raw: Some(RawBlock { dialect, json: Arc::from(json) }) }
+}
+
+/// A block of a kind that this version does not know.
+pub(crate) fn opaque(json: &str, dialect: Dialect) -> Block {
+    let kind = Object::parse(json).and_then(|object| object.text("type")).unwrap_or_default();
+    Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
+}
+
+/// A tool's answer from the blocks of its message: the texts, joined by line feeds, and the media.
+pub(crate) fn answer(blocks: Vec<Block>) -> (Arc<str>, Vec<Media>) {
+    let mut attachments = Vec::new();
+    let mut texts: Vec<Arc<str>> = Vec::new();
+    for block in blocks {
+        match block.content {
+            Content::Text { text } => texts.push(text),
+            Content::Media(media) => attachments.push(media),
+            Content::Opaque(opaque) => texts.push(opaque.json),
+            Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Gone => {}
+        }
+    }
+    let text = if texts.len() == 1 { texts.swap_remove(0) } else { Arc::from(texts.join("\n")) };
+    (text, attachments)
+}
+
+/// Media at an address. A data URL is the media itself, and says its type; other addresses have the type `mime`.
+pub(crate) fn media_of_url(url: &str, mime: &str) -> Media {
+    match url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
+        Some((mime, data)) => Media { mime: Arc::from(mime), source: MediaSource::Base64(Arc::from(data)) },
+        None => Media { mime: Arc::from(mime), source: MediaSource::Url(Arc::from(url)) },
+    }
+}
+
+/// A message of the system's side: instructions, or a summary that a compaction put there.
+pub(crate) fn system_message(blocks: Vec<Block>) -> Message {
+    let is_summary = matches!(&blocks[..], [Block { content: Content::Text { text }, .. }] if heads_summary(text));
+    let origin = if is_summary { Origin::Summary } else { Origin::Instructions };
+    Message::new("", Role::System, origin, blocks)
+}
+
+/// Whether a text begins with the heading of a summary. Instructions do not.
+fn heads_summary(text: &str) -> bool {
+    Heading::read(text).is_some_and(|heading| heading.kind == HeadingKind::Summary)
+}
+
+/// The beginning of the summary that Claude Code puts in front of a session that it continues.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
+
+/// The origin of a text in place of messages which a compaction removed, known by its heading; `None` for any other
+/// text.
+fn compacted(text: &str) -> Option<Origin> {
+    match Heading::read(text) {
+        Some(heading) if heading.kind == HeadingKind::Summary => Some(Origin::Summary),
+        Some(_) => Some(Origin::Notice),
+        None => text.starts_with(CONTINUED).then_some(Origin::Summary),
+    }
+}
+
+/// A user's message: typed by a person, unless all its text was put there by the runtime, or by a compaction.
+pub(crate) fn user_message(blocks: Vec<Block>) -> Message {
+    let mut texts = blocks.iter().filter_map(|block| match &block.content {
+        Content::Text { text } => Some(text.as_ref()),
+        _ => None,
+    });
+    let has_media = blocks.iter().any(|block| matches!(block.content, Content::Media(_) | Content::Opaque(_)));
+    let only = texts.clone().next().filter(|_| !has_media && texts.clone().count() == 1);
+    let origin = match only.and_then(compacted) {
+        Some(origin) => origin,
+        None if !has_media && texts.clone().next().is_some() && texts.all(is_injected) => Origin::Injected,
+        None => Origin::Typed,
+    };
+    Message::new("", Role::User, origin, blocks)
+}
+
+/// Whether a text on the user's side was put there by a runtime: an echo of a command, a notification, the environment,
+/// or reminders and nothing else.
+pub(crate) fn is_injected(text: &str) -> bool {
+    !text.trim().is_empty() && harness::typed_ranges(text).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_on_the_users_side() {
+        let check = |text: &str, expect: Origin| {
+            assert_eq!(user_message(vec![Block::text(text)]).origin, expect, "{text}");
+        };
+        check("fix it", Origin::Typed);
+        check("[Summary of 12 earlier messages]\n» I fixed it.", Origin::Summary);
+        check("[Summary of 12 earlier messages · recall 0a1b2c3d]\n## Goal", Origin::Summary);
+        check("[3 earlier messages left the context]", Origin::Notice);
+        check("[Summary of the talk]\nplease translate", Origin::Typed);
+        check(
+            "This session is being continued from a previous conversation that ran out of context. …",
+            Origin::Summary,
+        );
+        check("<system-reminder>a</system-reminder>", Origin::Injected);
+    }
+
+    #[test]
+    fn injected_texts() {
+        let check = |text: &str, expect: bool| assert_eq!(is_injected(text), expect, "{text}");
+        check("fix the bug", false);
+        check("  <command-name>/clear</command-name>", true);
+        check("[Request interrupted by user for tool use]", true);
+        check("<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n", true);
+        check("<system-reminder>a</system-reminder>\nand now fix it", false);
+        check("<command-name>/review</command-name>\n<command-args>the parser</command-args>", false);
+        check("# AGENTS.md instructions for /p", true);
+        check("", false);
+    }
+}

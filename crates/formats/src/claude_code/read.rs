@@ -1,0 +1,359 @@
+//! Claude Code's JSON lines.
+//!
+//! Most lines are bookkeeping. What the model saw are `user` and `assistant` records outside side chains; the file's
+//! order is the conversation's. One API message is spread over several records with the same `message.id`.
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{
+    Change, EditKind, Epoch, Excerpt, KeptRanges, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger,
+    Usage,
+};
+
+use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
+use crate::agent_file::records::{heads, loaded_session, records, span};
+use crate::anthropic::blocks as anthropic;
+use crate::json::{self, Object};
+use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
+use crate::time;
+
+/// The text that Claude Code shows the model in place of a cleared result.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+pub(crate) fn fits(probe: &Probe<'_>) -> bool {
+    heads(probe).iter().any(|head| {
+        let kind = head["type"].as_str().unwrap_or_default();
+        head.get("parentUuid").is_some() && (head["uuid"].is_string() || head["sessionId"].is_string())
+            || matches!(kind, "user" | "assistant") && head["uuid"].is_string() && head["message"].is_object()
+            || matches!(kind, "file-history-snapshot" | "file-history-delta")
+            || kind == "summary" && head["leafUuid"].is_string()
+            || kind == "queue-operation" && head["sessionId"].is_string()
+    })
+}
+
+pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let lines = records(probe, Format::ClaudeCode, warnings)?;
+    let is_said = |record: &Object<'_>| matches!(record.text("type").as_deref(), Some("user" | "assistant"));
+    let is_side_chain =
+        probe.side_chains && !lines.iter().any(|(_, record)| is_said(record) && !record.is_true("isSidechain"));
+    let mut reader = ClaudeCodeReader { is_side_chain, ..ClaudeCodeReader::default() };
+    for (line, record) in &lines {
+        reader.record(line.number, span(line), record);
+    }
+    reader.settle();
+    warnings.append(&mut reader.warnings);
+    if let Some(first) = reader.passed_over.first() {
+        let count = reader.passed_over.len();
+        let message = format!(
+            "passed over: {count} of the messages from here on have the uuid of an earlier record, and are not copies of it"
+        );
+        warnings.push(Warning { line: Some(*first), message });
+    }
+    let nothing_found = "no line is a user's or the model's message";
+    let mut loaded = loaded_session(Format::ClaudeCode, reader.session, reader.records, nothing_found)?;
+    if let Some(helper) = reader.helper {
+        loaded.name = format!("{}/agent-{helper}", loaded.name);
+    }
+    Ok(vec![loaded])
+}
+
+/// A compaction whose summary has not come yet.
+#[derive(Debug, Clone)]
+struct Boundary {
+    trigger: Trigger,
+    tokens_before: Option<u32>,
+    tokens_after: Option<u32>,
+    preserved: HashSet<Arc<str>>,
+    segment: Option<Range<usize>>,
+}
+
+/// The way to read the copies behind a compaction record of our own.
+#[derive(Debug, Clone)]
+enum Copies {
+    /// The mark said everything: they are passed over.
+    Skip,
+    /// The mark did not fit: they are the view.
+    Collect(Vec<Message>),
+}
+
+/// The part of a session file that was read. It borrows nothing of the file: a [`Follower`](crate::Follower) of a file
+/// that grows reads on with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClaudeCodeReader {
+    session: Session,
+    /// Whether the file is read as the session of a helper, whose records are left out otherwise.
+    is_side_chain: bool,
+    /// The helper's id.
+    helper: Option<Arc<str>>,
+    records: Vec<Range<usize>>,
+    /// The line and the uuid of each record.
+    places: Vec<(usize, Arc<str>)>,
+    /// Messages since the last compaction, not yet in the log: records of one API message may still follow.
+    pending: Vec<Message>,
+    by_message_id: HashMap<Arc<str>, usize>,
+    /// Every uuid: a copied record counts once.
+    known: HashMap<Arc<str>, UuidRecord>,
+    /// The lines of messages that were passed over because an earlier record has their uuid.
+    passed_over: Vec<usize>,
+    boundary: Option<Boundary>,
+    copies: Option<Copies>,
+    warnings: Vec<Warning>,
+}
+
+/// The records that have one uuid.
+#[derive(Debug, Clone)]
+struct UuidRecord {
+    /// The line that has it last.
+    line: usize,
+    /// A hash of the message of the first record that has it, where that has one.
+    message: Option<u64>,
+}
+
+impl ClaudeCodeReader {
+    /// The session as far as it was read. Linear in the messages since the last compaction.
+    pub(crate) fn session(&self) -> Session {
+        let mut settled = self.clone();
+        settled.settle();
+        settled.session
+    }
+
+    pub(crate) fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'_>) {
+        let uuid: Arc<str> = Arc::from(&*record.text("uuid").unwrap_or_default());
+        if !uuid.is_empty() && self.is_repeated(line, Arc::clone(&uuid), record) {
+            return;
+        }
+        if self.session.id.is_none()
+            && let Some(id) = record.text("sessionId")
+        {
+            self.session.id = Some(Arc::from(&*id));
+        }
+        if self.is_side_chain && self.helper.is_none() {
+            self.helper = record.text("agentId").map(|id| Arc::from(&*id));
+        }
+        let is_left_out = record.is_true("isSidechain") != self.is_side_chain;
+        let kind = record.text("type").unwrap_or_default();
+        let subtype = record.text("subtype").unwrap_or_default();
+        match (&*kind, &*subtype) {
+            ("user" | "assistant", _) if !is_left_out => {
+                if record.has(FIELD) && self.copies.is_some() {
+                    self.copy(record);
+                    return;
+                }
+                self.settle_copies();
+                self.message(line, span, uuid, record);
+            }
+            ("system", "compact_boundary") if !is_left_out => self.compacted(line, record),
+            ("system", "microcompact_boundary") => self.cleared(record),
+            _ => {}
+        }
+    }
+
+    /// Whether an earlier record has this uuid: a copy by an agent counts once. A record that is not a copy is left out
+    /// too, because references to the uuid mean the first one, but with a warning.
+    fn is_repeated(&mut self, line: usize, uuid: Arc<str>, record: &Object<'_>) -> bool {
+        let message = record.get("message").map(|json| {
+            let mut hasher = DefaultHasher::new();
+            json.hash(&mut hasher);
+            hasher.finish()
+        });
+        match self.known.entry(uuid) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(UuidRecord { line, message });
+                false
+            }
+            Entry::Occupied(mut first) => {
+                if message.is_some() && first.get().message != message {
+                    self.passed_over.push(line);
+                }
+                first.get_mut().line = line;
+                true
+            }
+        }
+    }
+
+    fn message(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, record: &Object<'_>) {
+        let Some(message) = record.object("message") else { return };
+        if record.is_true("isCompactSummary") {
+            self.flush();
+            let boundary = self.boundary.take();
+            self.commit(boundary, message.get("content"), &uuid);
+            return;
+        }
+        if let Some(boundary) = self.boundary.take() {
+            self.commit(Some(boundary), None, "");
+        }
+        let number = self.records.len() as u32;
+        self.records.push(span);
+        self.places.push((line, Arc::clone(&uuid)));
+        let is_assistant = record.text("type").as_deref() == Some("assistant");
+        let recorded = message.text("role").unwrap_or_default();
+        let role = if is_assistant { "assistant" } else { &*recorded };
+        let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
+        let usage = message.object("usage").map(|usage| read_usage(&usage));
+        let api_id = message.text("id").filter(|_| is_assistant);
+        let from = record.object("origin").and_then(|origin| origin.text("kind"));
+        // A helper gets its instructions from the model, not from a person.
+        let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
+        for mut read in anthropic::messages(role, message.get("content").unwrap_or_default()) {
+            if let Some(index) = api_id.as_deref().and_then(|id| self.by_message_id.get(id)) {
+                let first = &mut self.pending[*index];
+                first.blocks.append(&mut read.blocks);
+                first.records.push(number);
+                first.usage = usage.or(first.usage);
+                continue;
+            }
+            read.id = MessageId::new(&*uuid);
+            read.timestamp = timestamp;
+            read.usage = usage;
+            read.records = vec![number];
+            if is_injected && read.role == Role::User {
+                read.origin = Origin::Injected;
+            }
+            if let Some(id) = &api_id {
+                self.by_message_id.insert(Arc::from(&**id), self.pending.len());
+            }
+            self.pending.push(read);
+        }
+    }
+
+    /// Moves the pending messages into the log.
+    fn flush(&mut self) {
+        self.by_message_id.clear();
+        for message in self.pending.drain(..) {
+            self.session.push(message);
+        }
+    }
+
+    /// Ends what is still open at the end of the file.
+    fn settle(&mut self) {
+        self.settle_copies();
+        self.flush();
+        if let Some(boundary) = self.boundary.take() {
+            self.commit(Some(boundary), None, "");
+        }
+    }
+
+    fn compacted(&mut self, line: usize, record: &Object<'_>) {
+        self.settle();
+        if record.has(FIELD) {
+            let applied = Mark::from_record(record).is_some_and(|mark| mark.apply(&mut self.session));
+            if !applied {
+                self.warnings.push(foreign_mark_warning(line));
+            }
+            self.copies = Some(if applied { Copies::Skip } else { Copies::Collect(Vec::new()) });
+            return;
+        }
+        let data = record.object("compactMetadata").unwrap_or_default();
+        let preserved = data.object("preservedMessages").unwrap_or_default();
+        let uuids = preserved.list("allUuids").or_else(|| preserved.list("uuids")).unwrap_or_default();
+        let segment = data.object("preservedSegment").and_then(|segment| {
+            let line = |name: &str| self.known.get(&*segment.text(name)?).map(|known| known.line);
+            Some(line("headUuid")?..line("tailUuid")? + 1)
+        });
+        let manual = data.text("trigger").as_deref() == Some("manual");
+        self.boundary = Some(Boundary {
+            trigger: if manual { Trigger::Manual } else { Trigger::Recorded },
+            tokens_before: data.number("preTokens"),
+            tokens_after: data.number("postTokens"),
+            segment: segment.filter(|_| uuids.is_empty()),
+            preserved: uuids.into_iter().filter_map(json::string).map(|uuid| Arc::from(&*uuid)).collect(),
+        });
+    }
+
+    /// Commits a compaction of the whole view but what `boundary` preserves.
+    fn commit(&mut self, boundary: Option<Boundary>, summary: Option<&str>, uuid: &str) {
+        let kept = |message: &Message| {
+            boundary.as_ref().is_some_and(|boundary| {
+                message.records.iter().any(|record| {
+                    let (line, uuid) = &self.places[*record as usize];
+                    boundary.preserved.contains(uuid) || boundary.segment.as_ref().is_some_and(|it| it.contains(line))
+                })
+            })
+        };
+        let position = summary_position(&self.session, |entry| kept(&entry.original), 0);
+        let removed: Vec<_> =
+            self.session.view().iter().filter(|entry| !kept(&entry.original)).map(|entry| entry.key).collect();
+        let blocks = anthropic::blocks(summary.unwrap_or_default());
+        let summary = (!blocks.is_empty()).then(|| Message::new(uuid, Role::User, Origin::Summary, blocks));
+        let synthetics = summary.map(|message| SyntheticMessage { position, message: Arc::new(message) });
+        let trigger = boundary.as_ref().map_or(Trigger::Recorded, |boundary| boundary.trigger);
+        self.session.commit(Epoch {
+            tokens_before: boundary.as_ref().and_then(|boundary| boundary.tokens_before),
+            tokens_after: boundary.as_ref().and_then(|boundary| boundary.tokens_after),
+            ..Epoch::recorded(trigger, removed, synthetics.into_iter().collect())
+        });
+    }
+
+    /// A micro-compaction: the listed results are blank for the model from here on.
+    fn cleared(&mut self, record: &Object<'_>) {
+        let data = record.object("microcompactMetadata").unwrap_or_default();
+        let ids: HashSet<Cow<'_, str>> =
+            data.list("compactedToolIds").unwrap_or_default().into_iter().filter_map(json::string).collect();
+        if ids.is_empty() {
+            return;
+        }
+        self.settle();
+        let mut changes = Vec::new();
+        for entry in self.session.view() {
+            for (block, content) in entry.original.blocks.iter().enumerate() {
+                let block = block as u32;
+                let Some(result) = content.as_result() else { continue };
+                let (has_text, has_media) = (!result.text.is_empty(), !result.attachments.is_empty());
+                if ids.contains(&*result.call_id) && (has_text || has_media) && entry.excerpt(block).is_none() {
+                    let marks = if has_text { vec![Arc::from(CLEARED)] } else { Vec::new() };
+                    let attachments = has_media.then(|| Arc::from(CLEARED));
+                    let excerpt = Excerpt { kept: KeptRanges::default(), marks, attachments };
+                    changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
+                }
+            }
+        }
+        if !changes.is_empty() {
+            let tokens_before = data.number("preTokens");
+            let epoch = Epoch::recorded_edits(Trigger::Recorded, EditKind::Excerpt, changes, Vec::new());
+            self.session.commit(Epoch { tokens_before, ..epoch });
+        }
+    }
+
+    fn copy(&mut self, record: &Object<'_>) {
+        let Some(Copies::Collect(messages)) = &mut self.copies else { return };
+        let Some(message) = record.object("message") else { return };
+        let role = message.text("role").unwrap_or_default();
+        let id = message.text("id").filter(|_| role == "assistant");
+        for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
+            if let Some(index) = id.as_deref().and_then(|id| self.by_message_id.get(id)) {
+                messages[*index].blocks.append(&mut read.blocks);
+                continue;
+            }
+            if record.is_true("isCompactSummary") {
+                read.origin = Origin::Summary;
+            }
+            if let Some(id) = &id {
+                self.by_message_id.insert(Arc::from(&**id), messages.len());
+            }
+            messages.push(read);
+        }
+    }
+
+    fn settle_copies(&mut self) {
+        if let Some(Copies::Collect(messages)) = self.copies.take() {
+            self.by_message_id.clear();
+            replace_view(&mut self.session, Trigger::Recorded, messages);
+        }
+    }
+}
+
+fn read_usage(usage: &Object<'_>) -> Usage {
+    let tokens = |name: &str| usage.number(name).unwrap_or(0);
+    let (cache_read, cache_write) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
+    Usage {
+        input: tokens("input_tokens") + cache_read + cache_write,
+        cache_read,
+        cache_write,
+        output: tokens("output_tokens"),
+    }
+}

@@ -1,0 +1,65 @@
+use crate::tests::check;
+
+#[test]
+fn turns_sub_agents_and_a_compaction() {
+    check(
+        r#"{"type":"session.start","data":{"sessionId":"s1"},"id":"e0","timestamp":"1970-01-01T00:00:00Z"}
+{"type":"system.message","data":{"content":"You help."},"id":"e1"}
+{"type":"user.message","data":{"content":"hi","transformedContent":"<now/>\nhi","attachments":[{"type":"blob","mimeType":"image/png","data":"AA"},{"type":"file","path":"a"}]},"id":"e2","timestamp":"1970-01-01T00:00:01Z"}
+{"type":"user.message","data":{"content":"<skill>","source":"skill-x"},"id":"e3"}
+{"type":"hook.start","data":{},"id":"e4"}
+{"type":"assistant.message","data":{"messageId":"a1","content":"doing","reasoningText":"why","reasoningOpaque":"SIG","toolRequests":[{"toolCallId":"c1","name":"view","arguments":{"path":"a"}},{"toolCallId":"c2","name":"apply_patch","arguments":"*** Begin"}]},"id":"e5"}
+{"type":"tool.execution_start","data":{"toolCallId":"c1"},"id":"e6"}
+{"type":"user.message","data":{"content":"sub"},"id":"x1","agentId":"agent"}
+{"type":"assistant.message","data":{"content":"sub","parentToolCallId":"c1"},"id":"x2"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"file","detailedContent":"diff"}},"id":"e7"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c2","success":false,"error":{"code":"x","message":"bad patch"}},"id":"e8"}
+{"type":"system.message","data":{"content":"You help."},"id":"e9"}
+{"type":"system.notification","data":{"content":"agent is idle"},"id":"e10"}
+{"type":"assistant.message","data":{"content":"","toolRequests":[]},"id":"e11"}
+{"type":"session.compaction_start","data":{},"id":"e12"}
+{"type":"session.compaction_complete","data":{"success":false,"summaryContent":"no"},"id":"e13"}
+{"type":"session.compaction_complete","data":{"success":true,"preCompactionTokens":99,"summaryContent":"so far"},"id":"e14"}
+{"type":"system.message","data":{"content":"You help more."},"id":"e15"}"#,
+        "copilot-cli
+        = s1
+        e1 system/instructions: You help.
+        e2 user/typed @1000: <now/>↵hi ⏐ <image/png base64 AA>
+        e3 user/injected: <skill>
+        a1 assistant/model: (think why signed SIG) ⏐ doing ⏐ view#c1 {\"path\":\"a\"} ⏐ apply_patch#c2 text \"*** Begin\"
+        e7 tool/tool: view#c1 → file
+        e8 tool/tool: apply_patch#c2 error → bad patch
+        e10 user/injected: agent is idle
+        -- Recorded from 99 -e2 -e3 -a1 -e7 -e8 -e10 + e14 user/summary: so far
+        -- Recorded -e1
+        e15 system/instructions: You help more.
+        view: e14 e15",
+    );
+}
+
+#[test]
+fn one_event_and_wrong_types() {
+    check(
+        r#"{"type":"user.message","data":{"content":"only"},"id":4,"timestamp":{}}"#,
+        "copilot-cli
+        = 0
+        m0 user/typed: only",
+    );
+    check(
+        r#"{"type":"session.start","data":{"sessionId":3}}
+[1]
+{"type":"assistant.message","data":{"content":[5],"toolRequests":[8,{"name":"t"}]}}
+{"type":"tool.execution_complete","data":{"toolCallId":null,"error":"lost"}}
+{"type":"tool.execution_complete","data":7}"#,
+        "copilot-cli
+        = 0
+        m0 assistant/model: 5 ⏐ #call-0 {} ⏐ t#call-1 {}
+        m1 tool/tool: #call-0 → lost
+        m2 tool/tool: t#call-1 →",
+    );
+    check(
+        "{\"type\":\"session.start\",\"data\":{}}\n{\"type\":\"hook.end\",\"data\":{}}",
+        "copilot-cli
+        error: not a valid copilot-cli session: no `user.message` or `assistant.message` event has content",
+    );
+}

@@ -1,0 +1,7 @@
+//! deer-flow's event streams.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{fits, read};

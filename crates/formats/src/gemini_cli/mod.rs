@@ -1,0 +1,7 @@
+//! Gemini CLI's chats.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{fits, read};

@@ -1,0 +1,70 @@
+use crate::tests::check;
+
+#[test]
+fn turns_calls_and_results() {
+    check(
+        r#"{"sessionId": "s1", "projectHash": "h", "messages": [
+            {"id": "1", "timestamp": "1970-01-01T00:00:01Z", "type": "user", "content": [{"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": "AA"}}]},
+            {"id": "2", "type": "info", "content": "cancelled"},
+            {"id": "3", "type": "gemini", "content": "I look.", "thoughts": [{"subject": "A", "description": "b"}, {"description": "c"}],
+             "tokens": {"input": 10, "output": 2, "cached": 4, "thoughts": 3},
+             "toolCalls": [
+               {"id": "c1", "name": "read_file", "args": {"p": "x"}, "status": "success", "timestamp": "1970-01-01T00:00:02Z",
+                "result": [{"functionResponse": {"response": {"output": "one"}}}]},
+               {"id": "c2", "name": "write", "args": {}, "status": "cancelled",
+                "result": [{"functionResponse": {"response": {"error": "denied"}}}]},
+               {"id": "c3", "name": "web", "args": {}, "status": "success", "result": [{"functionResponse": {"response": {"a": 1}}}, {"text": "t"}]},
+               {"id": "c5", "name": "web", "status": "success", "result": [{"functionResponse": {"response": {"error": "late"}}}]},
+               {"id": "c4", "name": "never", "args": {}, "status": "executing"}]},
+            {"id": "4", "type": "user", "content": "<session_context>\ntoday"}]}"#,
+        "gemini-cli
+        = s1
+        1 user/typed @1000: look ⏐ <image/png base64 AA>
+        3 assistant/model: (think A: b) ⏐ (think c) ⏐ I look. ⏐ read_file#c1 {\"p\":\"x\"} ⏐ write#c2 {} ⏐ web#c3 {} ⏐ web#c5 {} ⏐ never#c4 {} [10/4/0→5]
+        m2 tool/tool @2000: read_file#c1 → one
+        m3 tool/tool: write#c2 error → denied
+        m4 tool/tool: web#c3 → {\"a\":1}↵t
+        m5 tool/tool: web#c5 error → late
+        4 user/injected: <session_context>↵today",
+    );
+}
+
+#[test]
+fn lines_with_a_rewind_and_a_new_history() {
+    check(
+        r#"{"sessionId": "s1", "projectHash": "h", "kind": "main"}
+{"id": "1", "type": "user", "content": "a"}
+{"id": "2", "type": "gemini", "content": "b"}
+{"$rewindTo": "2"}
+{"id": "3", "type": "gemini", "content": "c"}
+{"$set": {"messages": [{"type": "user", "content": "<state_snapshot>x</state_snapshot>"}]}}
+{"id": "4", "type": "user", "content": "d"}"#,
+        "gemini-cli
+        = s1
+        1 user/typed: a
+        2 assistant/model: b
+        -- Manual -2
+        3 assistant/model: c
+        -- Recorded -1 -3 + m0 user/summary: <state_snapshot>x</state_snapshot>
+        4 user/typed: d
+        view: m0 4",
+    );
+}
+
+#[test]
+fn wrong_types_are_passed_over() {
+    check(
+        r#"{"sessionId": "s", "projectHash": "h", "messages": [3, {"type": "user", "content": 5}, {"type": "gemini", "thoughts": [1],
+            "toolCalls": [null, {"name": 4, "args": [], "result": "plain", "tokens": 1}]}]}"#,
+        "gemini-cli
+        = s
+        m0 user/typed: 5
+        m1 assistant/model: #call-0 {} ⏐ #call-1 []
+        m2 tool/tool: #call-0 → plain",
+    );
+    check(
+        r#"{"sessionId": "s", "projectHash": "h", "messages": {}}"#,
+        "gemini-cli
+        error: not a valid gemini-cli session: no element of `messages` is a `user` or `gemini` message with content",
+    );
+}

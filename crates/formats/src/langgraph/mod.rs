@@ -1,0 +1,7 @@
+//! LangGraph's threads.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{fits, read};

@@ -1,0 +1,104 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+#[test]
+fn messages_come_back_as_they_were() {
+    let check = |profile: Profile, json: &str| {
+        let messages = read_message(profile, json).unwrap();
+        let written = write_messages(profile, &messages).unwrap();
+        let values: Vec<Value> = written.iter().map(|item| serde_json::from_str(item).unwrap()).collect();
+        assert_eq!(values, [serde_json::from_str::<Value>(json).unwrap()], "{profile:?}: {written:?}");
+    };
+    check(Profile::OpenaiChat, r#"{"role":"user","content":"Fix the build"}"#);
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":"Done."}"#);
+    check(Profile::Anthropic, r#"{"role":"user","content":"Fix the build"}"#);
+    check(Profile::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#);
+    check(Profile::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#);
+    check(
+        Profile::OpenaiChat,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",
+            "function":{"name":"bash","arguments":"{\"command\": \"make\"}"}}]}"#,
+    );
+    check(Profile::OpenaiChat, r#"{"role":"tool","tool_call_id":"c1","content":"All is well."}"#);
+    check(
+        Profile::Anthropic,
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"I look."},
+            {"type":"tool_use","id":"t1","name":"bash","input":{"command":"make"}}]}"#,
+    );
+    check(
+        Profile::Anthropic,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"All is well."},
+            {"type":"text","text":"And now?"}]}"#,
+    );
+    check(Profile::OpenaiResponses, r#"{"type":"function_call","call_id":"c1","name":"bash","arguments":"{}"}"#);
+    check(Profile::OpenaiResponses, r#"{"type":"function_call_output","call_id":"c1","output":"All is well."}"#);
+}
+
+#[test]
+fn one_form_becomes_another() {
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"All is well."}"#;
+    let messages = read_message(Profile::OpenaiChat, result).unwrap();
+    let written = write_messages(Profile::OpenaiResponses, &messages).unwrap();
+    assert_eq!(written.len(), 1, "{written:?}");
+    let item: Value = serde_json::from_str(&written[0]).unwrap();
+    assert_eq!((&item["type"], &item["call_id"]), (&"function_call_output".into(), &"c1".into()));
+    let system = read_message(Profile::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#).unwrap();
+    assert_eq!(write_messages(Profile::Anthropic, &system).unwrap_err().field, "role");
+}
+
+#[test]
+fn errors_name_the_field() {
+    let check = |profile: Profile, json: &str, expect: &str| {
+        assert_eq!(read_message(profile, json).unwrap_err().to_string(), expect, "{json}")
+    };
+    let missing = |field: &str| format!("`{field}`: a text is expected, and it is missing");
+    check(Profile::OpenaiChat, "[]", "a message is an object, and this is a list");
+    check(Profile::OpenaiChat, r#"{"content":"x"}"#, &missing("role"));
+    check(Profile::OpenaiChat, r#"{"role":"tool","content":"x"}"#, &missing("tool_call_id"));
+    check(
+        Profile::OpenaiChat,
+        r#"{"role":"assistant","tool_calls":[{"id":"c1","function":{}}]}"#,
+        &missing("tool_calls[0].function.name"),
+    );
+    check(
+        Profile::OpenaiChat,
+        r#"{"role":"user","content":7}"#,
+        "`content`: a text or a list of parts is expected, and this is a number",
+    );
+    check(
+        Profile::Anthropic,
+        r#"{"role":"tool","content":"x"}"#,
+        "`role`: `tool` is not a role of this form: system, user, assistant",
+    );
+    check(
+        Profile::Anthropic,
+        r#"{"role":"user","content":[{"type":"tool_result","content":"x"}]}"#,
+        &missing("content[0].tool_use_id"),
+    );
+    check(Profile::OpenaiResponses, r#"{"output":"x"}"#, &missing("type"));
+    check(Profile::OpenaiResponses, r#"{"type":"function_call_output","output":"x"}"#, &missing("call_id"));
+    let error = read_message(Profile::OpenaiChat, "{").unwrap_err().to_string();
+    assert!(error.starts_with("it is not JSON: "), "{error}");
+}
+
+#[test]
+fn json_beyond_the_limits_is_said_to_be_json() {
+    let check = |content: &str, expect: &str| {
+        let json = format!(r#"{{"role":"user","content":[{{"type":"text","text":"x","other":{content}}}]}}"#);
+        let found = check_message(Profile::OpenaiChat, &json).map_err(|error| error.to_string());
+        let is_expected = match expect {
+            "" => found.is_ok(),
+            expect => found.as_ref().is_err_and(|error| error.starts_with(expect)),
+        };
+        assert!(is_expected, "{found:?}");
+    };
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    // The message, its list and its part are three levels.
+    check(&nested(NESTING - 3), "");
+    check(&nested(NESTING - 2), "it is JSON that cannot be read here: recursion limit exceeded");
+    check("1e308", "");
+    check("1e999", "it is JSON that cannot be read here: number out of range");
+    check(r#""\ud800""#, "it is JSON that cannot be read here: ");
+    check("1e", "it is not JSON: ");
+}

@@ -1,0 +1,7 @@
+//! mini-swe-agent's trajectories.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{fits, read};

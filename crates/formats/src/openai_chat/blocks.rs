@@ -1,0 +1,185 @@
+//! OpenAI chat messages.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Message, Origin, Role, TextCall, Thinking, ToolCall, ToolResult,
+};
+use serde_json::value::RawValue;
+
+use crate::blocks::{answer, media_of_url, opaque, system_message, user_message, with_raw};
+use crate::json::{self, Object};
+
+/// The arguments that a text holds: JSON where it is an object or a list, free text otherwise.
+pub(crate) fn arguments(text: &str) -> Arguments {
+    let is_json = text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(text).is_ok();
+    if is_json { Arguments::Json(Arc::from(text)) } else { Arguments::Text(Arc::from(text)) }
+}
+
+/// Reads one chat message; it has no id yet. `legacy_call` is the made-up id of the newest `function_call`, which has
+/// none, and is set anew by each of them.
+pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
+    let content = object.get("content").unwrap_or_default();
+    let name = object.text("name").map(|name| Arc::from(&*name));
+    let role = object.text("role").unwrap_or_default();
+    let mut message = match &*role {
+        "assistant" => assistant(object, content, legacy_call),
+        "system" | "developer" => system_message(blocks(content)),
+        "tool" => result(content, object.text("tool_call_id").unwrap_or_default().as_ref()),
+        "function" => result(content, &legacy_id(*legacy_call)),
+        _ => user(content),
+    };
+    match message.blocks.first_mut().map(|block| &mut block.content) {
+        Some(Content::ToolResult(result)) => result.name = name,
+        _ => message.name = name,
+    }
+    message
+}
+
+fn legacy_id(number: u32) -> String {
+    format!("function_call_{number}")
+}
+
+fn user(content: &str) -> Message {
+    let mut message = user_message(blocks(content));
+    if let [Block { content: Content::Text { text }, .. }] = &message.blocks[..]
+        && ["<tool_response>", "Observation:", "EXECUTION RESULT of"].iter().any(|start| text.starts_with(start))
+    {
+        message.origin = Origin::ToolOutput;
+    }
+    message
+}
+
+fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Message {
+    let mut all = Vec::new();
+    let reasoning = object.text("reasoning_content").or_else(|| object.text("reasoning"));
+    if let Some(text) = reasoning.filter(|text| !text.is_empty()) {
+        all.push(Block::new(Content::Thinking(Thinking { text: Arc::from(&*text), signature: None, redacted: false })));
+    }
+    // An assistant's empty text is how a message of calls alone is written.
+    all.extend(blocks(content).into_iter().filter(|block| !is_empty_text(block)));
+    match object.list("tool_calls") {
+        Some(calls) => all.extend(calls.into_iter().map(call)),
+        None => all.extend(object.text("tool_calls").as_deref().and_then(call_in_text)),
+    }
+    if let Some(function) = object.object("function_call") {
+        *legacy_call += 1;
+        let (name, arguments) = function_of(&function);
+        all.push(Block::new(Content::ToolCall(ToolCall { id: Arc::from(legacy_id(*legacy_call)), name, arguments })));
+    }
+    let text_calls = text_calls(&all);
+    Message { text_calls, ..Message::new("", Role::Assistant, Origin::Model, all) }
+}
+
+fn is_empty_text(block: &Block) -> bool {
+    matches!(&block.content, Content::Text { text } if text.is_empty()) && block.raw.is_none()
+}
+
+fn result(content: &str, call_id: &str) -> Message {
+    let (text, attachments) = answer(blocks(content));
+    Message::result("", ToolResult { call_id: Arc::from(call_id), name: None, text, attachments, is_error: false })
+}
+
+/// The blocks of a message's content: a string, or a list of parts.
+pub(crate) fn blocks(content: &str) -> Vec<Block> {
+    if let Some(text) = json::string(content) {
+        return vec![Block::text(&*text)];
+    }
+    match json::list(content) {
+        Some(items) => items.into_iter().map(part).collect(),
+        None if content.is_empty() => Vec::new(),
+        None => vec![Block::text(content)],
+    }
+}
+
+fn part(json: &str) -> Block {
+    if let Some(text) = json::string(json) {
+        return Block::text(&*text);
+    }
+    let Some(object) = Object::parse(json) else { return opaque(json, Dialect::OpenaiChat) };
+    let read = match object.text("type").unwrap_or_default().as_ref() {
+        "text" => object
+            .text("text")
+            .map(|text| (Content::Text { text: Arc::from(&*text) }, object.has_only(&["type", "text"]))),
+        "image_url" => object.object("image_url").and_then(|image| {
+            let plain = object.has_only(&["type", "image_url"]) && image.has_only(&["url"]);
+            Some((Content::Media(media_of_url(&image.text("url")?, "")), plain))
+        }),
+        _ => None,
+    };
+    match read {
+        Some((content, true)) => Block::new(content),
+        Some((content, false)) => with_raw(content, Dialect::OpenaiChat, json),
+        None => opaque(json, Dialect::OpenaiChat),
+    }
+}
+
+fn call(json: &str) -> Block {
+    let Some(object) = Object::parse(json) else { return opaque(json, Dialect::OpenaiChat) };
+    let id = Arc::from(&*object.text("id").unwrap_or_default());
+    if let Some(custom) = object.object("custom") {
+        let name = Arc::from(&*custom.text("name").unwrap_or_default());
+        let arguments = Arguments::Text(Arc::from(&*custom.text("input").unwrap_or_default()));
+        return with_raw(Content::ToolCall(ToolCall { id, name, arguments }), Dialect::OpenaiChat, json);
+    }
+    let function = object.object("function").unwrap_or_else(|| object.clone());
+    let (name, arguments) = function_of(&function);
+    // Bytes that no provider would take are not kept.
+    let plain = object.has_only(&["id", "type", "function"]) && function.has_only(&["name", "arguments"])
+        || matches!(arguments, Arguments::Text(_))
+        || !function.get("arguments").is_some_and(|json| json.starts_with('"'))
+        || !object.has("function");
+    let content = Content::ToolCall(ToolCall { id, name, arguments });
+    if plain { Block::new(content) } else { with_raw(content, Dialect::OpenaiChat, json) }
+}
+
+fn function_of(function: &Object<'_>) -> (Arc<str>, Arguments) {
+    let name = Arc::from(&*function.text("name").unwrap_or_default());
+    let recorded = function.get("arguments").unwrap_or("\"{}\"");
+    let arguments = match json::string(recorded) {
+        Some(text) => arguments(&text),
+        None => Arguments::Json(Arc::from(recorded)),
+    };
+    (name, arguments)
+}
+
+/// A call in a recording that prints its list of calls as text: `[{'name': 'run', 'arguments': {…}}]`.
+fn call_in_text(text: &str) -> Option<Block> {
+    let quoted = |key: &str| {
+        let rest = &text[text.find(key)? + key.len()..];
+        let quote = rest.chars().find(|char| matches!(char, '\'' | '"'))?;
+        rest.split(quote).nth(1)
+    };
+    let name = quoted("'name':").or_else(|| quoted("\"name\":"))?;
+    let arguments = Arguments::Text(Arc::from(text));
+    Some(Block::new(Content::ToolCall(ToolCall { id: Arc::from(""), name: Arc::from(name), arguments })))
+}
+
+/// Calls that a model writes into its text as `<tool_call>{"name": …, "arguments": …}</tool_call>`, without the white
+/// space around them. Linear.
+pub(crate) fn text_calls(blocks: &[Block]) -> Vec<TextCall> {
+    const TAGS: (&str, &str) = ("<tool_call>", "</tool_call>");
+    let mut calls = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let Content::Text { text } = &block.content else { continue };
+        let mut at = 0;
+        while let Some(open) = text[at..].find(TAGS.0) {
+            let inner = at + open + TAGS.0.len();
+            let Some(length) = text[inner..].find(TAGS.1) else { break };
+            let call = text[inner..inner + length].trim();
+            let start = json::offset(text.as_bytes(), call);
+            let name = Object::parse(call).and_then(|call| Some(Arc::from(&*call.text("name")?)));
+            calls.extend(text_call(name.unwrap_or_else(|| Arc::from("tool_call")), index, start..start + call.len()));
+            at = inner + length + TAGS.1.len();
+        }
+    }
+    calls
+}
+
+/// A call in the text of a block; `None` where it is empty or beyond 4 GiB.
+pub(crate) fn text_call(name: Arc<str>, block: usize, range: Range<usize>) -> Option<TextCall> {
+    let place = |at: usize| u32::try_from(at).ok();
+    let call = TextCall { name, block: place(block)?, start: place(range.start)?, end: place(range.end)? };
+    (call.start < call.end).then_some(call)
+}

@@ -1,0 +1,199 @@
+//! OpenAI chat messages.
+
+use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
+
+use crate::json::{self, Object, ObjectWriter, quote};
+use crate::render::plan::{MessageToRender, Plan};
+use crate::render::{Profile, RequestItem, RequestParts, Source};
+
+pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
+    // Images of results: a tool's message holds text alone, so they follow in a user's message behind the last result.
+    let mut images: Vec<Media> = Vec::new();
+    for turn in &plan.turns {
+        if turn.message.role != Role::Tool {
+            parts.items.extend(take_images(&mut images));
+        }
+        if turn.is_as_read
+            && let Some(record) = turn.entry.and_then(|entry| entry.message.records.first())
+            && let Some(json) = source.and_then(|source| source.record(*record))
+            && is_message(json)
+        {
+            parts.items.push(RequestItem { json: json.to_owned(), record: Some(*record) });
+            continue;
+        }
+        let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Profile::OpenaiChat));
+        let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
+        let results = turn.message.blocks.iter().filter_map(Block::as_result);
+        images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
+        parts.items.push(RequestItem::built(message(turn, &recorded)));
+    }
+    if !plan.is_open {
+        parts.items.extend(take_images(&mut images));
+    } else if !images.is_empty() {
+        // A provider takes nothing between a call and its result: they follow once the last result is there.
+        let count = images.len();
+        parts.warnings.push(format!("{count} images were left out: other results of their step are not there"));
+    }
+    parts
+}
+
+/// Whether a record is a message as providers take it: some recordings hold their list of calls as text.
+fn is_message(json: &str) -> bool {
+    !json.contains("\"tool_calls\"") || Object::parse(json).is_some_and(|object| object.text("tool_calls").is_none())
+}
+
+fn take_images(images: &mut Vec<Media>) -> Option<RequestItem> {
+    if images.is_empty() {
+        return None;
+    }
+    let mut content = vec![text_part("[Images from the tool results above]")];
+    content.extend(images.drain(..).map(|image| media(&image)));
+    Some(RequestItem::built(ObjectWriter::new().text("role", "user").raw("content", &json::join(&content)).finish()))
+}
+
+/// A message rebuilt; fields of its record that are not rebuilt stay.
+fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
+    const REBUILT: [&str; 9] = [
+        "role",
+        "content",
+        "tool_calls",
+        "function_call",
+        "tool_call_id",
+        "name",
+        "reasoning_content",
+        "reasoning",
+        "refusal",
+    ];
+    let message = &*turn.message;
+    let role = match message.role {
+        Role::System => recorded.text("role").unwrap_or("system".into()),
+        Role::User => "user".into(),
+        Role::Assistant => "assistant".into(),
+        Role::Tool => recorded.text("role").unwrap_or("tool".into()),
+    };
+    let mut writer = ObjectWriter::new().text("role", &role);
+    if let Some(result) = message.blocks.iter().find_map(Block::as_result) {
+        if role != "function" {
+            writer = writer.text("tool_call_id", &result.call_id);
+        }
+        let name = result.name.as_deref().filter(|_| recorded.has("name"));
+        writer = writer.optional_field("name", name.map(quote).as_deref()).text("content", &result.text);
+    } else {
+        writer = writer.optional_field("name", message.name.as_deref().map(quote).as_deref());
+        writer = writer.raw("content", &content(message));
+    }
+    for thinking in message.blocks.iter().filter_map(as_thinking) {
+        let name = if recorded.has("reasoning") { "reasoning" } else { "reasoning_content" };
+        writer = writer.text(name, thinking);
+    }
+    let calls: Vec<(&Block, &ToolCall)> =
+        message.blocks.iter().filter_map(|block| Some((block, block.as_call()?))).collect();
+    match &calls[..] {
+        [] => {}
+        [(_, legacy)] if recorded.has("function_call") => writer = writer.raw("function_call", &function(legacy)),
+        calls => {
+            let calls: Vec<String> = calls.iter().map(|(block, call)| tool_call(block, call)).collect();
+            writer = writer.raw("tool_calls", &json::join(&calls));
+        }
+    }
+    for (name, value) in recorded.fields().filter(|(name, _)| !REBUILT.contains(name)) {
+        writer = writer.raw(name, value);
+    }
+    writer.finish()
+}
+
+fn as_thinking(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::Thinking(thinking) => Some(&thinking.text),
+        _ => None,
+    }
+}
+
+/// The content: text where the message is text alone, else a list of parts.
+fn content(message: &Message) -> String {
+    let mut parts = Vec::with_capacity(message.blocks.len());
+    let mut texts: Vec<&str> = Vec::new();
+    let mut only_text = true;
+    for block in &message.blocks {
+        match (&block.content, own_raw(block)) {
+            (Content::Text { .. }, Some(raw)) => {
+                only_text = false;
+                parts.push(raw.json.to_string());
+            }
+            (Content::Text { text }, None) => {
+                texts.push(text);
+                parts.push(text_part(text));
+            }
+            (Content::Media(image), raw) => {
+                only_text = false;
+                parts.push(raw.map_or_else(|| media(image), |raw| raw.json.to_string()));
+            }
+            (Content::Opaque(opaque), _) => {
+                only_text = false;
+                parts.push(opaque.json.to_string());
+            }
+            (Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Gone, _) => {}
+        }
+    }
+    match &texts[..] {
+        [] if parts.is_empty() => "null".to_owned(),
+        [text] if only_text => quote(text),
+        // Services that take this format often take text alone from the model and the system.
+        texts if only_text && message.role != Role::User => quote(&texts.join("\n")),
+        _ => json::join(&parts),
+    }
+}
+
+fn own_raw(block: &Block) -> Option<&RawBlock> {
+    block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiChat)
+}
+
+fn text_part(text: &str) -> String {
+    ObjectWriter::new().text("type", "text").text("text", text).finish()
+}
+
+fn media(media: &Media) -> String {
+    let url = match &media.source {
+        MediaSource::Base64(data) if !media.mime.is_empty() && !media.mime.starts_with("image/") => {
+            let data = format!("data:{};base64,{data}", media.mime);
+            let file = ObjectWriter::new().text("filename", "attachment").text("file_data", &data).finish();
+            return ObjectWriter::new().text("type", "file").raw("file", &file).finish();
+        }
+        MediaSource::Base64(data) => format!("data:{};base64,{data}", image_type(media)),
+        MediaSource::Url(url) => url.to_string(),
+        MediaSource::Missing => return text_part(MISSING),
+    };
+    let image = ObjectWriter::new().text("url", &url).finish();
+    ObjectWriter::new().text("type", "image_url").raw("image_url", &image).finish()
+}
+
+/// The text in place of an image that the recording does not hold.
+pub(crate) const MISSING: &str = "[image: not recorded]";
+
+/// The media type of an image; some recordings leave it out.
+pub(crate) fn image_type(media: &Media) -> &str {
+    if media.mime.is_empty() { "image/png" } else { &media.mime }
+}
+
+fn tool_call(block: &Block, call: &ToolCall) -> String {
+    if let Some(raw) = own_raw(block) {
+        return raw.json.to_string();
+    }
+    ObjectWriter::new().text("id", &call.id).text("type", "function").raw("function", &function(call)).finish()
+}
+
+fn function(call: &ToolCall) -> String {
+    ObjectWriter::new().text("name", &call.name).text("arguments", &arguments_object(&call.arguments)).finish()
+}
+
+/// The arguments as the JSON object that providers ask for: any other value is put into its field `input`.
+pub(crate) fn arguments_object(arguments: &Arguments) -> String {
+    let text = arguments.text();
+    match arguments {
+        Arguments::Json(_) if text.trim_start().starts_with('{') => text.to_string(),
+        Arguments::Json(_) => ObjectWriter::new().raw("input", text).finish(),
+        Arguments::Text(_) if text.trim().is_empty() => "{}".to_owned(),
+        Arguments::Text(_) => ObjectWriter::new().text("input", text).finish(),
+    }
+}

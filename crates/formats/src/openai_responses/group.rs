@@ -1,0 +1,54 @@
+//! Items of one model turn, grouped into one message.
+
+use epitome_session::{Message, MessageId, Origin, Role, Usage};
+
+use super::blocks::ResponsesItem;
+
+/// Collects items: what the model said between two messages of others becomes one message.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grouper {
+    messages: Vec<Message>,
+    open: bool,
+}
+
+impl Grouper {
+    /// Adds an item of `record`.
+    pub(crate) fn add(&mut self, item: ResponsesItem, record: u32, id: Option<&str>, timestamp: Option<i64>) {
+        let mut message = match item {
+            ResponsesItem::Model(blocks) => {
+                if self.open
+                    && let Some(last) = self.messages.last_mut()
+                {
+                    last.blocks.extend(blocks);
+                    last.records.push(record);
+                    return;
+                }
+                self.open = true;
+                Message::new("", Role::Assistant, Origin::Model, blocks)
+            }
+            ResponsesItem::Message(message) => {
+                self.open = false;
+                message
+            }
+        };
+        if let Some(id) = id {
+            message.id = MessageId::new(id);
+        }
+        message.records = vec![record];
+        message.timestamp = timestamp;
+        self.messages.push(message);
+    }
+
+    /// Notes the usage of the request that produced the newest message of the model.
+    pub(crate) fn usage(&mut self, usage: Usage) {
+        if let Some(last) = self.messages.iter_mut().rev().find(|message| message.role == Role::Assistant) {
+            last.usage = Some(usage);
+        }
+    }
+
+    /// The messages so far; the next item starts a new one.
+    pub(crate) fn finish(&mut self) -> Vec<Message> {
+        self.open = false;
+        std::mem::take(&mut self.messages)
+    }
+}

@@ -1,0 +1,167 @@
+//! OpenAI Responses items.
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, RawBlock, Role, ToolCall,
+};
+
+use crate::Format;
+use crate::json::{self, ObjectWriter, quote};
+use crate::openai_chat::write::{MISSING, arguments_object, image_type};
+use crate::render::plan::{MessageToRender, Plan};
+use crate::render::{RequestItem, RequestParts, Source};
+
+pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
+    let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
+    for (index, turn) in plan.turns.iter().enumerate() {
+        if index == 0 && is_instructions(turn, source) {
+            parts.system = Some(quote(&turn.message.plain_text()));
+            continue;
+        }
+        if turn.is_as_read
+            && let Some(entry) = turn.entry
+            && let Some(recorded) = source.and_then(|source| recorded(entry, source))
+        {
+            parts.items.extend(recorded);
+            continue;
+        }
+        parts.items.extend(items(&turn.message, turn.of_custom_call).into_iter().map(RequestItem::built));
+    }
+    parts
+}
+
+/// The bytes of an entry's records, one for each item.
+fn recorded(entry: &Entry, source: &Source<'_>) -> Option<Vec<RequestItem>> {
+    let part = |record: &u32| {
+        let json = source.item(*record).filter(|json| json.starts_with('{'))?;
+        Some(RequestItem { json: json.to_owned(), record: Some(*record) })
+    };
+    entry.message.records.iter().map(part).collect()
+}
+
+/// Whether the first message is the request's `instructions`: the system prompt, unless it was read from an item.
+fn is_instructions(turn: &MessageToRender<'_>, source: Option<&Source<'_>>) -> bool {
+    let only_text = turn.message.blocks.iter().all(|block| matches!(block.content, Content::Text { .. }));
+    let is_item = turn.entry.zip(source).is_some_and(|(entry, source)| {
+        source.format == Format::OpenaiResponses && source.object(entry).is_some_and(|item| item.has("role"))
+    });
+    turn.message.is_system_prompt() && only_text && !is_item
+}
+
+/// The items of one message.
+pub(crate) fn items(message: &Message, of_custom_call: bool) -> Vec<String> {
+    match message.role {
+        Role::System => vec![whole_message("developer", &message.blocks)],
+        Role::User => {
+            // Items that a compaction left are items of their own.
+            let (own, parts): (Vec<&Block>, Vec<&Block>) = message.blocks.iter().partition(
+                |block| matches!(&block.content, Content::Opaque(opaque) if opaque.kind.contains("compaction")),
+            );
+            let mut items: Vec<String> = own.into_iter().filter_map(item_of).collect();
+            if !parts.is_empty() {
+                let parts: Vec<Block> = parts.into_iter().cloned().collect();
+                items.push(whole_message("user", &parts));
+            }
+            items
+        }
+        Role::Assistant => message.blocks.iter().filter_map(item_of).collect(),
+        Role::Tool => message.blocks.iter().filter_map(|block| output(block, of_custom_call)).collect(),
+    }
+}
+
+fn own_raw(block: &Block) -> Option<&RawBlock> {
+    block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiResponses)
+}
+
+/// Recorded bytes that are a whole item and not a part of one.
+fn own_item(block: &Block) -> Option<String> {
+    let raw = own_raw(block)?;
+    let kind = json::Object::parse(&raw.json)?.text("type")?.into_owned();
+    let is_part = matches!(kind.as_str(), "input_text" | "output_text" | "text" | "summary_text" | "input_image");
+    (!is_part).then(|| raw.json.to_string())
+}
+
+/// The item that a block of the model's is.
+fn item_of(block: &Block) -> Option<String> {
+    if let Some(item) = own_item(block) {
+        return Some(item);
+    }
+    match &block.content {
+        Content::Text { .. } | Content::Media(_) => Some(whole_message("assistant", std::slice::from_ref(block))),
+        Content::ToolCall(call) => Some(call_item(call)),
+        Content::Opaque(opaque) => Some(opaque.json.to_string()),
+        Content::Thinking(_) | Content::ToolResult(_) | Content::Gone => None,
+    }
+}
+
+fn whole_message(role: &str, blocks: &[Block]) -> String {
+    let parts: Vec<String> = blocks.iter().filter_map(|block| part(block, role)).collect();
+    ObjectWriter::new().text("type", "message").text("role", role).raw("content", &json::join(&parts)).finish()
+}
+
+fn part(block: &Block, role: &str) -> Option<String> {
+    if let Some(raw) = own_raw(block) {
+        return Some(raw.json.to_string());
+    }
+    match &block.content {
+        Content::Text { text } => Some(text_part(text, role)),
+        Content::Media(media) => Some(media_part(media, role)),
+        Content::Opaque(opaque) => Some(opaque.json.to_string()),
+        Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Gone => None,
+    }
+}
+
+fn text_part(text: &str, role: &str) -> String {
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
+    ObjectWriter::new().text("type", kind).text("text", text).finish()
+}
+
+fn media_part(media: &Media, role: &str) -> String {
+    let url = match &media.source {
+        _ if role == "assistant" => return text_part(MISSING, role), // the model's side holds text alone
+        MediaSource::Base64(data) if !media.mime.is_empty() && !media.mime.starts_with("image/") => {
+            let data = format!("data:{};base64,{data}", media.mime);
+            let file = ObjectWriter::new().text("type", "input_file").text("filename", "attachment");
+            return file.text("file_data", &data).finish();
+        }
+        MediaSource::Base64(data) => format!("data:{};base64,{data}", image_type(media)),
+        MediaSource::Url(url) => url.to_string(),
+        MediaSource::Missing => return text_part(MISSING, role),
+    };
+    ObjectWriter::new().text("type", "input_image").text("image_url", &url).finish()
+}
+
+fn call_item(call: &ToolCall) -> String {
+    match &call.arguments {
+        Arguments::Text(text) => ObjectWriter::new()
+            .text("type", "custom_tool_call")
+            .text("call_id", &call.id)
+            .text("name", &call.name)
+            .text("input", text)
+            .finish(),
+        json @ Arguments::Json(_) => ObjectWriter::new()
+            .text("type", "function_call")
+            .text("call_id", &call.id)
+            .text("name", &call.name)
+            .text("arguments", &arguments_object(json))
+            .finish(),
+    }
+}
+
+fn output(block: &Block, of_custom_call: bool) -> Option<String> {
+    if let Some(raw) = own_raw(block) {
+        return Some(raw.json.to_string());
+    }
+    let result = block.as_result()?;
+    let kind = if of_custom_call { "custom_tool_call_output" } else { "function_call_output" };
+    let output = if result.attachments.is_empty() {
+        quote(&result.text)
+    } else {
+        let mut parts = Vec::new();
+        if !result.text.is_empty() {
+            parts.push(text_part(&result.text, "user"));
+        }
+        parts.extend(result.attachments.iter().map(|media| media_part(media, "user")));
+        json::join(&parts)
+    };
+    Some(ObjectWriter::new().text("type", kind).text("call_id", &result.call_id).raw("output", &output).finish())
+}

@@ -1,0 +1,216 @@
+//! OpenCode exports: one document; a call and its result are one part.
+
+use std::collections::{BTreeMap, HashMap};
+
+use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
+use serde_json::Value;
+
+use crate::json::value::{arguments, first_object, items, non_empty_str, shown};
+use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
+use crate::recording::content::{Payload, from_url, text, thinking};
+use crate::recording::session_builder::{Answer, SessionBuilder, summary_message};
+use crate::time;
+
+/// The text that OpenCode sends in place of an output that it has pruned.
+const CLEARED: &str = "[Old tool result content cleared]";
+/// The text that OpenCode sends for a command that the user ran as a sub-task.
+const SUBTASK: &str = "The following tool was executed by the user";
+
+pub(crate) fn fits(probe: &Probe<'_>) -> bool {
+    let document = &probe.document;
+    document["info"].is_object()
+        && first_object(&document["messages"])
+            .is_some_and(|message| message["info"].is_object() && message["parts"].is_array())
+}
+
+pub(crate) fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let document = &probe.document;
+    let id = document["info"]["id"].as_str().unwrap_or("");
+    let mut reading =
+        OpenCodeReader { log: SessionBuilder::new(id), pruned: BTreeMap::new(), first_of: HashMap::new() };
+    for message in items(&document["messages"]) {
+        reading.message(message);
+    }
+    reading.prune(i64::MAX);
+    let name = if id.is_empty() { "0" } else { id };
+    reading.log.finish_alone(Format::Opencode, name, "no element of `messages` has readable `parts`")
+}
+
+struct OpenCodeReader {
+    log: SessionBuilder,
+    /// Tool results whose output OpenCode dropped, by the time at which it did.
+    pruned: BTreeMap<i64, Vec<EntryKey>>,
+    /// The first entry of each message, by the message's id.
+    first_of: HashMap<String, EntryKey>,
+}
+
+impl OpenCodeReader {
+    fn message(&mut self, message: &Value) {
+        let info = &message["info"];
+        let created = time::of_value(&info["time"]["created"]);
+        if let Some(created) = created {
+            self.prune(created);
+        }
+        let before = self.log.session.log().len() as u32;
+        match info["role"].as_str() {
+            Some("user") => self.user(message, created),
+            Some("assistant") if info["summary"] == Value::Bool(true) => self.summary(message, created),
+            Some("assistant") => self.assistant(message, created),
+            _ => {}
+        }
+        if let Some(id) = non_empty_str(&info["id"])
+            && before < self.log.session.log().len() as u32
+        {
+            self.first_of.entry(id.to_owned()).or_insert(EntryKey::Log(before));
+        }
+    }
+
+    /// Clears the results that were dropped up to `until`.
+    fn prune(&mut self, until: i64) {
+        let later = self.pruned.split_off(&until.saturating_add(1));
+        let due = std::mem::replace(&mut self.pruned, later).into_values().flatten().collect::<Vec<EntryKey>>();
+        self.log.clear_results(&due, CLEARED);
+    }
+
+    fn user(&mut self, message: &Value, created: Option<i64>) {
+        // The parts that OpenCode adds to a typed message (the files that it names, notices) become a message of their
+        // own behind it.
+        let (mut typed, mut added, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        for part in items(&message["parts"]) {
+            match part["type"].as_str() {
+                Some("text") if part["ignored"] != Value::Bool(true) => {
+                    let is_added = part["synthetic"] == Value::Bool(true);
+                    let blocks = if is_added { &mut added } else { &mut typed };
+                    blocks.extend(text(part["text"].as_str().unwrap_or("")));
+                }
+                Some("file") => files.extend(file(part).map(|media| Block::new(Content::Media(media)))),
+                Some("subtask") => added.push(Block::text(SUBTASK)),
+                // A `compaction` part only asks for the summary that follows.
+                _ => {}
+            }
+        }
+        if typed.is_empty() { &mut added } else { &mut typed }.append(&mut files);
+        for (origin, blocks) in [(Origin::Typed, typed), (Origin::Injected, added)] {
+            if !blocks.is_empty() {
+                let id = message["info"]["id"].as_str().unwrap_or("");
+                let mut user = Message::new(id, Role::User, origin, blocks);
+                user.timestamp = created;
+                self.log.push(user);
+            }
+        }
+    }
+
+    /// A summary takes the place of everything before it, but for the tail that the request for it asked to keep.
+    fn summary(&mut self, message: &Value, created: Option<i64>) {
+        let texts: Vec<&str> = items(&message["parts"])
+            .iter()
+            .filter(|part| part["type"] == "text")
+            .filter_map(|part| non_empty_str(&part["text"]))
+            .collect();
+        if texts.is_empty() {
+            return; // the attempt failed: the context stayed as it was
+        }
+        let info = &message["info"];
+        let summary = summary_message(info["id"].as_str().unwrap_or(""), &texts.join("\n"), created);
+        let tail = non_empty_str(&info["tail_start_id"]).and_then(|id| self.first_of.get(id).copied());
+        let before = usage(&info["tokens"]).and_then(|usage| u32::try_from(usage.input).ok());
+        let leaves = |entry: &epitome_session::Entry| {
+            entry.message.role != Role::System && tail.is_none_or(|tail| entry.key < tail)
+        };
+        self.log.compact(Trigger::Recorded, leaves, Some(summary), before);
+    }
+
+    fn assistant(&mut self, message: &Value, created: Option<i64>) {
+        let info = &message["info"];
+        let mut step = Step::default();
+        for part in items(&message["parts"]) {
+            match part["type"].as_str() {
+                // An older export keeps several requests in one message.
+                Some("step-start") => self.step(std::mem::take(&mut step), info, created),
+                Some("text") => step.texts.extend(text(part["text"].as_str().unwrap_or(""))),
+                Some("reasoning") => {
+                    let signature = signature(&part["metadata"]);
+                    step.thinking.extend(thinking(part["text"].as_str().unwrap_or(""), signature));
+                }
+                Some("file") => step.texts.extend(file(part).map(|media| Block::new(Content::Media(media)))),
+                Some("tool") => step.tools.push(part),
+                _ => {}
+            }
+        }
+        self.step(step, info, created);
+    }
+
+    /// One request's answer: the turn, then the results of its calls.
+    fn step(&mut self, step: Step<'_>, info: &Value, created: Option<i64>) {
+        let id = info["id"].as_str().unwrap_or("");
+        let mut blocks = step.thinking;
+        blocks.extend(step.texts);
+        for tool in &step.tools {
+            let (id, name) = (tool["callID"].as_str().unwrap_or(""), tool["tool"].as_str().unwrap_or(""));
+            blocks.push(self.log.call(id, name, arguments(&tool["state"]["input"])));
+        }
+        let mut turn = Message::new(id, Role::Assistant, Origin::Model, blocks);
+        turn.timestamp = created;
+        turn.usage = usage(&info["tokens"]);
+        self.log.push(turn);
+        for tool in step.tools {
+            self.result(tool);
+        }
+    }
+
+    fn result(&mut self, tool: &Value) {
+        let state = &tool["state"];
+        let (output, is_error) = match state["status"].as_str() {
+            Some("completed") => (&state["output"], false),
+            Some("error") => (&state["error"], true),
+            _ => return, // still running when the session was exported
+        };
+        let attachments = items(&state["attachments"]).iter().filter_map(file).collect();
+        let answer = Answer {
+            call_id: tool["callID"].as_str().unwrap_or(""),
+            name: tool["tool"].as_str(),
+            payload: Payload { text: shown(output), attachments },
+            is_error,
+        };
+        let message = self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));
+        let key = self.log.push(message);
+        if let (Some(key), Some(time)) = (key, time::of_value(&state["time"]["compacted"])) {
+            self.pruned.entry(time).or_default().push(key);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Step<'a> {
+    thinking: Vec<Block>,
+    texts: Vec<Block>,
+    tools: Vec<&'a Value>,
+}
+
+/// An attached file. Texts and folders are not sent as files: their content follows as a synthetic text.
+fn file(part: &Value) -> Option<Media> {
+    let mime = part["mime"].as_str().unwrap_or("");
+    let is_text = mime.starts_with("text/") || mime == "application/x-directory";
+    (!is_text).then(|| from_url(part["url"].as_str(), Some(mime)))
+}
+
+/// The signature or the encrypted form of a reasoning part, whichever provider it came from.
+fn signature(metadata: &Value) -> Option<&str> {
+    let providers = metadata.as_object()?.values();
+    providers
+        .flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]])
+        .find_map(non_empty_str)
+}
+
+/// Input is recorded without the tokens from the cache. Versions differ on whether output includes reasoning; the total
+/// shows it.
+fn usage(tokens: &Value) -> Option<Usage> {
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let (cache_read, cache_write) = (count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"]));
+    let input = tokens["input"].as_u64()?.saturating_add(cache_read).saturating_add(cache_write);
+    let output = match tokens["total"].as_u64() {
+        Some(total) if total >= input => total - input,
+        _ => count(&tokens["output"]),
+    };
+    (input > 0).then_some(Usage { input, cache_read, cache_write, output })
+}

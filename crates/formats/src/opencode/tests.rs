@@ -1,0 +1,124 @@
+use crate::tests::check;
+
+#[test]
+fn turns_calls_and_results() {
+    check(
+        r#"{"info": {"id": "ses_1", "title": "t"}, "messages": [
+            {"info": {"id": "u1", "role": "user", "time": {"created": 1000}},
+             "parts": [{"type": "text", "text": "fix it"},
+                       {"type": "text", "text": "<file>", "synthetic": true},
+                       {"type": "text", "text": "never sent", "ignored": true},
+                       {"type": "file", "mime": "image/png", "url": "data:image/png;base64,AAAA"},
+                       {"type": "file", "mime": "text/plain", "url": "file:///a.txt"}]},
+            {"info": {"id": "a1", "role": "assistant", "time": {"created": 1001},
+                      "tokens": {"total": 190, "input": 100, "output": 30, "reasoning": 10, "cache": {"read": 50, "write": 0}}},
+             "parts": [{"type": "step-start"},
+                       {"type": "reasoning", "text": "hm", "metadata": {"openai": {"reasoningEncryptedContent": "SIG"}}},
+                       {"type": "reasoning", "text": ""},
+                       {"type": "tool", "id": "p1", "tool": "read", "callID": "c1",
+                        "state": {"status": "completed", "input": {"path": "a"}, "output": "one", "time": {"end": 1002}}},
+                       {"type": "text", "text": "reading"},
+                       {"type": "tool", "tool": "bash", "callID": "c2", "state": {"status": "error", "input": {}, "error": "no"}},
+                       {"type": "tool", "tool": "bash", "callID": "c3", "state": {"status": "running", "input": {}}},
+                       {"type": "step-start"}, {"type": "text", "text": "second request"},
+                       {"type": "step-finish"}, {"type": "patch", "hash": "x"}]},
+            {"info": {"id": "u2", "role": "user"}, "parts": [{"type": "subtask", "prompt": "review"}]},
+            {"info": {"id": "u3", "role": "user"}, "parts": [{"type": "text", "text": "go on", "synthetic": true}]}]}"#,
+        "opencode
+        = ses_1
+        u1 user/typed @1000: fix it ⏐ <image/png base64 AAAA>
+        u1#2 user/injected @1000: <file>
+        a1 assistant/model @1001: (think hm signed SIG) ⏐ reading ⏐ read#c1 {\"path\":\"a\"} ⏐ bash#c2 {} ⏐ bash#c3 {} [150/50/0→40]
+        p1 tool/tool @1002: read#c1 → one
+        m4 tool/tool: bash#c2 error → no
+        a1#2 assistant/model @1001: second request [150/50/0→40]
+        u2 user/injected: The following tool was executed by the user
+        u3 user/injected: go on",
+    );
+}
+
+#[test]
+fn dropped_outputs_are_cleared_when_it_happened() {
+    check(
+        r#"{"info": {"id": "s"}, "messages": [
+            {"info": {"id": "u1", "role": "user", "time": {"created": 1}}, "parts": [{"type": "text", "text": "x"}]},
+            {"info": {"id": "a1", "role": "assistant", "time": {"created": 2}}, "parts": [
+                {"type": "tool", "id": "p1", "tool": "t", "callID": "c1",
+                 "state": {"status": "completed", "input": {}, "output": "long", "time": {"compacted": 9}}},
+                {"type": "tool", "id": "p2", "tool": "t", "callID": "c2",
+                 "state": {"status": "completed", "input": {}, "output": "", "time": {"compacted": 9}}},
+                {"type": "tool", "id": "p3", "tool": "t", "callID": "c3",
+                 "state": {"status": "completed", "input": {}, "output": "later", "time": {"compacted": 30}}}]},
+            {"info": {"id": "u2", "role": "user", "time": {"created": 5}}, "parts": [{"type": "text", "text": "y"}]},
+            {"info": {"id": "u3", "role": "user", "time": {"created": 20}}, "parts": [{"type": "text", "text": "z"}]}]}"#,
+        "opencode
+        = s
+        u1 user/typed @1: x
+        a1 assistant/model @2: t#c1 {} ⏐ t#c2 {} ⏐ t#c3 {}
+        p1 tool/tool: t#c1 → long
+        p2 tool/tool: t#c2 →
+        p3 tool/tool: t#c3 → later
+        u2 user/typed @5: y
+        -- Recorded p1→[Old tool result content cleared]
+        u3 user/typed @20: z
+        -- Recorded p3→[Old tool result content cleared]
+        view: u1 a1 p1 p2 p3 u2 u3",
+    );
+}
+
+#[test]
+fn a_summary_replaces_what_came_before() {
+    let session = |tail: &str| {
+        format!(
+            r#"{{"info": {{"id": "s"}}, "messages": [
+            {{"info": {{"id": "u1", "role": "user"}}, "parts": [{{"type": "text", "text": "x"}}]}},
+            {{"info": {{"id": "a1", "role": "assistant"}}, "parts": [{{"type": "text", "text": "y"}}]}},
+            {{"info": {{"id": "u2", "role": "user"}}, "parts": [{{"type": "compaction", "auto": true}}]}},
+            {{"info": {{"id": "a2", "role": "assistant", "summary": true, "tokens": {{"input": 7, "output": 1}}{tail}}},
+              "parts": [{{"type": "text", "text": "Goal: x"}}]}},
+            {{"info": {{"id": "a0", "role": "assistant", "summary": true}}, "parts": []}},
+            {{"info": {{"id": "u3", "role": "user"}}, "parts": [{{"type": "text", "text": "z"}}]}}]}}"#
+        )
+    };
+    check(
+        &session(""),
+        "opencode
+        = s
+        u1 user/typed: x
+        a1 assistant/model: y
+        -- Recorded from 7 -u1 -a1 + a2 user/summary: Goal: x
+        u3 user/typed: z
+        view: a2 u3",
+    );
+    check(
+        &session(r#", "tail_start_id": "a1""#),
+        "opencode
+        = s
+        u1 user/typed: x
+        a1 assistant/model: y
+        -- Recorded from 7 -u1 + a2 user/summary: Goal: x
+        u3 user/typed: z
+        view: a2 a1 u3",
+    );
+}
+
+#[test]
+fn wrong_types_are_passed_over() {
+    check(
+        r#"{"info": {"id": 5}, "messages": [{"info": {"role": "user"}, "parts": []}, null, 7, {"info": []},
+            {"info": {"role": "user", "id": 8, "time": "?"}, "parts": {"a": 1}},
+            {"info": {"role": "assistant", "tokens": []}, "parts": [null, {"type": 3}, {"type": "tool"}, {"type": "text", "text": 4}]},
+            {"info": {"role": "assistant"}, "parts": [{"type": "tool", "callID": 4, "tool": "t",
+              "state": {"status": "completed", "input": "{\"a\"", "output": {"k": [1]}}}]}]}"#,
+        "opencode
+        = 0
+        m0 assistant/model: #call-0 {}
+        m1 assistant/model: t#call-1 text \"{\\\"a\\\"\"
+        m2 tool/tool: t#call-1 → {\"k\":[1]}",
+    );
+    check(
+        r#"{"info": {}, "messages": [{"info": {}, "parts": []}]}"#,
+        "opencode
+        error: not a valid opencode session: no element of `messages` has readable `parts`",
+    );
+}

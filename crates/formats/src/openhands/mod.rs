@@ -1,0 +1,7 @@
+//! OpenHands' events.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use read::{fits, read};

@@ -1,0 +1,87 @@
+//! Pi's messages and content blocks.
+
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, Content, Dialect, Media, MediaSource, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+    Usage,
+};
+
+use crate::blocks::{answer, opaque, user_message, with_raw};
+use crate::json::{self, Object};
+
+/// Reads one Pi message; it has no id yet. `None` for roles that the model does not see.
+pub(crate) fn message(object: &Object<'_>) -> Option<Message> {
+    let content = object.get("content").unwrap_or_default();
+    let message = match object.text("role").unwrap_or_default().as_ref() {
+        "assistant" => {
+            // Anthropic's signatures are its own wire format; those of other providers are wrapped in Pi's.
+            let dialect =
+                if object.text("api").as_deref() == Some("anthropic-messages") { None } else { Some(Dialect::Pi) };
+            let usage = object.object("usage").map(|usage| read_usage(&usage));
+            let blocks = blocks(content, dialect);
+            Message { usage, ..Message::new("", Role::Assistant, Origin::Model, blocks) }
+        }
+        "toolResult" => result(object, content),
+        "bashExecution" => {
+            if object.is_true("excludeFromContext") {
+                return None;
+            }
+            let command = object.text("command").unwrap_or_default();
+            let output = object.text("output").unwrap_or_default();
+            let text = format!("Ran `{command}`\n```\n{output}\n```");
+            Message::text("", Role::User, Origin::Injected, text)
+        }
+        "compactionSummary" | "branchSummary" => return None,
+        "system" | "developer" => Message::new("", Role::System, Origin::Instructions, blocks(content, None)),
+        "custom" | "hookMessage" => Message::new("", Role::User, Origin::Injected, blocks(content, None)),
+        _ => user_message(blocks(content, None)),
+    };
+    Some(message)
+}
+
+fn read_usage(usage: &Object<'_>) -> Usage {
+    let tokens = |name: &str| usage.number(name).unwrap_or(0);
+    let (cache_read, cache_write) = (tokens("cacheRead"), tokens("cacheWrite"));
+    Usage { input: tokens("input") + cache_read + cache_write, cache_read, cache_write, output: tokens("output") }
+}
+
+fn blocks(content: &str, signed_by: Option<Dialect>) -> Vec<Block> {
+    if let Some(text) = json::string(content) {
+        return vec![Block::text(&*text)];
+    }
+    json::list(content).unwrap_or_default().into_iter().map(|json| block(json, signed_by)).collect()
+}
+
+fn block(json: &str, signed_by: Option<Dialect>) -> Block {
+    let Some(object) = Object::parse(json) else { return opaque(json, Dialect::Pi) };
+    let text = |name: &str| Arc::<str>::from(&*object.text(name).unwrap_or_default());
+    let (content, plain) = match object.text("type").unwrap_or_default().as_ref() {
+        "text" => (Content::Text { text: text("text") }, object.has_only(&["type", "text"])),
+        "thinking" => {
+            let signature = object.text("thinkingSignature").filter(|it| !it.is_empty()).map(|it| Arc::from(&*it));
+            let thinking = Thinking { text: text("thinking"), signature, redacted: object.is_true("redacted") };
+            let known = object.has_only(&["type", "thinking", "thinkingSignature"]);
+            let plain = known && (thinking.signature.is_none() || signed_by.is_none());
+            (Content::Thinking(thinking), plain)
+        }
+        "toolCall" => {
+            let arguments = Arguments::Json(Arc::from(object.get("arguments").unwrap_or("{}")));
+            let call = ToolCall { id: text("id"), name: text("name"), arguments };
+            (Content::ToolCall(call), object.has_only(&["type", "id", "name", "arguments"]))
+        }
+        "image" => {
+            let media = Media { mime: text("mimeType"), source: MediaSource::Base64(text("data")) };
+            (Content::Media(media), object.has_only(&["type", "mimeType", "data"]))
+        }
+        _ => return opaque(json, Dialect::Pi),
+    };
+    if plain { Block::new(content) } else { with_raw(content, Dialect::Pi, json) }
+}
+
+fn result(object: &Object<'_>, content: &str) -> Message {
+    let (text, attachments) = answer(blocks(content, None));
+    let call_id = Arc::from(&*object.text("toolCallId").unwrap_or_default());
+    let name = object.text("toolName").map(|name| Arc::from(&*name));
+    Message::result("", ToolResult { call_id, name, text, attachments, is_error: object.is_true("isError") })
+}

@@ -1,0 +1,9 @@
+//! Pi's session files.
+
+mod blocks;
+pub(crate) mod read;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod write;
+
+pub(crate) use read::{fits, read};

@@ -1,0 +1,219 @@
+//! A session under construction: pairs calls with results, and commits the compactions that a recording holds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, CallId, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, Origin,
+    Position, Role, Session, SyntheticMessage, ToolCall, ToolResult, Trigger,
+};
+use serde_json::Value;
+
+use crate::error::{ReadError, Warning};
+use crate::format::Format;
+use crate::loaded::LoadedSession;
+use crate::recording::content::Payload;
+
+/// A session under construction.
+#[derive(Debug, Default)]
+pub(crate) struct SessionBuilder {
+    pub session: Session,
+    calls: Calls,
+}
+
+/// A tool's answer as a recording gives it.
+#[derive(Debug, Default)]
+pub(crate) struct Answer<'a> {
+    /// The id of the call; empty where the recording has none.
+    pub call_id: &'a str,
+    /// The tool's name, where the recording repeats it.
+    pub name: Option<&'a str>,
+    pub payload: Payload,
+    pub is_error: bool,
+}
+
+impl SessionBuilder {
+    pub(crate) fn new(id: &str) -> Self {
+        let mut log = Self::default();
+        log.session.id = (!id.is_empty()).then(|| Arc::from(id));
+        log
+    }
+
+    /// Appends a message; one without any block is left out.
+    pub(crate) fn push(&mut self, message: Message) -> Option<EntryKey> {
+        if message.blocks.is_empty() {
+            return None;
+        }
+        if message.role == Role::Assistant {
+            self.calls.turn += 1;
+        }
+        Some(self.session.push(message))
+    }
+
+    /// Appends a message of one text, unless that is empty.
+    pub(crate) fn push_text(&mut self, id: &str, role: Role, origin: Origin, text: &str, timestamp: Option<i64>) {
+        if !text.is_empty() {
+            let mut message = Message::text(id, role, origin, text);
+            message.timestamp = timestamp;
+            self.push(message);
+        }
+    }
+
+    /// The block of a call in the assistant's message that is pushed next. A call without an id gets one.
+    pub(crate) fn call(&mut self, id: &str, name: &str, arguments: Arguments) -> Block {
+        let name: Arc<str> = Arc::from(name);
+        let id = self.calls.open(id, &name);
+        Block::new(Content::ToolCall(ToolCall { id, name, arguments }))
+    }
+
+    /// The message of a tool's answer. One without an id answers the oldest open call of the newest turn that has one.
+    pub(crate) fn answer(&mut self, message_id: &str, answer: Answer<'_>, timestamp: Option<i64>) -> Message {
+        let (call_id, called) = self.calls.close(answer.call_id);
+        let name = answer.name.filter(|name| !name.is_empty()).map(Arc::from).or(called);
+        let result = ToolResult {
+            call_id,
+            name,
+            text: Arc::from(answer.payload.text),
+            attachments: answer.payload.attachments,
+            is_error: answer.is_error,
+        };
+        let mut message = Message::result(message_id, result);
+        message.timestamp = timestamp;
+        message
+    }
+
+    /// Commits a compaction: the entries that `leaves` picks leave the view, a summary takes the place of the first.
+    pub(crate) fn compact(
+        &mut self,
+        trigger: Trigger,
+        leaves: impl Fn(&Entry) -> bool,
+        summary: Option<Message>,
+        tokens_before: Option<u32>,
+    ) {
+        let epoch_number = self.session.next_epoch();
+        let leaving: Vec<&Entry> = self.session.view().iter().filter(|entry| leaves(entry)).collect();
+        if leaving.is_empty() && summary.is_none() {
+            return;
+        }
+        let position = match leaving.first() {
+            Some(first) => Position::before(first.position, epoch_number, 0),
+            None => Position::at_end(self.session.log().len() as u32, epoch_number, 0),
+        };
+        let removed: Vec<EntryKey> = leaving.iter().map(|entry| entry.key).collect();
+        let synthetics =
+            summary.map(|message| SyntheticMessage { position, message: Arc::new(message) }).into_iter().collect();
+        let mut epoch = Epoch::recorded(trigger, removed, synthetics);
+        epoch.tokens_before = tokens_before;
+        self.session.commit(epoch);
+    }
+
+    /// Commits the clearing of tool results: each shows `mark` from here on.
+    pub(crate) fn clear_results(&mut self, results: &[EntryKey], mark: &str) {
+        let cleared = |entry: EntryKey| {
+            let EntryKey::Log(index) = entry else { return None };
+            let text = self.session.log().get(index as usize)?.blocks.first()?.excerptable()?;
+            let kept = KeptRanges::new(text, &[]).ok()?;
+            let marks = kept.gaps(text.len()).iter().map(|_| Arc::from(mark)).collect();
+            (!text.is_empty()).then_some(Change::Excerpt {
+                entry,
+                block: 0,
+                excerpt: Excerpt { kept, marks, attachments: None },
+            })
+        };
+        let changes: Vec<Change> = results.iter().copied().filter_map(cleared).collect();
+        if !changes.is_empty() {
+            let epoch = Epoch::recorded_edits(Trigger::Recorded, EditKind::Excerpt, changes, Vec::new());
+            self.session.commit(epoch);
+        }
+    }
+
+    /// The session, unless nothing in it could be read.
+    pub(crate) fn finish(self, name: impl Into<String>) -> Option<LoadedSession> {
+        let readable = !self.session.log().is_empty();
+        readable.then(|| LoadedSession { name: name.into(), session: self.session, records: Vec::new() })
+    }
+
+    /// The one session of a file. `problem` is the error's where nothing in it could be read.
+    pub(crate) fn finish_alone(
+        self,
+        format: Format,
+        name: impl Into<String>,
+        problem: &str,
+    ) -> Result<Vec<LoadedSession>, ReadError> {
+        self.finish(name).map(|session| vec![session]).ok_or_else(|| ReadError::malformed(format, problem))
+    }
+}
+
+/// A summary message, as in a view.
+pub(crate) fn summary_message(id: &str, text: &str, timestamp: Option<i64>) -> Message {
+    let mut message = Message::text(id, Role::User, Origin::Summary, text);
+    message.timestamp = timestamp;
+    message
+}
+
+/// Calls that wait for their result.
+#[derive(Debug, Default)]
+struct Calls {
+    /// By recorded id: the tools called with it, newest last.
+    open: HashMap<CallId, Vec<Arc<str>>>,
+    /// Calls without an id: their turn, the id made up for them, their tool.
+    nameless: Vec<(u32, CallId, Arc<str>)>,
+    turn: u32,
+    made_up: u32,
+}
+
+impl Calls {
+    fn open(&mut self, id: &str, name: &Arc<str>) -> CallId {
+        if id.is_empty() {
+            let id: CallId = Arc::from(format!("call-{}", self.made_up));
+            self.made_up += 1;
+            self.nameless.push((self.turn, Arc::clone(&id), Arc::clone(name)));
+            return id;
+        }
+        let id: CallId = Arc::from(id);
+        self.open.entry(Arc::clone(&id)).or_default().push(Arc::clone(name));
+        id
+    }
+
+    /// The id and the tool of the call that a result with this recorded id answers.
+    fn close(&mut self, id: &str) -> (CallId, Option<Arc<str>>) {
+        if !id.is_empty() {
+            let name = self.open.get_mut(id).and_then(Vec::pop);
+            return (Arc::from(id), name);
+        }
+        let newest = self.nameless.last().map_or(0, |(turn, ..)| *turn);
+        let first = self.nameless.partition_point(|(turn, ..)| *turn < newest);
+        if first < self.nameless.len() {
+            let (_, id, name) = self.nameless.remove(first);
+            return (id, Some(name));
+        }
+        (Arc::from(""), None)
+    }
+}
+
+/// The sessions of a file that holds many. Entries without a readable message are passed over; it is an error when
+/// nothing is left.
+pub(crate) fn gather(
+    format: Format,
+    sessions: impl IntoIterator<Item = (String, Option<LoadedSession>)>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<LoadedSession>, ReadError> {
+    let mut gathered = Vec::new();
+    for (name, session) in sessions {
+        match session {
+            Some(session) => gathered.push(session),
+            None => {
+                warnings.push(Warning { line: None, message: format!("session `{name}` holds no readable message") });
+            }
+        }
+    }
+    if gathered.is_empty() {
+        return Err(ReadError::malformed(format, "no session in it holds a readable message"));
+    }
+    Ok(gathered)
+}
+
+/// A count of tokens in a recording.
+pub(crate) fn tokens(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|count| u32::try_from(count).ok())
+}

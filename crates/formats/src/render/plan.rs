@@ -1,0 +1,481 @@
+//! The messages to render, in order, with every rule kept that does not depend on a provider's spelling.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use epitome_session::{
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Message, Origin, Role, ToolCall, ToolResult,
+};
+
+use super::request::Profile;
+use super::source::Source;
+use crate::Format;
+use crate::json::Object;
+
+/// The text of a user's message that is put in front where the first one is not a user's.
+const OPENING: &str = "[The conversation continues from here.]";
+/// The result of a call whose result is not in the view.
+const NO_RESULT: &str = "[No result was recorded for this call.]";
+
+/// The name of a call that names no tool.
+const NO_NAME: &str = "unknown";
+/// Kinds of block that are read into types of their own: one that was not is damaged, and no provider takes it.
+const DAMAGED: &[&str] = &["", "text", "thinking", "redacted_thinking", "tool_use", "tool_result"];
+
+/// The messages to render.
+pub(crate) struct Plan<'a> {
+    pub turns: Vec<MessageToRender<'a>>,
+    pub warnings: Vec<String>,
+    /// Whether the newest step waits for results: only results may follow it.
+    pub is_open: bool,
+}
+
+/// One message to render.
+pub(crate) struct MessageToRender<'a> {
+    /// The message, with what the provider does not take already gone.
+    pub message: Cow<'a, Message>,
+    /// The entry that it is, where it is one.
+    pub entry: Option<&'a Entry>,
+    /// For a result: whether its call takes free text (a custom tool's).
+    pub of_custom_call: bool,
+    /// Whether the bytes that it was read from have the same content.
+    pub is_as_read: bool,
+}
+
+/// Positions of the entries that answer each call, by the call's entry and block.
+struct Pairs {
+    answers: HashMap<(usize, usize), usize>,
+    /// The call that each result answers.
+    calls: HashMap<usize, (usize, usize)>,
+}
+
+fn pairs(entries: &[Entry]) -> Pairs {
+    let mut pairs = Pairs { answers: HashMap::new(), calls: HashMap::new() };
+    // Open calls of each id: the messages that made them, oldest first, each with its blocks in order.
+    let mut open: HashMap<&CallId, Vec<(usize, VecDeque<usize>)>> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        for (block, call) in calls_of(&entry.message) {
+            let messages = open.entry(&call.id).or_default();
+            match messages.last_mut() {
+                Some((newest, blocks)) if *newest == index => blocks.push_back(block),
+                _ => messages.push((index, VecDeque::from([block]))),
+            }
+        }
+        if entry.message.role != Role::Tool {
+            continue;
+        }
+        let Some(result) = entry.message.blocks.iter().find_map(Block::as_result) else { continue };
+        let Some(messages) = open.get_mut(&result.call_id) else { continue };
+        // The nearest message with an open call of that id; within it the first, as results are given in order.
+        let Some((nearest, blocks)) = messages.last_mut() else { continue };
+        let Some(block) = blocks.pop_front() else { continue };
+        let call = (*nearest, block);
+        if blocks.is_empty() {
+            messages.pop();
+        }
+        pairs.answers.insert(call, index);
+        pairs.calls.insert(index, call);
+    }
+    pairs
+}
+
+/// The calls of a message: the model's alone can call.
+fn calls_of(message: &Message) -> impl Iterator<Item = (usize, &ToolCall)> {
+    message.calls().filter(|_| message.role == Role::Assistant)
+}
+
+/// See [`super::is_paired`].
+pub(crate) fn is_paired(entries: &[Entry]) -> bool {
+    let pairs = pairs(entries);
+    let last = entries.iter().rposition(|entry| entry.message.role != Role::Tool);
+    let mut step = None;
+    for (index, entry) in entries.iter().enumerate() {
+        if entry.message.role == Role::Tool {
+            if pairs.calls.get(&index).is_none_or(|(call, _)| Some(*call) != step) {
+                return false;
+            }
+            continue;
+        }
+        step = Some(index);
+        let unanswered = calls_of(&entry.message).any(|(block, _)| !pairs.answers.contains_key(&(index, block)));
+        if unanswered && Some(index) != last {
+            return false;
+        }
+    }
+    true
+}
+
+/// Plans the rendering of a view. Linear in it.
+pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Profile, source: Option<&Source<'_>>) -> Plan<'a> {
+    let pairs = pairs(entries);
+    let mut planner = Planner {
+        entries,
+        profile,
+        source,
+        changed_from: first_changed(entries),
+        last: entries.iter().rposition(|entry| entry.message.role != Role::Tool),
+        turns: Vec::with_capacity(entries.len()),
+        warnings: Vec::new(),
+        is_open: false,
+        ids: Ids::new(profile, source, entries),
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        match entry.message.role {
+            Role::Tool if pairs.calls.contains_key(&index) => {}
+            Role::Tool => planner.warn(format!("the result {} was left out: its call is not there", entry.message.id)),
+            Role::Assistant => planner.step(index, &pairs),
+            Role::System | Role::User => planner.add(index, None),
+        }
+    }
+    planner.open();
+    Plan { turns: planner.turns, warnings: planner.warnings, is_open: planner.is_open }
+}
+
+/// The position from which on the view is not what was recorded: an edited or added entry, or one behind a gap.
+fn first_changed(entries: &[Entry]) -> usize {
+    let present: HashSet<u32> = entries
+        .iter()
+        .filter_map(|entry| match entry.key {
+            EntryKey::Log(index) => Some(index),
+            EntryKey::Synthetic { .. } => None,
+        })
+        .collect();
+    let gap = (0..).find(|index| !present.contains(index)).unwrap_or(0);
+    let changed = |entry: &Entry| match entry.key {
+        EntryKey::Log(index) => index > gap || entry.is_edited(),
+        EntryKey::Synthetic { .. } => true,
+    };
+    entries.iter().position(changed).unwrap_or(entries.len())
+}
+
+struct Planner<'a, 's> {
+    entries: &'a [Entry],
+    profile: Profile,
+    source: Option<&'s Source<'s>>,
+    changed_from: usize,
+    /// The last entry that is not a result: calls in it may stay open.
+    last: Option<usize>,
+    turns: Vec<MessageToRender<'a>>,
+    warnings: Vec<String>,
+    is_open: bool,
+    ids: Ids,
+}
+
+impl<'a> Planner<'a, '_> {
+    fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// An assistant's message with its results.
+    fn step(&mut self, index: usize, pairs: &Pairs) {
+        let message = &self.entries[index].message;
+        // New ids are given in the order of the calls, before anything is rendered that repeats them.
+        let ids: Vec<(usize, CallId)> = message.calls().map(|(block, call)| (block, self.ids.of(&call.id))).collect();
+        let mut answers: Vec<(usize, usize)> =
+            ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
+        answers.sort_unstable();
+        let before = self.turns.len();
+        let foreign: HashSet<usize> = answers
+            .iter()
+            .filter(|(answer, block)| !same_kind(&message.blocks[*block], &self.entries[*answer].message))
+            .map(|(_, block)| *block)
+            .collect();
+        self.add_step(index, &ids, &foreign);
+        if self.turns.len() == before {
+            return;
+        }
+        let id_of = |wanted: usize| {
+            let at = ids.binary_search_by_key(&wanted, |(block, _)| *block).ok()?; // in the order of the blocks
+            Some(Arc::clone(&ids[at].1))
+        };
+        for (answer, block) in answers {
+            let custom = is_custom(&message.blocks[block]);
+            let at = self.turns.len();
+            self.add(answer, id_of(block));
+            if let Some(turn) = self.turns.get_mut(at) {
+                turn.of_custom_call = custom;
+                if custom != is_custom_output(&turn.message) || foreign.contains(&block) {
+                    turn.message.to_mut().blocks.iter_mut().for_each(|block| block.raw = None);
+                }
+            }
+        }
+        let mut unanswered = ids.iter().filter(|(block, _)| !pairs.answers.contains_key(&(index, *block)));
+        if self.last == Some(index) {
+            self.is_open = unanswered.next().is_some();
+            return;
+        }
+        for (block, id) in unanswered {
+            let text = Arc::from(NO_RESULT);
+            let result =
+                ToolResult { call_id: Arc::clone(id), name: None, text, attachments: Vec::new(), is_error: true };
+            let answer = Message { origin: Origin::Answer, ..Message::result("", result) };
+            let of_custom_call = is_custom(&message.blocks[*block]);
+            self.turns.push(MessageToRender {
+                message: Cow::Owned(answer),
+                entry: None,
+                of_custom_call,
+                is_as_read: false,
+            });
+            self.changed_from = self.changed_from.min(index + 1);
+        }
+    }
+
+    fn add_step(&mut self, index: usize, ids: &[(usize, CallId)], foreign: &HashSet<usize>) {
+        let entry = &self.entries[index];
+        let mut message = self.shown(index);
+        let differs = ids.iter().any(|(block, id)| {
+            entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id || call.name.is_empty())
+        });
+        if differs || !foreign.is_empty() {
+            // Calls are never left out, so their order identifies them.
+            let mut calls = ids.iter();
+            for block in &mut message.to_mut().blocks {
+                let Content::ToolCall(call) = &mut block.content else { continue };
+                let Some((number, id)) = calls.next() else { break };
+                if call.id != *id || call.name.is_empty() || foreign.contains(number) {
+                    block.raw = None;
+                }
+                if call.name.is_empty() {
+                    call.name = Arc::from(NO_NAME);
+                }
+                call.id = Arc::clone(id);
+            }
+        }
+        self.push(entry, message);
+    }
+
+    /// A message of its own; a result under the id of its call.
+    fn add(&mut self, index: usize, call_id: Option<CallId>) {
+        let entry = &self.entries[index];
+        let mut message = self.shown(index);
+        let renamed =
+            |block: &Block| block.as_result().is_some_and(|it| call_id.as_ref().is_some_and(|id| it.call_id != *id));
+        if message.blocks.iter().any(renamed)
+            && let Some(id) = &call_id
+        {
+            for block in &mut message.to_mut().blocks {
+                if let Content::ToolResult(result) = &mut block.content {
+                    result.call_id = Arc::clone(id);
+                    block.raw = None;
+                }
+            }
+        }
+        self.push(entry, message);
+    }
+
+    fn push(&mut self, entry: &'a Entry, message: Cow<'a, Message>) {
+        if message.blocks.is_empty() {
+            return;
+        }
+        let is_as_read = matches!(message, Cow::Borrowed(_))
+            && self.source.is_some_and(|source| {
+                source.is_own(self.profile) && source.unchanged_records(entry).is_some() && is_valid(&message)
+            });
+        self.turns.push(MessageToRender { message, entry: Some(entry), of_custom_call: false, is_as_read });
+    }
+
+    /// The message without the blocks that the provider does not take.
+    fn shown(&mut self, index: usize) -> Cow<'a, Message> {
+        let entry = &self.entries[index];
+        let first_result = entry.message.blocks.iter().position(|block| block.as_result().is_some());
+        let fits_role = |at: usize, block: &Block| match (&block.content, entry.message.role) {
+            (Content::ToolCall(_) | Content::Thinking(_), role) => role == Role::Assistant,
+            (Content::ToolResult(_), role) => role == Role::Tool && first_result == Some(at),
+            (_, role) => role != Role::Tool,
+        };
+        let blocks = entry.message.blocks.iter().enumerate();
+        let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
+        if keeps.iter().all(|keep| *keep) {
+            return Cow::Borrowed(&*entry.message);
+        }
+        let mut message = Message::clone(&entry.message);
+        let mut keeps = keeps.into_iter();
+        message.blocks.retain(|_| keeps.next().unwrap_or(true));
+        Cow::Owned(message)
+    }
+
+    fn keeps(&mut self, index: usize, block: &Block) -> bool {
+        match &block.content {
+            Content::Gone => false,
+            Content::Text { text } if self.profile == Profile::Anthropic => !text.trim().is_empty(),
+            // Gemini itself says nothing in a part that holds the signature of its thoughts.
+            Content::Text { text } if self.profile == Profile::Gemini => {
+                !text.trim().is_empty() || block.raw.as_ref().is_some_and(|raw| raw.dialect == Dialect::Gemini)
+            }
+            Content::Text { text } => !text.is_empty(),
+            Content::Thinking(_) => self.keeps_thinking(index, block),
+            Content::Opaque(opaque) => {
+                let keeps = dialect(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
+                if !keeps {
+                    let id = &self.entries[index].message.id;
+                    let kind = if opaque.kind.is_empty() { "block" } else { &opaque.kind };
+                    self.warnings
+                        .push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+                }
+                keeps
+            }
+            Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
+        }
+    }
+
+    fn keeps_thinking(&self, index: usize, block: &Block) -> bool {
+        let read_from = self.source.map(|source| source.format);
+        let in_place = self.profile != Profile::Anthropic || index < self.changed_from || self.is_open_step(index);
+        let own_file = self.source.is_some_and(|source| source.is_own(self.profile)).then_some(read_from).flatten();
+        in_place && carries_reasoning(read_from, own_file.unwrap_or(self.profile.format()), block)
+    }
+
+    /// Whether an entry is the newest step and the model is still at it: its calls are open, or just answered.
+    fn is_open_step(&self, index: usize) -> bool {
+        self.last == Some(index) && self.entries[index].message.calls().next().is_some()
+    }
+
+    /// Puts a user's message in front where the first one is not a user's.
+    fn open(&mut self) {
+        let first = self.turns.iter().position(|turn| turn.message.role != Role::System);
+        let starts = first.is_some_and(|first| self.turns[first].message.role == Role::User);
+        if starts || (first.is_none() && !matches!(self.profile, Profile::Anthropic | Profile::Gemini)) {
+            return;
+        }
+        let message = Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING));
+        let turn = MessageToRender { message, entry: None, of_custom_call: false, is_as_read: false };
+        self.turns.insert(first.unwrap_or(self.turns.len()), turn);
+    }
+}
+
+/// Whether the recorded bytes of a message are a valid message of their own format.
+fn is_valid(message: &Message) -> bool {
+    message.blocks.iter().all(|block| match &block.content {
+        Content::ToolCall(call) => {
+            !call.id.is_empty() && (block.raw.is_some() || matches!(call.arguments, Arguments::Json(_)))
+        }
+        Content::ToolResult(result) => !result.call_id.is_empty(),
+        Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => true,
+    })
+}
+
+fn dialect(profile: Profile) -> Dialect {
+    match profile {
+        Profile::OpenaiChat => Dialect::OpenaiChat,
+        Profile::OpenaiResponses => Dialect::OpenaiResponses,
+        Profile::Anthropic => Dialect::Anthropic,
+        Profile::Gemini => Dialect::Gemini,
+    }
+}
+
+/// The item type of a block's recorded bytes, for bytes in Responses items.
+fn item_type(block: &Block) -> Option<String> {
+    let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiResponses)?;
+    Some(Object::parse(&raw.json)?.text("type")?.into_owned())
+}
+
+/// Whether a call takes free text.
+fn is_custom(block: &Block) -> bool {
+    match item_type(block) {
+        Some(kind) => kind == "custom_tool_call",
+        None => block.as_call().is_some_and(|call| matches!(call.arguments, Arguments::Text(_))),
+    }
+}
+
+fn is_custom_output(message: &Message) -> bool {
+    message.blocks.first().and_then(item_type).is_some_and(|kind| kind == "custom_tool_call_output")
+}
+
+/// Whether the recorded bytes of a call and of its answer are of one kind. A provider's own tool has items of its own
+/// for both: where the bytes of the answer are gone, the call cannot be written as recorded either.
+fn same_kind(call: &Block, answer: &Message) -> bool {
+    let Some(call) = item_type(call) else { return true };
+    let own_tool = !matches!(call.as_str(), "function_call" | "custom_tool_call");
+    let answer = answer.blocks.first().and_then(item_type);
+    !own_tool || answer.is_some_and(|answer| answer.trim_end_matches("_output") == call.trim_end_matches("_call"))
+}
+
+/// The ids of calls that the provider takes.
+struct Ids {
+    profile: Profile,
+    same_format: bool,
+    used: HashSet<CallId>,
+    /// Every id of the view: a new one must not be one of them.
+    taken: HashSet<CallId>,
+    /// The last number in use for each beginning of a new id.
+    numbers: HashMap<String, u32>,
+}
+
+impl Ids {
+    fn new(profile: Profile, source: Option<&Source<'_>>, entries: &[Entry]) -> Self {
+        let calls = entries.iter().flat_map(|entry| entry.message.calls());
+        Self {
+            profile,
+            same_format: source.is_some_and(|source| source.is_own(profile)),
+            used: HashSet::new(),
+            taken: calls.map(|(_, call)| Arc::clone(&call.id)).collect(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// The id under which a call is rendered: its own wherever the provider takes it.
+    fn of(&mut self, id: &CallId) -> CallId {
+        let repeated = self.used.contains(id);
+        let fits = match self.profile {
+            // Longer ids are refused; those that came in this format were not.
+            Profile::OpenaiChat => !id.is_empty() && (self.same_format || id.len() <= 40),
+            Profile::OpenaiResponses => !id.is_empty() && (self.same_format || (!repeated && id.len() <= 64)),
+            Profile::Gemini => !id.is_empty(),
+            Profile::Anthropic => {
+                !repeated
+                    && !id.is_empty()
+                    && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+            }
+        };
+        let id = if fits { Arc::clone(id) } else { self.fresh(id) };
+        self.used.insert(Arc::clone(&id));
+        id
+    }
+
+    fn fresh(&mut self, id: &str) -> CallId {
+        let valid = |char: char| if char.is_ascii_alphanumeric() || "_-".contains(char) { char } else { '_' };
+        let mut base: String = id.chars().take(32).map(valid).collect();
+        if base.is_empty() {
+            base.push_str("call");
+        }
+        let is_free = |id: &str| !self.used.contains(id) && !self.taken.contains(id);
+        if is_free(&base) {
+            return Arc::from(base);
+        }
+        // Ids are not given back, so the search continues where it ended.
+        let number = self.numbers.entry(base.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{base}_{number}");
+            if is_free(&numbered) {
+                return Arc::from(numbered);
+            }
+        }
+    }
+}
+
+/// Whether reasoning in `block`, read from a session in format `from`, has a place in format `to`. Reasoning without a
+/// place costs nothing there. Blocks that hold no reasoning always have one.
+///
+/// Anthropic takes signed reasoning that it signed itself, OpenAI Responses its own items, OpenAI chat what it was
+/// given as `reasoning_content`, Gemini its own thoughts; an agent's own file takes everything.
+pub fn carries_reasoning(from: Option<Format>, to: Format, block: &Block) -> bool {
+    let Content::Thinking(thinking) = &block.content else { return true };
+    let recorded_in = block.raw.as_ref().map(|raw| raw.dialect);
+    let is_signed = thinking.signature.is_some();
+    match to {
+        Format::OpenaiChat => from == Some(Format::OpenaiChat),
+        Format::OpenaiResponses => {
+            let own = from == Some(Format::OpenaiResponses);
+            recorded_in == Some(Dialect::OpenaiResponses) && (is_signed || own)
+        }
+        Format::Anthropic => {
+            let own_format = matches!(from, None | Some(Format::Anthropic | Format::ClaudeCode | Format::Pi));
+            is_signed && recorded_in.map_or(own_format, |dialect| dialect == Dialect::Anthropic)
+        }
+        Format::Gemini => from == Some(Format::Gemini),
+        Format::Codex => recorded_in == Some(Dialect::OpenaiResponses),
+        _ => true,
+    }
+}

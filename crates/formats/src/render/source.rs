@@ -1,0 +1,86 @@
+//! The file that a session was read from, for untouched messages to come out as the bytes that they were.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use epitome_session::{Entry, EntryKey};
+
+use super::request::Profile;
+use crate::codex::read::item_of;
+use crate::json::Object;
+use crate::{Format, LoadedFile};
+
+/// Where a session was read from.
+#[derive(Debug)]
+pub struct Source<'a> {
+    pub(crate) format: Format,
+    bytes: &'a [u8],
+    records: &'a [Range<usize>],
+    /// The number of messages of the log that each record holds.
+    members: HashMap<u32, u32>,
+    /// Whether the session is rendered for the agent's own file, whose items are to stay as they are.
+    for_own_file: bool,
+}
+
+impl<'a> Source<'a> {
+    /// The source of a file's session number `index`; `None` where there is no such session. Linear in its log.
+    pub fn new(loaded: &'a LoadedFile, index: usize) -> Option<Self> {
+        let session = loaded.sessions.get(index)?;
+        let mut members: HashMap<u32, u32> = HashMap::new();
+        for record in session.session.log().iter().flat_map(|message| &message.records) {
+            *members.entry(*record).or_default() += 1;
+        }
+        Some(Self {
+            format: loaded.format,
+            bytes: &loaded.bytes,
+            records: &session.records,
+            members,
+            for_own_file: false,
+        })
+    }
+
+    /// The same source for records that go back into the agent's file.
+    pub(crate) fn for_own_file(&self) -> Self {
+        Self { members: self.members.clone(), for_own_file: true, ..*self }
+    }
+
+    /// Whether the source's messages are as `profile` takes them.
+    pub(crate) fn is_own(&self, profile: Profile) -> bool {
+        let codex = self.for_own_file && self.format == Format::Codex && profile == Profile::OpenaiResponses;
+        codex || self.format == profile.format()
+    }
+
+    /// The message or item that a record is, or holds.
+    pub(crate) fn item(&self, number: u32) -> Option<&'a str> {
+        let record = self.record(number)?;
+        if self.format == Format::Codex { item_of(record) } else { Some(record) }
+    }
+
+    /// A record's text.
+    pub(crate) fn record(&self, number: u32) -> Option<&'a str> {
+        let span = self.records.get(number as usize)?.clone();
+        std::str::from_utf8(self.bytes.get(span)?).ok()
+    }
+
+    /// The place of a record in the file.
+    pub(crate) fn span(&self, number: u32) -> Option<Range<usize>> {
+        self.records.get(number as usize).cloned()
+    }
+
+    /// The number of messages of the log that a record holds.
+    pub(crate) fn members(&self, number: u32) -> u32 {
+        self.members.get(&number).copied().unwrap_or(0)
+    }
+
+    /// The records of an entry that is as it was read.
+    pub(crate) fn unchanged_records<'e>(&self, entry: &'e Entry) -> Option<&'e [u32]> {
+        let recorded = matches!(entry.key, EntryKey::Log(_)) && !entry.is_edited();
+        (recorded && !entry.message.records.is_empty()).then_some(&entry.message.records[..])
+    }
+
+    /// The object that an entry was read from, edited or not, where it has a record of its own.
+    pub(crate) fn object(&self, entry: &Entry) -> Option<Object<'a>> {
+        let [record] = entry.original.records[..] else { return None };
+        matches!(entry.key, EntryKey::Log(_)).then(|| self.record(record)).flatten().and_then(Object::parse)
+    }
+}
