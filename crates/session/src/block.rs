@@ -14,18 +14,21 @@ pub type CallId = Arc<str>;
 
 /// One part of a message: what it holds, and its recorded bytes where they cannot be rebuilt from that.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MessageBlock))]
 pub struct Block {
     /// What the block holds.
     pub content: Content,
     /// The block's recorded JSON, kept when it holds more than [`content`](Self::content) says (cache marks, citations).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub raw: Option<RawBlock>,
 }
 
-/// A block's recorded JSON and the dialect it is written in: an untouched block is written back as these bytes.
+/// A block's recorded JSON and its dialect: an untouched block is written back as these bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RawBlock {
-    /// Whose JSON it is.
+    /// The dialect of the JSON.
     pub dialect: Dialect,
     /// The JSON text, byte for byte.
     pub json: Arc<str>,
@@ -33,20 +36,24 @@ pub struct RawBlock {
 
 /// The JSON shapes in which providers take blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Anthropic messages (Claude Code records hold these too).
+    /// Anthropic messages (Claude Code records contain these too).
     Anthropic,
     /// OpenAI chat completions.
     OpenaiChat,
-    /// OpenAI Responses items (Codex rollouts hold these too).
+    /// OpenAI Responses items (Codex rollouts contain these too).
     OpenaiResponses,
     /// Pi's own content blocks.
     Pi,
+    /// Gemini's parts.
+    Gemini,
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Content {
     /// Plain text.
@@ -58,24 +65,26 @@ pub enum Content {
     Thinking(Thinking),
     /// A call of a tool.
     ToolCall(ToolCall),
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult(ToolResult),
     /// An image, a document, a sound.
     Media(Media),
-    /// Anything this version does not know, kept byte for byte.
+    /// A kind of block that this version does not know, kept byte for byte.
     Opaque(OpaqueBlock),
     /// A block that has left the view whole. It costs nothing and is not rendered; it keeps its place so that the
-    /// positions of the blocks after it stay what they were.
+    /// positions of the blocks after it do not change.
     Gone,
 }
 
-/// A model's reasoning. Signed reasoning is only valid as recorded, whole and in its place.
+/// A model's reasoning. Signed reasoning is valid only as recorded: whole and in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Thinking {
     /// The readable text; may be empty.
     pub text: Arc<str>,
     /// The provider's signature or encrypted form, byte for byte.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub signature: Option<Arc<str>>,
     /// Whether the text was withheld by the provider and [`signature`](Self::signature) holds its redacted data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -84,8 +93,10 @@ pub struct Thinking {
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolCall {
     /// The id that its result repeats.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: CallId,
     /// The tool's name.
     pub name: Arc<str>,
@@ -95,6 +106,7 @@ pub struct ToolCall {
 
 /// The arguments of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", content = "text", rename_all = "kebab-case")]
 pub enum Arguments {
     /// JSON text, byte for byte as recorded.
@@ -104,7 +116,7 @@ pub enum Arguments {
 }
 
 impl Arguments {
-    /// The arguments' text as recorded.
+    /// Returns the arguments' text as recorded.
     pub fn text(&self) -> &Arc<str> {
         match self {
             Self::Json(text) | Self::Text(text) => text,
@@ -112,13 +124,16 @@ impl Arguments {
     }
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolResult {
-    /// The id of the call that it answers.
+    /// The id of the call that it answers; equal to the call's own.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub call_id: CallId,
-    /// The tool's name where the format repeats it.
+    /// The tool's name, where the format repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub name: Option<Arc<str>>,
     /// The text; the text parts of a structured result joined by newlines.
     pub text: Arc<str>,
@@ -132,6 +147,7 @@ pub struct ToolResult {
 
 /// An image, a document, a sound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Media {
     /// The media type, such as `image/png`; empty when unknown.
     pub mime: Arc<str>,
@@ -141,39 +157,42 @@ pub struct Media {
 
 /// Where the bytes of a [`Media`] block are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
 pub enum MediaSource {
     /// Base64 text.
     Base64(Arc<str>),
     /// An address, or an id of the provider's file store.
     Url(Arc<str>),
-    /// The recording does not hold them.
+    /// The recording does not contain them.
     Missing,
 }
 
-/// Anything this version does not know.
+/// A kind of block that this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OpaqueBlock {
     /// Its recorded type name.
     pub kind: Arc<str>,
     /// Its JSON, byte for byte.
     pub json: Arc<str>,
-    /// The dialect it came in: it can be written back to that one only.
+    /// The dialect that it came in, the only one that it can be written back to.
     pub dialect: Dialect,
 }
 
 impl Block {
-    /// A block without recorded bytes.
+    /// Returns a block without recorded bytes.
     pub fn new(content: Content) -> Self {
         Self { content, raw: None }
     }
 
-    /// A text block.
+    /// Returns a text block.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self::new(Content::Text { text: text.into() })
     }
 
-    /// The text that an excerpt may cut: of a text block, a tool result or unsigned thinking; `None` for all others.
+    /// Returns the text that an excerpt may cut: of a text block, a tool result or unsigned thinking; `None` for all
+    /// others.
     pub fn excerptable(&self) -> Option<&Arc<str>> {
         match &self.content {
             Content::Text { text } => Some(text),
@@ -185,7 +204,7 @@ impl Block {
         }
     }
 
-    /// The same block with another excerptable text and no recorded bytes; unchanged where there is no such text.
+    /// Returns the block with another excerptable text and no recorded bytes; unchanged where it has no such text.
     pub fn with_text(&self, new: Arc<str>) -> Self {
         let content = match &self.content {
             Content::Text { .. } => Content::Text { text: new },
@@ -198,7 +217,7 @@ impl Block {
         Self::new(content)
     }
 
-    /// The block as an excerpt shows it; `None` where it has no text that may be cut. Linear in the text.
+    /// Returns the block as an excerpt shows it; `None` where it has no text that may be cut. Linear in the text.
     pub fn excerpted(&self, excerpt: &Excerpt) -> Option<Self> {
         let text = self.excerptable()?;
         let mut shown = self.with_text(Arc::from(excerpt.render(text)));
@@ -208,7 +227,7 @@ impl Block {
         Some(shown)
     }
 
-    /// The tool call in the block, if it is one.
+    /// Returns the tool call in the block, if it is one.
     pub fn as_call(&self) -> Option<&ToolCall> {
         match &self.content {
             Content::ToolCall(call) => Some(call),
@@ -216,7 +235,7 @@ impl Block {
         }
     }
 
-    /// The tool result in the block, if it is one.
+    /// Returns the tool result in the block, if it is one.
     pub fn as_result(&self) -> Option<&ToolResult> {
         match &self.content {
             Content::ToolResult(result) => Some(result),

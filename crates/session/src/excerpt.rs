@@ -1,4 +1,4 @@
-//! Excerpts: kept byte ranges of a block's original text, and the marks that stand for the rest.
+//! Excerpts: kept byte ranges of a block's original text, and the marks that replace the rest.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Byte ranges of a text that stay, sorted, disjoint, non-empty, on character boundaries.
+/// Sorted, disjoint, non-empty byte ranges of a text that stay; their ends are on character boundaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeptRanges(Vec<Range<u32>>);
@@ -38,7 +38,8 @@ pub enum ExcerptError {
 }
 
 impl KeptRanges {
-    /// Checks `ranges` against `text`; empty ranges are left out and touching ones joined. Linear in the ranges.
+    /// Returns `ranges` once they are checked against `text`; empty ranges are left out and touching ones joined.
+    /// Linear in the ranges.
     pub fn new(text: &str, ranges: &[Range<u32>]) -> Result<Self, ExcerptError> {
         let mut kept: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
         let mut last_end = 0;
@@ -65,12 +66,12 @@ impl KeptRanges {
         Ok(Self(kept))
     }
 
-    /// The ranges.
+    /// Returns the ranges.
     pub fn ranges(&self) -> &[Range<u32>] {
         &self.0
     }
 
-    /// The stretches of a text of `length` bytes that are not kept, in order.
+    /// Returns the gaps in a text of `length` bytes: what is not kept, in order.
     pub fn gaps(&self, length: usize) -> Vec<Range<u32>> {
         let mut gaps = Vec::with_capacity(self.0.len() + 1);
         let mut at = 0;
@@ -86,7 +87,8 @@ impl KeptRanges {
         gaps
     }
 
-    /// The kept ranges and the gaps shorter than `min_gap` bytes: a mark there would cost more than it saves.
+    /// Returns the kept ranges joined with the gaps shorter than `min_gap` bytes, for which a mark would cost more than
+    /// it saves.
     pub fn fill_gaps(&self, length: usize, min_gap: u32) -> Self {
         let mut ranges = self.0.clone();
         ranges.extend(self.gaps(length).into_iter().filter(|gap| gap.end - gap.start < min_gap));
@@ -102,23 +104,23 @@ impl KeptRanges {
     }
 }
 
-/// A block's excerpt: what is kept of its original text, and one mark for each gap.
+/// A block's excerpt: the kept ranges of its original text, and one mark for each gap.
 ///
-/// Ranges always refer to the *original* text, however often the block was excerpted, so marks never nest, their counts
-/// stay true and the recall handle stays the same.
+/// Ranges always refer to the *original* text, however often the block was excerpted, so that marks never nest, their
+/// counts stay true and the recall handle stays the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// What is kept.
+    /// The kept ranges.
     pub kept: KeptRanges,
-    /// The text that stands for each gap, in order; as many as there are gaps.
+    /// The text that replaces each gap, in order; as many as there are gaps.
     pub marks: Vec<Arc<str>>,
-    /// The text that stands for the block's images and documents, where they leave with the rest.
+    /// The text that replaces the block's images and documents, where they leave with the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Arc<str>>,
 }
 
 impl Excerpt {
-    /// The text that the model sees: kept ranges of `original` with the marks between them.
+    /// Returns the text that the model sees: kept ranges of `original` with the marks between them.
     pub fn render(&self, original: &str) -> String {
         let mut text = String::with_capacity(original.len() / 2);
         let mut marks = self.marks.iter();
@@ -129,7 +131,7 @@ impl Excerpt {
             {
                 text.push_str(mark);
             }
-            // A stored excerpt may be damaged: what does not fit the text is left out.
+            // A stored excerpt may be damaged: ranges that do not fit the text are left out.
             text.push_str(original.get(range.start as usize..range.end as usize).unwrap_or_default());
             at = range.end as usize;
         }
@@ -147,7 +149,7 @@ impl Excerpt {
         text
     }
 
-    /// Translates ranges of the rendered text back to ranges of the original; what falls into a mark is left out.
+    /// Translates ranges of the rendered text back to ranges of the original; the parts inside a mark are left out.
     ///
     /// Linear in both lists.
     pub fn to_original(&self, original_length: usize, rendered: &[Range<u32>]) -> Vec<Range<u32>> {

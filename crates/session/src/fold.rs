@@ -15,7 +15,7 @@ use crate::message::{Message, Origin, Role};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryKey {
-    /// The log's message of this number.
+    /// The message of the log with this number.
     Log(u32),
     /// A message that an epoch added.
     Synthetic {
@@ -26,21 +26,21 @@ pub enum EntryKey {
     },
 }
 
-/// Where an entry stands in the view. Positions are given once and compare in the order of the conversation.
+/// The place of an entry in the view. A place is given once, and places compare in the order of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// The log's message before which it stands; its own number for a message of the log.
+    /// The log's message in front of which it is; its own number for a message of the log.
     index: u32,
     rank: Rank,
     epoch: u32,
     sequence: u32,
 }
 
-/// Who comes first at the same place of the log.
+/// The order at one place of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Rank {
-    /// A result that arrived late and stands with its call.
+    /// A result that arrived late and is placed with its call.
     LateResult,
     /// The answer to a call whose result was never recorded.
     Answer,
@@ -51,38 +51,39 @@ enum Rank {
 }
 
 impl Position {
-    /// The place of the log's message `index`.
+    /// Returns the place of the log's message `index`.
     pub fn log(index: u32) -> Self {
         Self { index, rank: Rank::Log, epoch: 0, sequence: 0 }
     }
 
-    /// Directly behind the calling message at `call`, for the result that arrived as message `index` of the log.
+    /// Returns the place directly behind the calling message at `call`, for the result that arrived as message `index`
+    /// of the log.
     pub fn late_result(call: Position, index: u32) -> Self {
         Self { index: call.index + 1, rank: Rank::LateResult, epoch: 0, sequence: index }
     }
 
-    /// Directly behind the calling message at `call`, for an answer that `epoch` adds.
+    /// Returns the place directly behind the calling message at `call`, for an answer that `epoch` adds.
     pub fn answer(call: Position, epoch: u32, sequence: u32) -> Self {
         Self { index: call.index + 1, rank: Rank::Answer, epoch, sequence }
     }
 
-    /// In front of what stands at `first`, for a summary that `epoch` adds.
+    /// Returns the place in front of the entry at `first`, for a summary that `epoch` adds.
     pub fn before(first: Position, epoch: u32, sequence: u32) -> Self {
         Self { index: first.index, rank: Rank::Summary, epoch, sequence }
     }
 
-    /// Where `first` stands, for a summary that `epoch` adds and that replaces it. The place of an earlier summary is taken
-    /// as it is: another summary may stand behind it at the same message of the log.
+    /// Returns the place of `first`, for a summary that `epoch` adds and that replaces it. The place of an earlier
+    /// summary is kept, because another summary may follow it at the same message of the log.
     pub fn in_place_of(first: Position, epoch: u32, sequence: u32) -> Self {
         if first.rank == Rank::Summary { first } else { Self::before(first, epoch, sequence) }
     }
 
-    /// Behind the log's first `length` messages, for a summary that `epoch` adds.
+    /// Returns the place behind the log's first `length` messages, for a summary that `epoch` adds.
     pub fn at_end(length: u32, epoch: u32, sequence: u32) -> Self {
         Self { index: length, rank: Rank::Summary, epoch, sequence }
     }
 
-    /// All that it consists of.
+    /// Returns all fields of the place.
     pub(crate) fn numbers(&self) -> [u32; 4] {
         [self.index, self.rank as u32, self.epoch, self.sequence]
     }
@@ -97,14 +98,14 @@ pub struct Entry {
     pub position: Position,
     /// The message as the model sees it: excerpts rendered, arguments trimmed.
     pub message: Arc<Message>,
-    /// The message as it was recorded; the same allocation as [`message`](Self::message) while nothing was changed.
+    /// The message as it was recorded; the same allocation as [`message`](Self::message) while it is unchanged.
     pub original: Arc<Message>,
     /// The excerpts in force, in the order of their blocks.
     pub excerpts: Vec<(u32, Excerpt)>,
 }
 
 impl Entry {
-    /// An entry that shows `message` as it is.
+    /// Returns an entry that shows `message` unchanged.
     pub fn new(key: EntryKey, position: Position, message: Arc<Message>) -> Self {
         Self { key, position, original: Arc::clone(&message), message, excerpts: Vec::new() }
     }
@@ -114,23 +115,24 @@ impl Entry {
         !Arc::ptr_eq(&self.message, &self.original)
     }
 
-    /// Whether it stands where it arrived, as it was recorded.
+    /// Whether it is where it arrived, as it was recorded.
     pub fn is_in_place(&self) -> bool {
         !self.is_edited() && matches!(self.key, EntryKey::Log(index) if self.position == Position::log(index))
     }
 
-    /// The excerpt in force on a block. Logarithmic.
+    /// Returns the excerpt in force on a block. Logarithmic.
     pub fn excerpt(&self, block: u32) -> Option<&Excerpt> {
         let at = self.excerpts.binary_search_by_key(&block, |(index, _)| *index).ok()?;
         Some(&self.excerpts[at].1)
     }
 
-    /// The call id of the entry's result, where it is one.
+    /// Returns the call id of the entry's result, where it is one.
     fn result_id(&self) -> Option<CallId> {
         self.message.blocks.iter().find_map(|block| Some(Arc::clone(&block.as_result()?.call_id)))
     }
 
-    /// Shows a result that came late, and whose call is no longer shown, as a message of the user's side where it came.
+    /// Shows a late result whose call is no longer shown as a message of the user's side, in the place where it
+    /// arrived.
     fn tell_late_result(&mut self) {
         if self.position.rank != Rank::LateResult {
             return;
@@ -142,15 +144,15 @@ impl Entry {
         self.position = Position::log(self.position.sequence);
     }
 
-    /// Applies one change to the entry. A change that removes it, names another entry, or names a block that does not
-    /// fit is left out: the engine checked it when it was made.
+    /// Applies one change to the entry. A change that removes the entry, names another one, or names a block that does
+    /// not fit is skipped: the engine checked it when it was made.
     pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Remove { .. } => {}
             Change::Excerpt { block, excerpt, .. } => {
                 let original = self.original.blocks.get(*block as usize);
                 let text = original.and_then(Block::excerptable).map(Arc::clone);
-                // The block as it is shown: a result whose call has left is told as text.
+                // The block as it is shown: a result whose call has left is shown as text.
                 let whole =
                     text.zip(self.message.blocks.get(*block as usize)).map(|(text, shown)| shown.with_text(text));
                 let Some(shown) = whole.and_then(|whole| whole.excerpted(excerpt)) else { return };
@@ -182,10 +184,10 @@ impl Entry {
     }
 }
 
-/// Gives late results their due: an answer that the engine gave in place of a result leaves when the result has come,
-/// and a result whose calling message has left the view is shown as what the user's side has to tell. Linear in the view.
+/// Applies late results: the engine's answer in place of a result leaves when the result has come, and a result whose
+/// calling message has left the view becomes a message of the user's side. Linear in the view.
 pub(crate) fn reconcile(view: &mut Vec<Entry>) {
-    // An answer whose call has left since must not stay behind either.
+    // An answer whose call has left since must leave as well.
     if !view.iter().any(|entry| matches!(entry.position.rank, Rank::LateResult | Rank::Answer)) {
         return;
     }
@@ -198,7 +200,7 @@ pub(crate) fn reconcile(view: &mut Vec<Entry>) {
         }
         let start = if view[at].message.role == Role::Tool { at } else { at + 1 };
         let end = start + view[start..].iter().take_while(|entry| entry.message.role == Role::Tool).count();
-        // Recorded results first: an answer only stands for what none of them answers.
+        // Recorded results first: an answer only covers what none of them answers.
         for answers in [false, true] {
             for entry in view[start..end].iter_mut().filter(|entry| (entry.message.origin == Origin::Answer) == answers)
             {
@@ -220,7 +222,7 @@ pub(crate) fn reconcile(view: &mut Vec<Entry>) {
 
 /// Applies `epoch` to a view. Linear in the view and the epoch.
 ///
-/// Its additions come first: an epoch may change or remove again what it added.
+/// Its additions come first, because an epoch may change or remove its own additions.
 pub(crate) fn apply_epoch(view: &mut Vec<Entry>, epoch: &Epoch) {
     if !epoch.synthetics.is_empty() {
         for (index, synthetic) in epoch.synthetics.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! What a session is, in 32 bytes.
+//! The state of a session as 32 bytes.
 //!
-//! Every field of a message and of an epoch is taken apart by name, so that one that is added does not compile until it is
-//! said here whether it counts. Texts and lists are hashed with their lengths: no two sessions write the same bytes.
+//! Every field of a message and of an epoch is destructured by name, so a new field does not compile until it is
+//! decided here whether it counts. Texts and lists are hashed with their lengths: no two sessions write the same bytes.
 
 use crate::block::{
     Arguments, Block, Content, Media, MediaSource, OpaqueBlock, RawBlock, Thinking, ToolCall, ToolResult,
@@ -11,10 +11,11 @@ use crate::fold::EntryKey;
 use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, SyntheticMessage};
 use crate::message::{Message, TextCall, Usage};
 
-/// A hash of some part of a session.
+/// A hash of a part of a session.
 pub(crate) type Hash = [u8; 32];
 
-/// The hash of a log whose last message is `message` and whose others have the hash `before`. Costs the message's length.
+/// Returns the hash of a log that ends with `message`; `before` is the hash of the messages before it. Costs the
+/// message's length.
 pub(crate) fn log(before: &Hash, message: &Message) -> Hash {
     let mut parts = HashBuilder::default();
     parts.text(before);
@@ -22,14 +23,14 @@ pub(crate) fn log(before: &Hash, message: &Message) -> Hash {
     parts.finish()
 }
 
-/// The hash of an epoch as it was committed: whether it was undone since is not in it. Costs its length.
+/// Returns the hash of an epoch as it was committed: whether it was undone since is not part of it. Costs its length.
 pub(crate) fn epoch(epoch: &Epoch) -> Hash {
     let mut parts = HashBuilder::default();
     parts.epoch(epoch);
     parts.finish()
 }
 
-/// The hash of a session by those of its parts: the log, and each epoch with whether it was undone.
+/// Returns the hash of a session from those of its parts: the log, and each epoch with whether it was undone.
 pub(crate) fn state<'e>(log: &Hash, tools: Option<&str>, epochs: impl Iterator<Item = (&'e Hash, bool)>) -> Hash {
     let mut parts = HashBuilder::default();
     parts.text(log);
@@ -142,7 +143,7 @@ impl HashBuilder {
         }
     }
 
-    /// What tells the kinds of a thing apart, and a text of this one.
+    /// Hashes the number of a kind, and a text that belongs to it.
     fn kind(&mut self, kind: u64, text: &str) {
         self.number(kind);
         self.text(text);
@@ -168,7 +169,7 @@ impl HashBuilder {
             edits,
             synthetics,
             choice,
-            // It is told and used nowhere.
+            // It is reported and not used anywhere.
             summarizer: _,
             undone: _, // it changes after the commit, and is hashed with the session's state
         } = epoch;
@@ -186,7 +187,7 @@ impl HashBuilder {
         self.number(choice.is_some());
         if let Some(Choice { detected, confidence, chosen }) = choice {
             self.text(&**detected);
-            // Choices are made in hundredths: as text the number may come back with another last digit.
+            // Choices are made in hundredths: as text the number may return with another last digit.
             self.number((confidence * 100.0).round() as u64);
             self.text(&**chosen);
         }
@@ -194,7 +195,7 @@ impl HashBuilder {
 
     fn edit(&mut self, edit: &AppliedEdit) {
         let AppliedEdit { kind, strategy, reason, recall, tokens_saved, changes, into } = edit;
-        // The score is told and used nowhere, and what is no number is not stored.
+        // The score is reported and not used anywhere, and a value that is not a number is not stored.
         let Reason { code, detail, score: _, evidence } = reason;
         self.number(*kind as u64);
         self.text(&**strategy);
@@ -233,7 +234,7 @@ impl HashBuilder {
         }
     }
 
-    /// What tells the kinds of change apart, and the entry that this one touches.
+    /// Hashes the number of a kind of change, and the entry that is changed.
     fn entry(&mut self, kind: u64, entry: &EntryKey) {
         self.number(kind);
         match entry {

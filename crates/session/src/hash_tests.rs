@@ -123,7 +123,7 @@ fn every_one_thing_that_changes_changes_the_hash() {
     let json = serde_json::to_value(&session).unwrap();
     let mut seen = Vec::new();
     changed(&json, "", &mut |path, value| {
-        // What is no session any more says nothing, nor what reads as the same.
+        // What is not a session any more says nothing, nor what reads as the same.
         let Ok(other) = serde_json::from_value::<Session>(value) else { return };
         if serde_json::to_value(&other).unwrap() == json {
             return;

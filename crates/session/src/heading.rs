@@ -1,42 +1,42 @@
-//! The lines that a compaction writes over what stands for messages: the heading of a summary, and the notice of messages
-//! that left without one. Written and recognised here, so that every reader knows both forms.
+//! The lines that a compaction writes in place of messages: the heading of a summary, and the notice of messages that
+//! left without one. Written and recognised here, so that every reader knows both forms.
 
 use std::fmt;
 
 use crate::message::Language;
 
-/// What stands for the messages.
+/// What replaces the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HeadingKind {
     /// A summary: its text follows in the lines below.
     Summary,
-    /// Nothing: the line is the whole message.
+    /// A notice: the line is the whole message.
     Notice,
 }
 
-/// A heading: `[Summary of 12 earlier messages; search_history finds what they said · recall 0a1b2c3d]`, or without the tool
-/// and the handle where nobody could use them.
+/// A heading: `[Summary of 12 earlier messages; search_history finds what they said · recall 0a1b2c3d4e5f]`, or without the
+/// tool and the handle where the reader cannot use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Heading<'t> {
-    /// What stands for the messages.
+    /// What replaces the messages.
     pub kind: HeadingKind,
-    /// The language that it is written in.
+    /// The language of the heading.
     pub language: Language,
-    /// How many messages it stands for.
+    /// How many messages the text replaces.
     pub messages: u64,
-    /// The archive's handle of the messages, where somebody can use it.
+    /// The archive's handle of the messages, where the reader can use it.
     pub handle: Option<&'t str>,
 }
 
-/// How a heading is written.
+/// The wording of a heading.
 struct Form {
     kind: HeadingKind,
     language: Language,
-    /// What stands in front of the number.
+    /// The text before the number.
     before: &'static str,
-    /// What stands behind it.
+    /// The text behind the number.
     behind: &'static str,
-    /// What stands behind the number one.
+    /// The text behind the number one.
     behind_one: &'static str,
 }
 
@@ -71,7 +71,7 @@ const FORMS: [Form; 4] = [
     },
 ];
 
-/// What stands between a text that the engine writes and the handle of what it stands for.
+/// Returns the words between a text that the engine writes and the handle of what it replaces.
 pub fn recall_word(language: Language) -> &'static str {
     match language {
         Language::English => " · recall ",
@@ -79,8 +79,8 @@ pub fn recall_word(language: Language) -> &'static str {
     }
 }
 
-/// What stands between a heading and the handle: the tool that a model finds more with. Who has no use for handles has none
-/// for it either.
+/// Returns the words between a heading and the handle: they name the tool that finds the messages. A reader without use
+/// for handles has none for the tool either.
 fn lookup_hint(language: Language) -> &'static str {
     match language {
         Language::English => "; search_history finds what they said",
@@ -89,12 +89,12 @@ fn lookup_hint(language: Language) -> &'static str {
 }
 
 impl<'t> Heading<'t> {
-    /// Reads the first line of a text; `None` where it is no heading. Linear in the line.
+    /// Returns the heading in the first line of a text; `None` where that line is not one. Linear in the line.
     pub fn read(text: &'t str) -> Option<Self> {
         let line = text.lines().next()?.trim_end().strip_suffix(']')?;
         FORMS.iter().find_map(|form| {
             let numbered = line.strip_prefix(form.before)?;
-            // Headings of earlier versions have several messages behind the number one too.
+            // Headings of earlier versions use the plural behind the number one too.
             let (number, rest) = numbered.split_once(form.behind).or_else(|| {
                 let (number, rest) = numbered.split_once(form.behind_one)?;
                 (number == "1").then_some((number, rest))
@@ -102,7 +102,7 @@ impl<'t> Heading<'t> {
             let handle = match rest {
                 "" => None,
                 rest => {
-                    // Headings of earlier versions name the handle alone.
+                    // Headings of earlier versions have the handle without the tool.
                     let rest = rest.strip_prefix(lookup_hint(form.language)).unwrap_or(rest);
                     Some(rest.strip_prefix(recall_word(form.language))?).filter(|handle| is_handle(handle))
                 }
@@ -114,7 +114,7 @@ impl<'t> Heading<'t> {
         })
     }
 
-    /// A text without the heading over it, blank lines at its ends taken off; all of it where there is none.
+    /// Returns a text without its heading and without blank lines at its ends; all of it where there is no heading.
     pub fn body_of(text: &str) -> &str {
         let text = text.trim();
         match Heading::read(text) {
@@ -137,8 +137,8 @@ impl fmt::Display for Heading<'_> {
     }
 }
 
-/// A text that a compaction wrote without the handles that `is_known` knows, and without the words that go with them: as it
-/// is written where nobody can use handles. Linear.
+/// Returns a text of a compaction without the handles that `is_known` knows, and without the words around them: the
+/// form for readers that cannot use handles. Linear.
 pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
     let mut text = text.to_owned();
     for language in [Language::English, Language::Chinese] {
@@ -163,12 +163,12 @@ pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
     text
 }
 
-/// Whether a text could be an archive's handle: a word without brackets.
+/// Whether a text has the form of an archive's handle: a word without brackets.
 fn is_handle(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_'))
 }
 
-/// A number with thousands separators: `1,204`.
+/// Returns a number with thousands separators: `1,204`.
 pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -181,7 +181,7 @@ pub fn group_digits(number: u64) -> String {
     text
 }
 
-/// The number that [`group_digits`] wrote; `None` for anything else.
+/// Returns the number that [`group_digits`] wrote; `None` for any other text.
 fn parse_grouped(text: &str) -> Option<u64> {
     let number = text.replace(',', "").parse().ok()?;
     (group_digits(number) == text).then_some(number)

@@ -20,25 +20,25 @@ pub struct Reason {
     /// The strategy's own score, where it has one.
     #[serde(default)]
     pub score: Option<f32>,
-    /// What it rests on: message ids, matched words, paths.
+    /// Its evidence: message ids, matched words, paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
 }
 
 impl Reason {
-    /// A reason with a code and a detail.
+    /// Returns a reason with a code and a detail.
     pub fn new(code: &str, detail: impl Into<String>) -> Self {
         Self { code: Arc::from(code), detail: detail.into(), score: None, evidence: Vec::new() }
     }
 
-    /// The same reason with a score.
+    /// Returns the reason with a score.
     #[must_use]
     pub fn with_score(mut self, score: f32) -> Self {
         self.score = Some(score);
         self
     }
 
-    /// The same reason with one more piece of evidence.
+    /// Returns the reason with one more piece of evidence.
     #[must_use]
     pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
         self.evidence.push(evidence.into());
@@ -48,9 +48,10 @@ impl Reason {
 
 /// What started a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Asked for.
+    /// A request.
     Manual,
     /// The soft threshold.
     Soft,
@@ -64,16 +65,16 @@ pub enum Trigger {
     Marker,
     /// The provider refused the request as too long.
     Overflow,
-    /// Something huge arrived and was cut before it was sent. Not a compaction of the session.
+    /// Something huge arrived and was cut before it was sent. Does not count as a compaction.
     Arrival,
-    /// Old results were cleared below the thresholds. Not a compaction of the session.
+    /// Old results were cleared below the thresholds. Does not count as a compaction.
     Clearing,
-    /// Found in a recording, without a recorded trigger.
+    /// Found in a recording that names no trigger.
     Recorded,
 }
 
 impl Trigger {
-    /// Whether what it starts is a compaction of the session: cuts on arrival and clearings are none.
+    /// Whether its epochs count as compactions of the session: cuts on arrival and clearings do not.
     pub fn is_compaction(self) -> bool {
         !matches!(self, Self::Arrival | Self::Clearing)
     }
@@ -81,6 +82,7 @@ impl Trigger {
 
 /// The four kinds of edit, as reports name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EditKind {
     /// Units left the context whole.
@@ -99,38 +101,38 @@ pub enum EditKind {
 pub enum Change {
     /// The entry leaves the view.
     Remove {
-        /// Which entry.
+        /// The entry.
         entry: EntryKey,
     },
     /// A block of the entry shows an excerpt of its original text.
     Excerpt {
-        /// Which entry.
+        /// The entry.
         entry: EntryKey,
-        /// Which of its blocks.
+        /// The position of the block in the entry.
         block: u32,
-        /// What is shown.
+        /// The excerpt that is shown.
         excerpt: Excerpt,
     },
     /// A call shows shortened arguments.
     Trim {
-        /// Which entry.
+        /// The entry.
         entry: EntryKey,
-        /// Which of its blocks.
+        /// The position of the block in the entry.
         block: u32,
         /// The arguments shown.
         arguments: Arc<str>,
     },
     /// A block leaves the view whole and without a mark.
     Strip {
-        /// Which entry.
+        /// The entry.
         entry: EntryKey,
-        /// Which of its blocks.
+        /// The position of the block in the entry.
         block: u32,
     },
 }
 
 impl Change {
-    /// The entry that it touches.
+    /// Returns the entry that it changes.
     pub fn entry(&self) -> EntryKey {
         match self {
             Self::Remove { entry }
@@ -144,34 +146,35 @@ impl Change {
 /// An edit as the engine applied it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppliedEdit {
-    /// What kind.
+    /// The kind of edit.
     pub kind: EditKind,
     /// The strategy that planned it, or the engine's own stage.
     pub strategy: Arc<str>,
-    /// Why.
+    /// The reason for it.
     pub reason: Reason,
-    /// The archive's handle of what it removed.
+    /// The archive's handle of the removed content.
     pub recall: Option<Arc<str>>,
-    /// Tokens it saved, what it added already taken off.
+    /// Tokens that it saved, its own additions already subtracted.
     pub tokens_saved: u32,
-    /// What it changed.
+    /// The changes that it made.
     pub changes: Vec<Change>,
-    /// The message that stands in place of what it removed, by its number among the epoch's additions.
+    /// The message that replaces the removed ones, by its number among the epoch's additions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<u32>,
 }
 
-/// A message that no one said: a summary, a notice, the answer to a call whose result was never recorded.
+/// A message that was not said by anyone: a summary, a notice, the answer to a call whose result was never recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SyntheticMessage {
-    /// Where it stands among the log's messages.
+    /// Its place among the log's messages.
     pub position: Position,
     /// The message.
     pub message: Arc<Message>,
 }
 
-/// Who made an epoch.
+/// The author of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EpochOrigin {
     /// This engine.
@@ -180,14 +183,14 @@ pub enum EpochOrigin {
     Recorded,
 }
 
-/// What kind of task a compaction took the session for. The kinds are those of the engine that made it, by name.
+/// The kind of task for which a compaction was made. The names are those of the engine that made it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The detector's verdict.
     pub detected: Arc<str>,
     /// Its confidence, from 0 to 1.
     pub confidence: f64,
-    /// The kind that the chain was chosen by.
+    /// The kind that decided the chain.
     pub chosen: Arc<str>,
 }
 
@@ -196,24 +199,24 @@ pub struct Choice {
 pub struct Epoch {
     /// Its number in the journal, from 0.
     pub id: u32,
-    /// Who made it.
+    /// Its author.
     pub origin: EpochOrigin,
-    /// What started it.
+    /// The trigger that started it.
     pub trigger: Trigger,
-    /// How many messages the log held.
+    /// How many messages the log had when it was committed.
     pub log_length: u32,
     /// Tokens of the view before; `None` where a recording does not say.
     pub tokens_before: Option<u32>,
     /// Tokens of the view after.
     pub tokens_after: Option<u32>,
-    /// What was done, in order.
+    /// The edits, in order.
     pub edits: Vec<AppliedEdit>,
     /// The messages that it added.
     pub synthetics: Vec<SyntheticMessage>,
-    /// What kind of task was detected and chosen; `None` where that is not known.
+    /// The kind of task that was detected and chosen; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// What became of summaries that a model was asked for; `None` where none was, or where nothing is to be told of it.
+    /// The outcome of summaries that a model was asked for; `None` where none was, or where there is nothing to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizer: Option<Arc<SummarizerRecord>>,
     /// Whether it was undone: the fold leaves it out.
@@ -222,7 +225,7 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// An epoch of a recording that removes `removed` and adds `synthetics`.
+    /// Returns an epoch of a recording that removes `removed` and adds `synthetics`.
     pub fn recorded(
         trigger: Trigger,
         removed: impl IntoIterator<Item = EntryKey>,
@@ -233,7 +236,7 @@ impl Epoch {
         Self::recorded_edits(trigger, kind, changes, synthetics)
     }
 
-    /// An epoch of a recording with the given changes.
+    /// Returns an epoch of a recording with the given changes.
     pub fn recorded_edits(
         trigger: Trigger,
         kind: EditKind,
@@ -264,12 +267,12 @@ impl Epoch {
         }
     }
 
-    /// Whether it is in force and a compaction of the session.
+    /// Whether it is in force and counts as a compaction of the session.
     pub fn is_compaction(&self) -> bool {
         !self.undone && self.trigger.is_compaction()
     }
 
-    /// Every change, in order.
+    /// Returns every change, in order.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         self.edits.iter().flat_map(|edit| &edit.changes)
     }

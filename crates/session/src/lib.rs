@@ -1,8 +1,7 @@
 //! The session: an append-only log of messages, a journal of epochs, and the view that folds one through the other.
 //!
-//! Nothing here does IO, counts tokens or knows a file format. The log is never rewritten: a compaction is an
-//! [`Epoch`] in the journal, and what the model sees is a fold of both ([`Session::view`]). Undoing an epoch is folding
-//! without it.
+//! Nothing here does IO, counts tokens or knows a file format. The log is never rewritten: a compaction is an [`Epoch`]
+//! in the journal, and the model sees a fold of both ([`Session::view`]). Undoing an epoch means folding without it.
 
 mod block;
 mod excerpt;

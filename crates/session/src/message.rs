@@ -9,16 +9,17 @@ use crate::block::{Block, Content, ToolCall, ToolResult};
 
 /// A message's id, unique in its session: the recording's own id, or its position where the format has none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct MessageId(pub Arc<str>);
 
 impl MessageId {
-    /// An id from text.
+    /// Returns an id with this text.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -30,8 +31,9 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// Who speaks, for the provider.
+/// The role of a message, for the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The system prompt (developer messages too).
@@ -40,12 +42,12 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
-    /// A tool's result.
+    /// The result of a tool call.
     Tool,
 }
 
 impl Role {
-    /// The role's lower-case name.
+    /// Returns the role's lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -56,26 +58,28 @@ impl Role {
     }
 }
 
-/// Where a message really comes from. A user-role message that only carries tool output or an injected reminder is not
-/// a genuine user turn: pins, rounds and standing instructions go by this, not by the role.
+/// The real author of a message. A user-role message that only carries tool output or an injected reminder is not a
+/// genuine user turn: pins, rounds and standing instructions go by the origin and not by the role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The system prompt or a developer's instructions.
     Instructions,
     /// Typed by a person: a genuine user turn.
     Typed,
-    /// Put on the user's side by the runtime: reminders, environment, echoes of commands.
+    /// Injected on the user's side by the harness: reminders, environment, echoes of commands.
     Injected,
     /// A tool's output carried by a user-role message (agents that call tools in plain text).
     ToolOutput,
     /// Written by the model.
     Model,
-    /// A tool's result.
+    /// The result of a tool call.
     Tool,
-    /// Written by a compaction in place of what left: a summary.
+    /// Written by a compaction in place of messages that left: a summary.
     Summary,
-    /// Written by the engine: says that messages left, or opens the conversation. It holds nothing of what was said.
+    /// Written by the engine: says that messages left, or opens the conversation. It contains nothing of the
+    /// conversation.
     Notice,
     /// Written by the engine for a call whose result was never recorded.
     Answer,
@@ -93,8 +97,9 @@ pub enum Language {
     Chinese,
 }
 
-/// What the provider said that a request cost, in tokens.
+/// The provider's own figures for a request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Usage {
     /// All input tokens of the request that produced this message, cached ones included.
     pub input: u64,
@@ -106,12 +111,13 @@ pub struct Usage {
     pub output: u64,
 }
 
-/// A tool call that an agent wrote in plain text. It marks a place in a text block; the text itself stays as it is.
+/// A tool call that an agent wrote in plain text. It marks a place in a text block; the text itself is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TextCall {
     /// The tool's name: `bash`, or the name written in the text.
     pub name: Arc<str>,
-    /// The block of the message that holds it.
+    /// The position of the block that contains it.
     pub block: u32,
     /// Byte range of the arguments in that block's text.
     pub start: u32,
@@ -124,20 +130,23 @@ pub struct TextCall {
 /// Each tool result is a message of its own (role [`Role::Tool`], one [`Content::ToolResult`] block); a provider that
 /// wants them grouped gets them grouped when the view is rendered for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Message {
-    /// Unique in the session.
+    /// Its id, unique in the session.
     pub id: MessageId,
-    /// Who speaks, for the provider.
+    /// Its role, for the provider.
     pub role: Role,
-    /// Where it really comes from.
+    /// Its real author.
     pub origin: Origin,
-    /// Its parts, in order.
+    /// Its blocks, in order.
     pub blocks: Vec<Block>,
-    /// The participant's name, where there are several of one role.
+    /// The participant's name, where one role has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub name: Option<Arc<str>>,
-    /// Milliseconds since 1970-01-01 UTC.
+    /// When it was said, in milliseconds since 1970-01-01 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub timestamp: Option<i64>,
     /// Whether the host pinned it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -145,22 +154,23 @@ pub struct Message {
     /// Tool calls written in plain text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_calls: Vec<TextCall>,
-    /// What the provider reported for the request that produced it.
+    /// The provider's figures for the request that produced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub usage: Option<Usage>,
-    /// The source records that it was read from, by number; the format's business, empty for a message that was not read
-    /// from a file.
+    /// The numbers of the source records that it was read from, as the format defines them; empty for a message that
+    /// was not read from a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<u32>,
 }
 
 impl Message {
-    /// A message of one text block.
+    /// Returns a message of one text block.
     pub fn text(id: impl Into<Arc<str>>, role: Role, origin: Origin, text: impl Into<Arc<str>>) -> Self {
         Self::new(id, role, origin, vec![Block::text(text)])
     }
 
-    /// A message with the given blocks and nothing else set.
+    /// Returns a message with the given blocks and nothing else set.
     pub fn new(id: impl Into<Arc<str>>, role: Role, origin: Origin, blocks: Vec<Block>) -> Self {
         Self {
             id: MessageId::new(id),
@@ -176,22 +186,22 @@ impl Message {
         }
     }
 
-    /// A tool's result as a message.
+    /// Returns a tool's result as a message.
     pub fn result(id: impl Into<Arc<str>>, result: ToolResult) -> Self {
         Self::new(id, Role::Tool, Origin::Tool, vec![Block::new(Content::ToolResult(result))])
     }
 
-    /// The calls in the message, in order, with the number of their block.
+    /// Returns the calls in the message, in order, with the number of their block.
     pub fn calls(&self) -> impl Iterator<Item = (usize, &ToolCall)> {
         self.blocks.iter().enumerate().filter_map(|(index, block)| Some((index, block.as_call()?)))
     }
 
-    /// Whether a person typed it: the turn that starts a round.
+    /// Whether a person typed it: such a message starts a round.
     pub fn is_typed(&self) -> bool {
         self.role == Role::User && self.origin == Origin::Typed
     }
 
-    /// Whether it is a part of the system prompt. A summary on the system's side is none: it may leave like any other.
+    /// Whether it is a part of the system prompt. A summary with the system's role is not: it may leave like any other.
     pub fn is_system_prompt(&self) -> bool {
         self.role == Role::System && !matches!(self.origin, Origin::Summary | Origin::Notice)
     }
@@ -201,7 +211,7 @@ impl Message {
         self.blocks.iter().any(Block::is_signed_thinking)
     }
 
-    /// The readable text of its text blocks, joined by newlines.
+    /// Returns the readable text of its text blocks, joined by newlines.
     pub fn plain_text(&self) -> String {
         let mut joined = String::new();
         for block in &self.blocks {

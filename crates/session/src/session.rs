@@ -1,4 +1,4 @@
-//! The session itself.
+//! The session: log, journal, view.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::hash::{self, Hash};
 use crate::journal::{Change, Epoch};
 use crate::message::{Message, MessageId, Role};
 
-/// An append-only log of messages plus a journal of epochs, and the view folded from them.
+/// An append-only log of messages, a journal of epochs, and the view that is folded from them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "StoredSession", into = "StoredSession")]
 pub struct Session {
@@ -24,26 +24,26 @@ pub struct Session {
     positions: Vec<Position>,
     journal: Vec<Epoch>,
     view: Vec<Entry>,
-    /// The ids that are taken, with how often each was asked for.
+    /// The ids in use, with how often each was asked for.
     ids: HashMap<MessageId, u32>,
     /// Unanswered calls, by id: the numbers of the log's messages that made them, oldest first.
     open_calls: HashMap<CallId, Vec<u32>>,
-    /// The calling message behind which the log holds nothing but its own results so far.
+    /// The calling message that is followed only by its own results so far.
     answering: Option<u32>,
     /// The hash of the log.
     log_hash: Hash,
     /// The hash of each epoch of the journal.
     epoch_hashes: Vec<Hash>,
-    /// What the messages that epochs added stand for.
+    /// The coverage of the messages that epochs added.
     stands_for: HashMap<EntryKey, SummaryCoverage>,
 }
 
-/// What a summary stands for.
+/// What a summary covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct SummaryCoverage {
-    /// Messages of the log.
+    /// How many messages of the log.
     messages: u32,
-    /// How many times over it is a summary.
+    /// Its level of summary.
     level: u32,
 }
 
@@ -53,34 +53,34 @@ pub enum UndoError {
     /// The journal has no such epoch.
     #[error("there is no compaction {epoch}: the journal holds {count}")]
     Unknown {
-        /// The epoch asked for.
+        /// The number that was asked for.
         epoch: u32,
-        /// How many there are.
+        /// How many epochs the journal has.
         count: usize,
     },
-    /// It is undone already.
+    /// The epoch is undone already.
     #[error("compaction {0} is undone already")]
     AlreadyUndone(u32),
-    /// A later epoch stands on it.
+    /// A later epoch depends on it.
     #[error("compaction {later} covers what compaction {epoch} changed: undo {later} first")]
     Covered {
-        /// The epoch asked for.
+        /// The epoch that was asked for.
         epoch: u32,
-        /// The one that stands on it.
+        /// The one that depends on it.
         later: u32,
     },
 }
 
 impl Session {
-    /// An empty session.
+    /// Returns an empty session.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends a message and returns its key. Amortised constant time.
     ///
-    /// A message whose id is taken gets a suffix, so ids stay unique. A result that arrives after other messages have
-    /// followed its call takes its place directly behind the call, which is where providers want it.
+    /// A message whose id is in use gets a suffix, so ids stay unique. A result that arrives after other messages have
+    /// followed its call is placed directly behind the call, where providers want it.
     pub fn push(&mut self, message: Message) -> EntryKey {
         let entry = self.append(message);
         let (key, position, is_late) = (entry.key, entry.position, !entry.is_in_place());
@@ -114,7 +114,7 @@ impl Session {
         let base = if id.as_str().is_empty() { MessageId::new(format!("m{index}")) } else { id };
         let mut unique = base.clone();
         while self.ids.contains_key(&unique) {
-            // The count of an id that is taken is where the search for a free suffix goes on.
+            // The count of an id tells where the search for a free suffix continues.
             let taken = self.ids.entry(base.clone()).or_insert(1);
             *taken += 1;
             unique = MessageId::new(format!("{base}#{taken}"));
@@ -123,7 +123,7 @@ impl Session {
         unique
     }
 
-    /// The position of a message that is about to become number `index` of the log.
+    /// Returns the position of a message that is about to become number `index` of the log.
     fn place(&mut self, message: &Message, index: u32) -> Position {
         let own = Position::log(index);
         if message.role != Role::Tool {
@@ -133,7 +133,7 @@ impl Session {
         let call = result.and_then(|result| self.open_calls.get_mut(&result.call_id)).and_then(Vec::pop);
         match call {
             Some(call) if self.answering == Some(call) => own,
-            // Directly behind its call, whatever has come between.
+            // Directly behind its call, whatever has arrived between.
             Some(call) => {
                 self.answering = None;
                 Position::late_result(self.positions[call as usize], index)
@@ -145,29 +145,29 @@ impl Session {
         }
     }
 
-    /// Every message ever said, in the order of arrival.
+    /// Returns every message ever said, in the order of arrival.
     pub fn log(&self) -> &[Arc<Message>] {
         &self.log
     }
 
-    /// Every epoch, undone ones included.
+    /// Returns every epoch, undone ones included.
     pub fn journal(&self) -> &[Epoch] {
         &self.journal
     }
 
-    /// The compacted view: what the model would see now.
+    /// Returns the compacted view: what the model would see now.
     pub fn view(&self) -> &[Entry] {
         &self.view
     }
 
-    /// The full view: every message of the log, no summary. Linear in the log.
+    /// Returns the full view: every message of the log, no summary. Linear in the log.
     pub fn full_view(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = (0..self.log.len()).map(|index| self.log_entry(index)).collect();
         entries.sort_by_key(|entry| entry.position);
         entries
     }
 
-    /// The same log without any epoch: its view is the full one.
+    /// Returns the same log without any epoch: its view is the full one.
     pub fn without_journal(&self) -> Self {
         let mut bare = self.clone();
         bare.journal.clear();
@@ -176,32 +176,33 @@ impl Session {
         bare
     }
 
-    /// How many compactions are in force.
+    /// Returns how many compactions are in force.
     pub fn cycle(&self) -> u32 {
         self.journal.iter().filter(|epoch| epoch.is_compaction()).count() as u32
     }
 
-    /// Tokens that the newest compaction in force left, where it is known.
+    /// Returns the tokens that the newest compaction in force left, where they are known.
     pub fn newest_tokens_after(&self) -> Option<u32> {
         self.journal.iter().rev().find(|epoch| epoch.is_compaction())?.tokens_after
     }
 
-    /// The number that the next committed epoch gets.
+    /// Returns the number of the next committed epoch.
     pub fn next_epoch(&self) -> u32 {
         self.journal.len() as u32
     }
 
-    /// A hash of all that a compaction depends on: every message of the log whole, every epoch of the journal with its
-    /// changes and texts, which of them are undone, and the tool definitions; the order of all of these. Not the session's
-    /// id. Two sessions of one hash have the same log, journal and view, whether they grew in memory or were read from a
-    /// store. Costs the length of the tool definitions and the number of epochs.
+    /// Returns a hash of everything that a compaction depends on, in its order: every message of the log whole, every
+    /// epoch of the journal with its changes and texts and whether it is undone, and the tool definitions, but not the
+    /// session's id. Two sessions with the same hash have the same log, journal and view, whether they grew in memory
+    /// or were read from a store. Costs the length of the tool definitions and the number of epochs.
     pub fn state_hash(&self) -> [u8; 32] {
         let undone = self.journal.iter().map(|epoch| epoch.undone);
         hash::state(&self.log_hash, self.tools.as_deref(), self.epoch_hashes.iter().zip(undone))
     }
 
-    /// The [`state_hash`](Self::state_hash) that the session had when its log held `messages` messages and its journal was what
-    /// it is now; `None` where an epoch came later, or where there are fewer messages. Linear in these messages.
+    /// Returns the [`state_hash`](Self::state_hash) that the session had when its log held `messages` messages and its
+    /// journal was the present one; `None` where an epoch came later, or where there are fewer messages. Linear in
+    /// these messages.
     pub fn state_hash_at(&self, messages: usize) -> Option<[u8; 32]> {
         let is_later = |epoch: &Epoch| epoch.log_length as usize > messages;
         let log = self.log.get(..messages).filter(|_| !self.journal.iter().any(is_later))?;
@@ -210,13 +211,13 @@ impl Session {
         Some(hash::state(&log_hash, self.tools.as_deref(), self.epoch_hashes.iter().zip(undone)))
     }
 
-    /// Whether a message of that id exists already.
+    /// Whether the session has a message of that id.
     pub fn has_id(&self, id: &MessageId) -> bool {
         self.ids.contains_key(id)
     }
 
-    /// How many messages of the log an entry stands for: 1 for a message of the log, all that it replaced for a summary,
-    /// those behind earlier summaries included. Constant time.
+    /// Returns how many messages of the log an entry represents: 1 for a message of the log; for a summary all that it
+    /// replaced, those behind earlier summaries included. Constant time.
     pub fn covered_messages(&self, key: EntryKey) -> u32 {
         match key {
             EntryKey::Log(_) => 1,
@@ -224,8 +225,9 @@ impl Session {
         }
     }
 
-    /// The messages of the log that an entry stands for, in the order of the conversation: the message itself for a
-    /// message of the log, all that it replaced for a summary, those behind earlier summaries included. Linear in them.
+    /// Returns the messages of the log that an entry represents, in the order of the conversation: the message itself
+    /// for a message of the log; for a summary all that it replaced, those behind earlier summaries included. Linear in
+    /// them.
     pub fn originals(&self, key: EntryKey) -> Vec<Arc<Message>> {
         let mut positions = Vec::new();
         self.add_originals(key, &mut positions);
@@ -248,14 +250,15 @@ impl Session {
         }
     }
 
-    /// How many times over an entry is a summary: 0 for a message of the log, 1 for a summary of such, one more than the
-    /// highest that it replaced for a summary of summaries. Constant time.
+    /// Returns the level of summary of an entry: 0 for a message of the log, 1 for a summary of such messages; for a
+    /// summary of summaries one more than the highest level that it replaced. Constant time.
     pub fn summary_level(&self, key: EntryKey) -> u32 {
         self.stands_for.get(&key).map_or(0, |it| it.level)
     }
 
-    /// Notes what each message that `epoch` adds stands for. Linear in the epoch: edits come in the order in which they
-    /// were made, so what one of them replaces is known by then.
+    /// Records what each message that `epoch` adds covers. Edits are in the order in which they were made, so the
+    /// coverage of what one of them replaces is known. Example: S0 replaces the messages 1 to 3 (3 messages, level 1);
+    /// S1 replaces S0 and message 4 (3 + 1 messages, level 2). Two edits into one message add up. Linear in the epoch.
     fn note_what_it_stands_for(&mut self, epoch: &Epoch) {
         for edit in &epoch.edits {
             let Some(index) = edit.into else { continue };
@@ -276,8 +279,7 @@ impl Session {
 
     /// Appends `epoch` to the journal, numbers it and folds it into the view. Linear in the view.
     ///
-    /// Nothing is checked here: the engine is the only author of epochs, and readers of recordings the only other.
-    /// Synthetic ids are made unique.
+    /// Nothing is checked here: only the engine and readers of recordings make epochs. Synthetic ids are made unique.
     pub fn commit(&mut self, mut epoch: Epoch) -> u32 {
         epoch.id = self.next_epoch();
         epoch.log_length = self.log.len() as u32;
@@ -295,10 +297,10 @@ impl Session {
         self.journal.len() as u32 - 1
     }
 
-    /// Takes an epoch out of the fold: the view is what it would be had that compaction never happened, messages that
-    /// arrived since included.
+    /// Takes an epoch out of the fold: the view becomes what it would be without that compaction, messages that arrived
+    /// since included.
     ///
-    /// Refused when a later epoch in force touches what it changed or added. Linear in the log.
+    /// Refused when a later epoch in force changes what it changed or added. Linear in the log.
     pub fn undo(&mut self, epoch: u32) -> Result<(), UndoError> {
         let count = self.journal.len();
         let target = self.journal.get(epoch as usize).ok_or(UndoError::Unknown { epoch, count })?;
@@ -313,7 +315,7 @@ impl Session {
         Ok(())
     }
 
-    /// The first later epoch in force that touches what `target` changed or added.
+    /// Returns the first later epoch in force that changes what `target` changed or added.
     fn covering(&self, target: &Epoch) -> Option<u32> {
         let mut touched: HashSet<EntryKey> = target.changes().map(|change| change.entry()).collect();
         touched
@@ -345,7 +347,7 @@ impl Session {
         Entry::new(EntryKey::Log(index as u32), self.positions[index], Arc::clone(&self.log[index]))
     }
 
-    /// Folds the log through the journal, each epoch at the length of the log at which it was committed.
+    /// Folds the log through the journal, each epoch at the length that the log had when the epoch was committed.
     fn refold(&mut self) {
         let mut view: Vec<Entry> = Vec::new();
         let mut at = 0;
@@ -354,7 +356,7 @@ impl Session {
             view.extend((at..length).map(|index| self.log_entry(index)));
             at = at.max(length);
             view.sort_by_key(|entry| entry.position);
-            // As it was when the epoch was made: late results had taken the place of answers by then.
+            // As it was when the epoch was made: late results had replaced answers by then.
             reconcile(&mut view);
             apply_epoch(&mut view, epoch);
         }
@@ -366,8 +368,8 @@ impl Session {
 }
 
 impl Extend<Message> for Session {
-    /// Appends messages as [`push`](Self::push) does one after the other. Linear in them and in the view, however many of
-    /// them are late results: each that is pushed alone costs the view's length.
+    /// Appends messages as repeated calls of [`push`](Self::push) would. Linear in them and in the view, however many
+    /// of them are late results: pushing such a one alone costs the view's length.
     fn extend<M: IntoIterator<Item = Message>>(&mut self, messages: M) {
         let mut is_late = false;
         for message in messages {
@@ -382,7 +384,7 @@ impl Extend<Message> for Session {
     }
 }
 
-/// What is stored of a session: the rest is folded from it.
+/// The stored part of a session: the rest is folded from it.
 #[derive(Serialize, Deserialize)]
 struct StoredSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]

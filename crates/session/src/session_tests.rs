@@ -80,7 +80,7 @@ fn a_result_that_comes_after_all_takes_the_place_of_its_answer() {
     let again: Session = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
     assert_eq!(again.view(), session.view());
 
-    // The call has left: its result is told by the user's side, where it arrived.
+    // The call has left: its result becomes a message of the user's side, where it arrived.
     let answer = EntryKey::Synthetic { epoch: 0, index: 0 };
     remove(&mut left, &[called, answer], "S");
     left.push(result("1", "late"));

@@ -1,46 +1,50 @@
-//! What an epoch remembers of its summaries: who wrote them, and what was found when they were held against the log.
+//! What an epoch records of its summaries: who wrote them, and the results of checking them against the log.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What was found when a model's summary was held against the session's log.
+/// The result of checking a model's summary against the session's log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SummaryCheck {
     /// Paths, identifiers, numbers, commands and quotations of the summary that were looked up in the session.
     pub strings: u32,
-    /// Those that the session does not hold. The summary marks each as unverified.
+    /// Those of them that the session does not contain. The summary marks each as unverified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// Demands of the user in what the summary tells of.
+    /// Demands of the user in the messages that the summary covers.
     pub demands: u32,
-    /// Those that the model had left out, and that rules added word for word.
+    /// Those of them that the model had left out and that rules added word for word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_demands: Vec<String>,
-    /// Files that calls changed in what the summary tells of.
+    /// Files that calls changed in the messages that the summary covers.
     pub files: u32,
-    /// Those that the model had left out, and that rules added.
+    /// Those of them that the model had left out and that rules added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_files: Vec<String>,
-    /// Demands and files that neither the model nor the rules found room for.
+    /// Demands and files for which neither the model nor the rules had room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// What was wrong with the model's first answer, where it was asked again.
+    /// What was wrong with the model's first answer, where the model was asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub asked_again: Option<String>,
 }
 
-/// What became of the summaries of a compaction that a model was asked for.
+/// The outcome of the summaries of a compaction for which a model was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SummarizerRecord {
-    /// Who was asked, as reports name it: `llm`.
+    /// The configured summarizer, as reports name it: `llm`.
     pub kind: Arc<str>,
-    /// Whether another summarizer stepped in for it.
+    /// Whether another summarizer replaced it.
     pub fell_back: bool,
-    /// Why it did, or why there is no summary; the first such problem.
+    /// Why another one did, or why there is no summary; the first such problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub problem: Option<String>,
-    /// What was found when each summary that a model wrote was held against the session.
+    /// The results of checking each summary that a model wrote against the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<SummaryCheck>,
 }

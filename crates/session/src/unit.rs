@@ -1,4 +1,4 @@
-//! Units: the smallest things that may leave the context whole.
+//! Units: the smallest groups of entries that may leave the context whole.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::fold::Entry;
 use crate::message::{Origin, Role};
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitKind {
@@ -26,10 +26,10 @@ pub enum UnitKind {
     Orphan,
 }
 
-/// The smallest thing that may leave whole: consecutive entries of a view.
+/// The smallest group that may leave whole: consecutive entries of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
-    /// What it is.
+    /// Its kind.
     pub kind: UnitKind,
     /// Its entries, as positions in the view that it was computed from.
     pub entries: Range<usize>,
@@ -39,10 +39,10 @@ pub struct Unit {
     pub round: u32,
 }
 
-/// The units of a view, in order; every entry belongs to exactly one. Linear in the view.
+/// Returns the units of a view, in order; every entry belongs to exactly one. Linear in the view.
 ///
-/// A step takes the results that answer its calls and stand directly behind it; for an agent that calls tools in plain
-/// text it takes the outputs that follow.
+/// A step includes the results that answer its calls and follow it directly; for an agent that calls tools in plain
+/// text, the outputs that follow.
 pub fn units(entries: &[Entry]) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut round = 0;
@@ -67,10 +67,11 @@ pub fn units(entries: &[Entry]) -> Vec<Unit> {
     units
 }
 
-/// Where the step that starts at `start` ends, and whether all its calls are answered.
+/// Returns where the step that starts at `start` ends, and whether all its calls are answered.
 fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
     let message = &entries[start].message;
-    // By id how many calls wait for a result: thousands of calls in one message are looked up, not looked through.
+    // By id how many calls wait for a result: a message may have thousands of calls, so each is looked up and not
+    // searched for.
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut waiting = 0;
     for (_, call) in message.calls() {
@@ -97,7 +98,7 @@ fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
     {
         end += 1;
     }
-    // A call in plain text is open only while nothing at all has followed it.
+    // A call in plain text is open only while nothing has followed it.
     let awaiting = end == results_end && end == entries.len();
     (end, waiting == 0 && !awaiting)
 }

@@ -6,17 +6,26 @@ use epitome_session::{Content, Media, MediaSource, Message};
 
 use crate::services::ArchivedContent;
 
-/// The shortest handle, in hexadecimal digits: 32 bits, lengthened where two contents share them.
-const SHORTEST: usize = 8;
+/// The shortest handle, in hexadecimal digits: 48 bits, lengthened where two contents share them. Gateways that call a
+/// compression service take no shorter one.
+const SHORTEST: usize = 12;
 
-/// The handles that an item may have, the shortest first: the first digits of the hash of its content. An archive gives
-/// it the first that no other content has. Linear in the item.
+/// The shortest handle that is read: earlier versions made them of 32 bits.
+const SHORTEST_READ: usize = 8;
+
+/// Returns the handles that an item may have, the shortest first: the first digits of the hash of its content. An
+/// archive takes the first that no other content has. Linear in the item.
 pub fn handles(item: &ArchivedContent) -> impl Iterator<Item = Arc<str>> + use<> {
     let digest = digest(item);
     (SHORTEST..=digest.len()).map(move |length| Arc::from(&digest[..length]))
 }
 
-/// The digest of an item in hexadecimal digits. Linear in the item.
+/// Whether `handle` names an item: one that an archive gives it, or the shorter one of earlier versions. Linear in the item.
+pub fn is_handle_of(item: &ArchivedContent, handle: &str) -> bool {
+    handle.len() >= SHORTEST_READ && digest(item).starts_with(handle)
+}
+
+/// Returns the digest of an item in hexadecimal digits. Linear in the item.
 fn digest(item: &ArchivedContent) -> String {
     let mut hasher = blake3::Hasher::new();
     match item {
@@ -86,7 +95,13 @@ mod tests {
         assert_eq!(handles.len(), 64 - SHORTEST + 1);
         assert_eq!(handles[0].len(), SHORTEST);
         assert!(handles.windows(2).all(|pair| pair[1].starts_with(&*pair[0])));
-        // Stored sessions hold handles: they must never change.
-        assert_eq!(&*handles[0], "4f73bc77");
+        // Stored sessions contain handles: they must never change.
+        assert!(handles[0].starts_with("4f73bc77"), "{}", handles[0]);
+        let check = |handle: &str, expect: bool| assert_eq!(is_handle_of(&item, handle), expect, "{handle}");
+        check("4f73bc77", true);
+        check(&handles[0], true);
+        check(&handles[3], true);
+        check("4f73bc7", false);
+        check("4f73bc78", false);
     }
 }

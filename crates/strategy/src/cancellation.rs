@@ -1,33 +1,33 @@
-//! Giving work up.
+//! Cancelling work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells work that is under way that nobody waits for it any more. Clones are one and the same.
+/// A signal to running work that its result is not needed any more. Clones share the signal.
 ///
-/// The default never asks for anything: for hosts that let their work come to its end.
+/// The default is never requested: for hosts that let their work finish.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Option<Arc<AtomicBool>>);
 
 impl Cancellation {
-    /// One that can be requested.
+    /// Returns a signal that can be requested.
     pub fn new() -> Self {
         Self(Some(Arc::default()))
     }
 
-    /// One that never asks for anything: the default.
+    /// Returns a signal that is never requested: the default.
     pub const fn never() -> Self {
         Self(None)
     }
 
-    /// Asks for the work to be given up; for good. Without effect on the default.
+    /// Requests the cancellation, for good. Without effect on the default.
     pub fn request(&self) {
         if let Some(requested) = &self.0 {
             requested.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether the work is to be given up. Constant time: a load, for loops to ask in every round that is worth more.
+    /// Whether the cancellation was requested. Constant time (one atomic load), so any loop can check it in each round.
     pub fn is_requested(&self) -> bool {
         self.0.as_ref().is_some_and(|requested| requested.load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! What calls of a shell run, how they ended, and what they left behind that lasts.
+//! The commands of shell calls: what they run, how they ended, and their lasting results.
 
 mod outcome;
 mod results;

@@ -1,4 +1,4 @@
-//! Choosing what of a long text stays: pieces, what they are worth, and how many fit.
+//! Choosing the parts of a long text that stay: pieces, their worth, and how many fit.
 
 mod arguments;
 mod sections;
@@ -22,11 +22,11 @@ const LONGEST_LINE: usize = 400;
 const LONGEST_PIECE: usize = 120;
 /// Gaps of at most this many bytes stay: the mark would cost as much.
 const SHORTEST_GAP: usize = 48;
-/// How many pieces in a row may be too large for what is left of a budget before the choice ends.
+/// How many pieces in a row may exceed the rest of a budget before the choice ends.
 const MOST_MISSES: u32 = 32;
 
-/// The byte ranges of a text's lines, each with its line feed; a very long line is cut behind white space, a comma, a
-/// semicolon or a bracket. They cover the text. Linear.
+/// Returns the byte ranges of a text's lines, each with its line feed; a very long line is split behind white space, a
+/// comma, a semicolon or a bracket. They cover the text. Linear.
 pub fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     for line in text::lines(text) {
@@ -46,15 +46,15 @@ pub fn pieces(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The numbers below `count` from both ends inwards: 0, the last, 1, the last but one, …
+/// Returns the numbers below `count` from both ends inwards: 0, the last, 1, the last but one, …
 pub fn from_both_ends(count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |step| if step % 2 == 0 { step / 2 } else { count - 1 - step / 2 })
 }
 
-/// The ranges of `text` to keep: pieces in the order in which `ranked` names them, as many as `budget` tokens hold, the
-/// marks for what is left out included. Pieces must be sorted and cover the text.
+/// Returns the ranges of `text` to keep: pieces in the order of `ranked`, as many as `budget` tokens allow with the
+/// marks for the gaps. Pieces must be sorted and cover the text.
 ///
-/// Only the pieces that are looked at are counted, so the cost goes with the budget and not with the text.
+/// Only the pieces that are tried are counted, so the cost depends on the budget and not on the text.
 pub fn fit(
     view: &View<'_>,
     text: &str,
@@ -77,7 +77,7 @@ pub fn fit(
         let right = usize::from(index + 1 < pieces.len() && !kept[index + 1]);
         let gaps = left_out - 1 + left + right;
         let marks = used - marks_tokens(left_out) + marks_tokens(gaps);
-        // A token of more than 64 bytes is as good as unseen: a giant line that cannot fit is not counted at all.
+        // Tokens of more than 64 bytes practically do not occur, so a giant line that cannot fit is not counted at all.
         let least = (pieces[index].len() / 64) as Tokens;
         if marks + least > budget || marks + view.count(&text[pieces[index].clone()]) > budget {
             misses += 1;
@@ -92,7 +92,7 @@ pub fn fit(
         kept[index] = true;
         chosen.push(index);
     }
-    // Counts of pieces add up to no less than the count of the whole for every vocabulary seen; this makes sure.
+    // Counts of pieces add up to no less than the count of the whole for every vocabulary seen; this guarantees it.
     loop {
         let ranges = joined(pieces, &kept, text.len());
         let gaps = gaps(&ranges, text.len());
@@ -108,7 +108,7 @@ pub fn fit(
     }
 }
 
-/// Kept pieces as ranges, short gaps between them closed.
+/// Returns kept pieces as ranges, with short gaps between them closed.
 fn joined(pieces: &[Range<usize>], kept: &[bool], length: usize) -> Vec<Range<u32>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     for (piece, _) in pieces.iter().zip(kept).filter(|(_, kept)| **kept) {
@@ -133,10 +133,10 @@ fn gaps(ranges: &[Range<u32>], length: usize) -> usize {
     ranges.len().saturating_sub(1) + usize::from(before) + usize::from(after)
 }
 
-/// How much of each amount may stay so that together at least `need` goes: an amount stays whole up to the level times
-/// its weight, and never goes below `floor`. 0 when even the floor leaves too much.
+/// Returns how much of each amount may stay so that together at least `need` leaves: an amount may keep the level times
+/// its weight, and never less than `floor`. 0 when even the floor leaves too much.
 ///
-/// Large amounts give first, equal ones give the same; a weight of 2 keeps twice as much.
+/// Large amounts shrink first, and equal ones shrink equally; a weight of 2 keeps twice as much.
 pub fn level(amounts: &[(Tokens, f64)], floor: Tokens, need: Tokens) -> f64 {
     let saved = |level: f64| -> u64 {
         amounts.iter().map(|(tokens, weight)| u64::from(tokens.saturating_sub(allowed(level, *weight, floor)))).sum()
@@ -146,7 +146,7 @@ pub fn level(amounts: &[(Tokens, f64)], floor: Tokens, need: Tokens) -> f64 {
     }
     let highest = amounts.iter().map(|(tokens, weight)| f64::from(*tokens) / weight.max(0.01)).fold(0.0, f64::max);
     let (mut low, mut high) = (0.0, highest);
-    // 32 halvings of a level below 2³² tokens are exact to a token.
+    // 32 bisections of a level below 2³² tokens are exact to a token.
     for _ in 0..32 {
         let middle = (low + high) / 2.0;
         if saved(middle) >= u64::from(need) { low = middle } else { high = middle }
@@ -154,7 +154,7 @@ pub fn level(amounts: &[(Tokens, f64)], floor: Tokens, need: Tokens) -> f64 {
     low
 }
 
-/// What may stay of an amount at a level: see [`level`].
+/// Returns how much of an amount may stay at a level: see [`level`].
 pub fn allowed(level: f64, weight: f64, floor: Tokens) -> Tokens {
     floor.max((level * weight) as Tokens)
 }

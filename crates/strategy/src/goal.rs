@@ -1,40 +1,45 @@
-//! The goal: what a plan is to reach.
+//! The goal of a plan.
 
 use epitome_session::Language;
 use serde::{Deserialize, Serialize};
 
+use crate::host::HostChanges;
 use crate::services::Tokens;
 use crate::task::TaskKind;
 
-/// What a plan is to reach. A strategy stops when it is met: it gets what is left of the budget, never a fixed share of
-/// its own.
+/// The goal of a plan. A strategy stops when it is met: it gets what is left of the budget, never a fixed share of its
+/// own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Tokens of the view now.
     pub current: Tokens,
-    /// Tokens to get down to.
+    /// The target, in tokens.
     pub target: Tokens,
-    /// Tokens that must not be exceeded; at least `target`.
+    /// The limit, in tokens; at least `target`.
     pub limit: Tokens,
-    /// The model's window, for rules that speak of shares of it; `limit` where no window is known.
+    /// The model's window, for rules that speak of shares of it; `limit` where the window is not known.
     pub window: Tokens,
-    /// What kind of task the session is.
+    /// The session's kind of task.
     pub task: TaskKind,
-    /// How many compactions this session will have had when this one is done: 1 for the first.
+    /// The number of this compaction in the session, from 1.
     pub cycle: u32,
     /// The current question, or what the user asked to keep in focus.
     pub focus: Option<String>,
-    /// Whether what comes next is about the focus: the host gave it, or it asks what nothing has answered yet.
-    /// Otherwise it is the newest thing that a person typed, and what comes next may be about something else.
+    /// Whether the next turn is about the focus: the host gave it, or it asks something that is not answered yet.
+    /// Otherwise the focus is the newest typed message, and the next turn may be about something else.
     pub focus_given: bool,
     /// The first unit that was never sent to the model: edits from here on cost no prompt cache.
     pub first_unsent_unit: Option<u32>,
     /// The language of the texts that the engine writes for this session.
     pub language: Language,
+    /// The changes that the host can make. The view's protections follow from it, so a strategy that plans by them needs
+    /// no more; one that is about a change which the host cannot make declines.
+    #[serde(default)]
+    pub host: HostChanges,
 }
 
 impl Goal {
-    /// Tokens still to be saved; 0 when the target is met.
+    /// Returns the tokens still to be saved; 0 when the target is met.
     pub fn excess(&self) -> Tokens {
         self.current.saturating_sub(self.target)
     }

@@ -1,5 +1,5 @@
-//! What the author of a strategy sees: the view, the goal, the plan of edits, shared facts, settings, the registry, and
-//! the traits of the injected services.
+//! The interface for the author of a strategy: the view, the goal, the plan of edits, shared facts, settings, the
+//! registry, and the traits of the injected services.
 //!
 //! A strategy never touches messages. It reads a [`View`] and returns a [`Plan`]: typed edits, each with a reason. The
 //! engine validates, resolves, archives, applies, counts, journals and reports them, so that no strategy can break a
@@ -8,11 +8,15 @@
 pub mod adapter;
 pub mod archive;
 mod cancellation;
+mod clock;
 pub mod commands;
 pub mod cut;
 mod facts;
 mod goal;
+mod host;
 mod lexicon;
+mod lock;
+mod named;
 pub mod parts;
 mod plan;
 mod refusals;
@@ -27,6 +31,8 @@ pub mod text;
 pub mod tools;
 mod view;
 
+/// Makes traits with asynchronous methods usable as `dyn Trait`; their implementations carry it too.
+pub use async_trait::async_trait;
 pub use epitome_session as session;
 pub use epitome_session::{
     Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, SummaryCheck,
@@ -36,11 +42,15 @@ pub use epitome_session::{
 pub use serde_json::Value;
 
 pub use cancellation::Cancellation;
+pub use clock::Clock;
 pub use facts::{
     Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput, files_of,
 };
 pub use goal::Goal;
+pub use host::HostChanges;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
+pub use lock::lock;
+pub use named::{Named, UnknownName, nearest};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use refusals::Refusals;
 pub use registry::{Configurable, Registration, Registry, RegistryError};
@@ -53,7 +63,7 @@ pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, Settings
 pub use settings::{read as read_setting, unknown as unknown_setting};
 pub use strategy::{Lossiness, Meta, RequiredServices, Strategy};
 pub use summaries::{
-    RemovalOrder, SUMMARY_OVERHEAD, Summaries, neighbours, summarize, summarize_runs, summary_room, tail_start,
+    RemovalOrder, SUMMARY_OVERHEAD, Summaries, SummaryRoom, neighbours, summarize, summarize_runs, tail_start,
     window_start,
 };
 pub use task::{TaskDetector, TaskKind, Verdict};

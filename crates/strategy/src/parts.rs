@@ -1,5 +1,5 @@
-//! Parts of a session that give way oldest first: their tool output is cut where that is enough, and they are summarised
-//! where it is not. What strategies have in common that know *which* parts are expendable.
+//! Parts of a session that shrink oldest first: their tool output is cut where that is enough, and they are summarised
+//! where it is not. Shared by strategies that know *which* parts are expendable.
 
 use epitome_session::{Reason, UnitKind};
 
@@ -7,49 +7,37 @@ use crate::cut::{Focus, telling_lines};
 use crate::goal::Goal;
 use crate::plan::Edit;
 use crate::services::Tokens;
-use crate::summaries::{SUMMARY_OVERHEAD, allot, neighbours, summarize};
+use crate::summaries::{SUMMARY_OVERHEAD, SummaryRoom, allot, neighbours, summarize};
 use crate::text;
 use crate::view::{BlockRef, View};
 
-/// A part of a session: units that belong together and may give way together.
+/// A part of a session: units that belong together and may shrink together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// What it is, for a person: `the way of round 3`.
+    /// Its name for a person: `the way of round 3`.
     pub name: String,
     /// Units that a summary may replace, ascending; those that may not leave are left out.
     pub units: Vec<u32>,
     /// Texts that may be cut where that is enough, in order.
     pub cuts: Vec<Cut>,
-    /// Whether its units leave all together or not at all. Otherwise of the last part that the goal needs only the oldest
-    /// units leave, where that is enough.
+    /// Whether its units leave all together or not at all. Otherwise, of the last part that the goal needs, only the
+    /// oldest units leave where that is enough.
     pub is_whole: bool,
 }
 
 /// A text that may be cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// Where it stands.
+    /// The block that contains it.
     pub at: BlockRef,
     /// Tokens that may stay, marks included; 0 leaves a stub.
     pub budget: Tokens,
 }
 
-/// How long the summaries may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Tokens that each summary gets at least. A run of units is only summarised when it holds more than twice this and
-    /// [`SUMMARY_OVERHEAD`].
-    pub least: Tokens,
-    /// Tokens that each summary gets at most.
-    pub most: Tokens,
-    /// Share of the target that all of them together may take, where that is more than `least` each.
-    pub share: f64,
-}
-
-impl Limits {
-    /// How many tokens each of several summaries may take, by the size of what it replaces; `spare` are the tokens that are
-    /// saved beyond the goal when each takes `least`, `None` where the goal is not reached: then the rest is another
-    /// strategy's business, and half of the share goes to the summaries.
+impl SummaryRoom {
+    /// Returns how many tokens each of several summaries may take, in proportion to the size of what it replaces.
+    /// `spare` are the tokens that are saved beyond the goal when each takes `least`; `None` where the goal is not
+    /// reached: then another strategy saves the rest, and half of the share goes to the summaries.
     pub fn allot(&self, goal: &Goal, sizes: &[Tokens], spare: Option<Tokens>) -> Vec<Tokens> {
         let share = (self.share * f64::from(goal.target)) as Tokens;
         let least = self.least.saturating_mul(sizes.len() as Tokens);
@@ -61,9 +49,9 @@ impl Limits {
 /// The codes of the reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codes {
-    /// Of a cut text.
+    /// For a cut text.
     pub cut: &'static str,
-    /// Of a summary.
+    /// For a summary.
     pub summary: &'static str,
 }
 
@@ -77,16 +65,16 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether a summary of `least` tokens is worth it: the units hold more than twice as much, and something else than
-    /// one earlier summary.
+    /// Whether a summary of `least` tokens is worth it: the units have more than twice as many, and are more than one
+    /// earlier summary.
     pub fn is_worth_a_summary(&self, view: &View<'_>, least: Tokens) -> bool {
         let only_summaries = self.units.iter().all(|unit| view.units()[*unit as usize].kind == UnitKind::Summary);
         self.tokens > 2 * (least + SUMMARY_OVERHEAD) && !only_summaries
     }
 }
 
-/// The runs of neighbours among `units` (ascending), those left out that may not leave; a part of the system prompt parts no
-/// neighbours. Linear.
+/// Returns the runs of neighbours among `units` (ascending) without those that may not leave; a part of the system
+/// prompt does not separate neighbours. Linear.
 pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
     let free: Vec<u32> = units.into_iter().filter(|unit| view.protection(*unit as usize).may_leave()).collect();
     let run = |units: Vec<u32>| {
@@ -96,23 +84,22 @@ pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
     neighbours(view, &free).into_iter().map(run).collect()
 }
 
-/// Edits that save what `goal` asks for, or as much as `parts` (oldest first, each unit in one of them at most) have to
-/// give; none where that is nothing.
+/// Returns edits that save what `goal` asks for, or as much as `parts` (oldest first, each unit in one of them at most)
+/// can save; no edit where that is nothing.
 ///
-/// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of the
-/// last of these only the oldest units are, where that is enough and [`Part::is_whole`] does not say else. What is saved
-/// beyond the goal makes the summaries longer.
-/// Linear in the parts' units and the texts that are cut.
-pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes: Codes) -> Vec<Edit> {
+/// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of
+/// the last of these only the oldest units are, where that is enough and [`Part::is_whole`] is not set. The tokens
+/// saved beyond the goal make the summaries longer. Linear in the parts' units and the texts that are cut.
+pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, codes: Codes) -> Vec<Edit> {
     let excess = u64::from(goal.excess());
-    let mut gives: Vec<PartYield> = parts.iter().map(|part| PartYield::new(view, part, limits.least)).collect();
+    let mut gives: Vec<PartYield> = parts.iter().map(|part| PartYield::new(view, part, room.least)).collect();
     let mut gain: u64 = gives.iter().map(|part| part.by_cuts).sum();
     let mut last = None;
     for (index, part) in gives.iter_mut().enumerate() {
         if gain >= excess {
             break;
         }
-        let by_summary = part.by_summary(limits.least);
+        let by_summary = part.by_summary(room.least);
         if by_summary > part.by_cuts {
             gain += by_summary - part.by_cuts;
             part.is_summarised = true;
@@ -120,7 +107,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
         }
     }
     if let Some(part) = last.filter(|last| !parts[*last].is_whole).map(|last| &mut gives[last]) {
-        gain -= part.shrink(view, gain.saturating_sub(excess), limits);
+        gain -= part.shrink(view, gain.saturating_sub(excess), room);
     }
 
     let chosen: Vec<(&Part, &Run)> = (parts.iter().zip(&gives))
@@ -129,7 +116,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
         .collect();
     let sizes: Vec<Tokens> = chosen.iter().map(|(_, run)| run.tokens).collect();
     let spare = gain.checked_sub(excess).map(|spare| spare.min(u64::from(u32::MAX)) as Tokens);
-    let budgets = limits.allot(goal, &sizes, spare);
+    let budgets = room.allot(goal, &sizes, spare);
 
     let mut edits: Vec<Edit> = Vec::new();
     let mut saved = 0;
@@ -154,7 +141,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], limits: Limits, codes:
     edits
 }
 
-/// What a part has to give.
+/// What a part can save.
 struct PartYield {
     runs: Vec<Run>,
     /// Tokens that its cuts save, in order, each with the unit of its text.
@@ -180,7 +167,7 @@ impl PartYield {
         self.is_summarised && self.takes(view.unit_of(at.message as usize) as u32)
     }
 
-    /// Tokens saved when its runs are summarised as shortly as may be, and its other texts cut.
+    /// Tokens that are saved when its runs are summarised as shortly as possible and its other texts are cut.
     fn by_summary(&self, least: Tokens) -> u64 {
         let summaries: u64 =
             self.runs.iter().map(|run| u64::from(run.tokens.saturating_sub(least + SUMMARY_OVERHEAD))).sum();
@@ -188,9 +175,9 @@ impl PartYield {
         summaries + others.sum::<u64>()
     }
 
-    /// Lets the newest units of the last run stay (cut, where there is something to cut) while `spare` tokens more than
-    /// needed are saved, a summary of usual length provided for. Returns the tokens that are no longer saved.
-    fn shrink(&mut self, view: &View<'_>, spare: u64, limits: Limits) -> u64 {
+    /// Keeps the newest units of the last run (cut, where they have texts to cut) while `spare` tokens more than needed
+    /// are saved, with room for a summary of usual length. Returns the tokens that are no longer saved.
+    fn shrink(&mut self, view: &View<'_>, spare: u64, room: SummaryRoom) -> u64 {
         let Some(run) = self.runs.last_mut() else { return 0 };
         let mut given_back = 0;
         while let Some(unit) = run.units.pop() {
@@ -200,8 +187,8 @@ impl PartYield {
             let of_unit = self.cuts[first..].iter().take_while(|(of, _)| *of == unit);
             let loss = u64::from(tokens).saturating_sub(of_unit.map(|(_, saving)| saving).sum());
             // A tenth of what it replaces is a usual length.
-            let wanted = (run.tokens / 10).min(limits.most).saturating_sub(limits.least);
-            if given_back + loss + u64::from(wanted) > spare || !run.is_worth_a_summary(view, limits.least) {
+            let wanted = (run.tokens / 10).min(room.most).saturating_sub(room.least);
+            if given_back + loss + u64::from(wanted) > spare || !run.is_worth_a_summary(view, room.least) {
                 run.tokens += tokens;
                 run.units.push(unit);
                 break;
@@ -213,7 +200,8 @@ impl PartYield {
 }
 
 impl Cut {
-    /// Tokens that the cut saves, rather too few than too many; 0 where the text is no longer than what may stay.
+    /// Returns the tokens that the cut saves, rather too few than too many; 0 where the text is no longer than what may
+    /// stay.
     pub fn saving(&self, view: &View<'_>) -> u64 {
         u64::from(view.block_tokens(self.at).saturating_sub(self.budget.max(view.mark_tokens())))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Entry, EntryKey, Language, Message, Origin, Position, Role, units};
 
 use super::*;
+use crate::host::HostChanges;
 use crate::plan::SummaryText;
 use crate::services::TokenCounter;
 use crate::task::TaskKind;
@@ -29,7 +30,7 @@ impl TokenCounter for Bytes {
 }
 
 const CODES: Codes = Codes { cut: "cut", summary: "summary" };
-const LIMITS: Limits = Limits { least: 50, most: 400, share: 1.0 };
+const LIMITS: SummaryRoom = SummaryRoom { least: 50, most: 400, share: 1.0 };
 
 /// A view of messages of 500 tokens each, `s` for an earlier summary, `p` for a message that may not leave, and the edits
 /// that save `excess` of it; every text of a part may be cut to `budget` tokens.
@@ -59,6 +60,7 @@ fn check(messages: &str, parts: &[&[u32]], budget: Tokens, excess: Tokens, expec
         focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
+        host: HostChanges::Any,
     };
     let part = |units: &&[u32]| {
         let cuts = units.iter().map(|unit| Cut { at: BlockRef { message: *unit, block: 0 }, budget });

@@ -1,68 +1,71 @@
-//! What a session remembers of models that gave no summary of it, so that they are not asked in vain again and again.
+//! The models that gave no summary of a session, remembered so that they are not asked in vain again and again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-/// How long a model is not asked again. Whoever asks it each time pays for a request of the whole session, twice; a
-/// session that a person works on for an hour has it tried twice.
+use crate::clock::Clock;
+use crate::lock::lock;
+
+/// How long a model is not asked again. Each attempt pays for a request of the whole session, twice; in a session of
+/// one hour the model is tried twice.
 const REST: Duration = Duration::from_secs(30 * 60);
 
-/// How many messages have to come, at least, before a session counts as another one.
+/// The fewest new messages that make a session a different one.
 const LEAST_GROWTH: usize = 20;
 
-/// The models that gave no summary of one session. Clones are the same memory.
+/// The models that gave no summary of one session. Clones share the memory.
 ///
-/// A model is remembered for half an hour, or until the session is another one: twice as long as it was then, or shorter.
+/// A model is remembered for half an hour, or until the session has become a different one: twice as long as it was
+/// then, or shorter.
 #[derive(Debug, Clone, Default)]
-pub struct Refusals(Arc<Mutex<HashMap<String, Refusal>>>);
+pub struct Refusals {
+    noted: Arc<Mutex<HashMap<String, Refusal>>>,
+    clock: Clock,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Refusal {
-    at: Instant,
+    /// By the clock.
+    at: Duration,
     messages: usize,
 }
 
 impl Refusals {
-    /// Whether `model` is to be left alone with a session of so many messages.
+    /// Whether `model` is not to be asked about a session of this many messages.
     pub fn holds(&self, model: &str, messages: usize) -> bool {
-        self.holds_at(model, messages, Instant::now())
+        self.holds_at(model, messages, self.clock.now())
     }
 
-    /// Notes that `model` gave no summary of a session of so many messages.
+    /// Records that `model` gave no summary of a session of this many messages.
     pub fn note(&self, model: &str, messages: usize) {
-        self.lock().insert(model.to_owned(), Refusal { at: Instant::now(), messages });
+        lock(&self.noted).insert(model.to_owned(), Refusal { at: self.clock.now(), messages });
     }
 
-    /// Forgets all of them: each is asked again.
+    /// Forgets all models: each is asked again.
     pub fn clear(&self) {
-        self.lock().clear();
+        lock(&self.noted).clear();
     }
 
-    /// How many models were noted so far.
+    /// Returns how many models are recorded.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        lock(&self.noted).len()
     }
 
-    /// Whether no model was noted.
+    /// Whether no model is recorded.
     pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        lock(&self.noted).is_empty()
     }
 
-    fn holds_at(&self, model: &str, messages: usize, now: Instant) -> bool {
-        let mut refusals = self.lock();
+    fn holds_at(&self, model: &str, messages: usize, now: Duration) -> bool {
+        let mut refusals = lock(&self.noted);
         let Some(refusal) = refusals.get(model) else { return false };
         let most = (refusal.messages * 2).max(refusal.messages + LEAST_GROWTH);
-        let holds = now.saturating_duration_since(refusal.at) < REST && (refusal.messages..most).contains(&messages);
+        let holds = now.saturating_sub(refusal.at) < REST && (refusal.messages..most).contains(&messages);
         if !holds {
             refusals.remove(model);
         }
         holds
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Refusal>> {
-        // An entry is written whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -76,7 +79,7 @@ mod tests {
             let refusals = Refusals::default();
             refusals.note("m", 100);
             assert_eq!(
-                refusals.clone().holds_at("m", messages, Instant::now() + later),
+                refusals.clone().holds_at("m", messages, refusals.clock.now() + later),
                 expect,
                 "{messages} {later:?}"
             );

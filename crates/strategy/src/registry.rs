@@ -10,22 +10,22 @@ use thiserror::Error;
 use crate::settings::{Field, SettingError, SettingsTable, unknown};
 use crate::strategy::{Meta, Strategy};
 
-/// A strategy with settings: what a strategy's crate implements so that one line registers it.
+/// A strategy with settings: a strategy's crate implements this, so that one line registers it.
 pub trait Configurable: Strategy + Sized + 'static {
     /// Its settings.
     type Settings: SettingsTable;
-    /// What it is.
+    /// Its description.
     const META: Meta;
-    /// The strategy with the given settings.
+    /// Returns the strategy with the given settings.
     fn with_settings(settings: Self::Settings) -> Self;
 }
 
 type Build = dyn Fn(&BTreeMap<String, Value>) -> Result<Arc<dyn Strategy>, Vec<SettingError>> + Send + Sync;
 
-/// A strategy as the registry knows it: what it is, its settings, and how to build one.
+/// A strategy in the registry: its description, its settings, and a function that builds it.
 #[derive(Clone)]
 pub struct Registration {
-    /// What it is.
+    /// Its description.
     pub meta: Meta,
     /// Its settings with their defaults.
     pub fields: &'static [Field],
@@ -39,7 +39,7 @@ impl fmt::Debug for Registration {
 }
 
 impl Registration {
-    /// The registration of a configurable strategy.
+    /// Returns the registration of a configurable strategy.
     pub fn of<S: Configurable>() -> Self {
         let build = |values: &BTreeMap<String, Value>| -> Result<Arc<dyn Strategy>, Vec<SettingError>> {
             Ok(Arc::new(S::with_settings(S::Settings::from_values(values)?)))
@@ -47,7 +47,7 @@ impl Registration {
         Self { meta: S::META, fields: S::Settings::FIELDS, build: Arc::new(build) }
     }
 
-    /// The registration of a strategy that is there already and has no settings.
+    /// Returns the registration of a ready strategy without settings.
     pub fn ready(strategy: Arc<dyn Strategy>) -> Self {
         let meta = *strategy.meta();
         let build = move |values: &BTreeMap<String, Value>| {
@@ -57,7 +57,8 @@ impl Registration {
         Self::new(meta, &[], build)
     }
 
-    /// A registration of its parts: what the strategy is, its settings, and how it is built from values for them.
+    /// Returns a registration of its parts: the strategy's description, its settings, and a function that builds it
+    /// from their values.
     pub fn new<B>(meta: Meta, fields: &'static [Field], build: B) -> Self
     where
         B: Fn(&BTreeMap<String, Value>) -> Result<Arc<dyn Strategy>, Vec<SettingError>> + Send + Sync + 'static,
@@ -65,24 +66,24 @@ impl Registration {
         Self { meta, fields, build: Arc::new(build) }
     }
 
-    /// A strategy with `values` in place of defaults; every problem with them at once.
+    /// Returns a strategy with `values` in place of defaults, or every problem with them at once.
     pub fn build(&self, values: &BTreeMap<String, Value>) -> Result<Arc<dyn Strategy>, Vec<SettingError>> {
         (self.build)(values)
     }
 }
 
-/// Why a registry refused.
+/// Why a registry refused a strategy or an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegistryError {
-    /// Two strategies of one id.
+    /// Another strategy has the id.
     #[error("a strategy named `{0}` is registered already")]
     Duplicate(String),
-    /// No strategy of that id.
+    /// No strategy has the id.
     #[error("there is no strategy `{id}`; known: {}", known.join(", "))]
     Unknown {
-        /// The id asked for.
+        /// The id that was asked for.
         id: String,
-        /// The ids there are.
+        /// The ids that exist.
         known: Vec<&'static str>,
     },
 }
@@ -94,12 +95,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// An empty registry.
+    /// Returns an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a strategy. Errors when its id is taken.
+    /// Adds a strategy. Errors when its id is in use.
     pub fn register(&mut self, registration: Registration) -> Result<(), RegistryError> {
         let id = registration.meta.id;
         if self.registrations.iter().any(|known| known.meta.id == id) {
@@ -109,7 +110,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The strategy of that id. The error names those that there are.
+    /// Returns the strategy of that id. The error names those that exist.
     pub fn get(&self, id: &str) -> Result<&Registration, RegistryError> {
         self.registrations.iter().find(|known| known.meta.id == id).ok_or_else(|| RegistryError::Unknown {
             id: id.to_owned(),
@@ -117,15 +118,15 @@ impl Registry {
         })
     }
 
-    /// All of them.
+    /// Returns all strategies.
     pub fn iter(&self) -> impl Iterator<Item = &Registration> {
         self.registrations.iter()
     }
 }
 
-/// Declares a strategy with settings: the struct, what it is ([`Meta`](crate::Meta)), and how it is made of its
-/// [`Settings`](crate::settings!), which its methods find as `self.settings`. Its page is the package's `README.md`, or
-/// the text behind `docs`. What is left to write is [`Strategy`](crate::Strategy):
+/// Declares a strategy with settings: the struct, its description ([`Meta`](crate::Meta)), and its
+/// [`Settings`](crate::settings!), which its methods read as `self.settings`. Its page is the package's `README.md`, or
+/// the text behind `docs`. Only [`Strategy`](crate::Strategy) is left to implement:
 ///
 /// ```
 /// use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, View, settings, strategy};
@@ -165,7 +166,7 @@ impl Registry {
 /// assert_eq!((FirstOut::META.id, FirstOut::META.needs), ("first-out", RequiredServices::default()));
 /// ```
 ///
-/// A strategy that cannot work without vectors or a model says so behind its lossiness: `needs: [embeddings]`,
+/// A strategy that cannot work without vectors or a model declares that behind its lossiness: `needs: [embeddings]`,
 /// `needs: [model]`.
 #[macro_export]
 macro_rules! strategy {

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use epitome_session::{Language, Message, Session, SummaryCheck};
 use thiserror::Error;
 
@@ -18,88 +19,89 @@ pub type Tokens = u32;
 ///
 /// Counts are additive per block: the engine counts each block once, on its own, and adds.
 pub trait TokenCounter: Send + Sync + Debug {
-    /// The counter's name as reports and configuration spell it, such as `o200k_base`.
+    /// Returns the counter's name as reports and configuration spell it, such as `o200k_base`.
     fn name(&self) -> &str;
-    /// The tokens of `text`; 0 for an empty text. Cost: linear in the text.
+    /// Returns the tokens of `text`; 0 for an empty text. Linear in the text.
     fn count(&self, text: &str) -> Tokens;
-    /// Whether [`count`](Self::count) is the provider's own figure and not an estimate.
+    /// Whether [`count`](Self::count) returns the provider's own figure and not an estimate.
     fn is_exact(&self) -> bool;
 }
 
 /// A future on the heap, as the asynchronous services return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Everything a summarizer needs for one summary.
+/// Everything that a summarizer needs for one summary.
 #[derive(Debug)]
 pub struct SummaryTask<'a> {
-    /// The messages that the summary tells of, as they were recorded, oldest first; summaries of earlier compactions are
+    /// The messages that the summary covers, as they were recorded, oldest first, with summaries of earlier compactions
     /// among them. They are those that it replaces, unless the request names others.
     pub messages: &'a [Arc<Message>],
-    /// The session that they are of, as it was before the compaction; `None` where nothing but the messages is known.
+    /// Their session as it was before the compaction; `None` where only the messages are known.
     pub session: Option<&'a Session>,
-    /// What the strategy asked for.
+    /// The strategy's request.
     pub request: &'a SummaryRequest,
-    /// What is known from elsewhere and bears on the session, the most important first: it belongs into the summary.
+    /// Facts from elsewhere that bear on the session and belong into the summary, the most important first.
     pub memories: &'a [String],
-    /// The language to write in.
+    /// The language of the summary.
     pub language: Language,
-    /// Counts the result.
+    /// The counter for the length of the result.
     pub counter: &'a dyn TokenCounter,
 }
 
-/// A finished summary and what it cost.
+/// A finished summary and its cost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     /// The text.
     pub text: String,
-    /// Tokens a model read for it; 0 without a model.
+    /// Tokens that a model read for it; 0 without a model.
     pub input_tokens: u64,
-    /// Those of them that came out of the provider's cache; 0 where it does not say.
+    /// The part of these that came from the provider's cache; 0 where the provider does not report it.
     pub cached_tokens: u64,
-    /// Tokens a model wrote for it; 0 without a model.
+    /// Tokens that a model wrote for it; 0 without a model.
     pub output_tokens: u64,
-    /// Why another summarizer than the one that was asked wrote it, where one did.
+    /// Why another summarizer than the configured one wrote it, where one did.
     pub fell_back: Option<String>,
-    /// What the check against the session found, where it was checked.
+    /// The result of the check against the session, where it was checked.
     pub check: Option<SummaryCheck>,
 }
 
-/// Why there is no summary, and what was paid all the same.
+/// Why there is no summary, and what the failed attempts cost.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Error)]
 #[error("{message}")]
 pub struct SummarizeError {
-    /// What happened, for a person.
+    /// What went wrong, for a person.
     pub message: String,
     /// Whether trying again later may help.
     pub retryable: bool,
-    /// Tokens a model read for answers that could not be used; 0 without a model.
+    /// Tokens that a model read for unusable answers; 0 without a model.
     pub input_tokens: u64,
-    /// Tokens a model wrote in them; 0 without a model.
+    /// Tokens that a model wrote in these answers; 0 without a model.
     pub output_tokens: u64,
 }
 
 impl SummarizeError {
-    /// An error that has cost nothing.
+    /// Returns an error that has cost nothing.
     pub fn new(message: impl Into<String>, retryable: bool) -> Self {
         Self { message: message.into(), retryable, ..Self::default() }
     }
 }
 
 /// Writes summaries. The engine is its only caller; a failure is recorded and never fails a compaction.
+#[async_trait]
 pub trait Summarizer: Send + Sync + Debug {
-    /// Its kind as reports name it: `rules`, `llm`.
+    /// Returns its kind as reports name it: `rules`, `llm`.
     fn kind(&self) -> &str;
     /// Writes one summary of at most `task.request.max_tokens` tokens.
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>>;
-    /// The same for one session, which remembers in `refusals` who gave no summary of it; `None` for one that has nothing to
-    /// remember.
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError>;
+    /// Returns the same summarizer for one session, which records in `refusals` the models that gave no summary of it;
+    /// `None` for a summarizer without anything to record.
     fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
         let _ = refusals;
         None
     }
 }
 
-/// Vectors of texts, row by row.
+/// Vectors of texts, in one list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Embeddings {
     dimensions: usize,
@@ -107,39 +109,40 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Vectors of `dimensions` numbers each, one after the other in `values`; numbers beyond the last whole vector are
-    /// left out. Each vector has the length 1, or is all zeros where the text says nothing that the embedder knows.
+    /// Returns vectors of `dimensions` numbers each, which follow each other in `values`; numbers beyond the last whole
+    /// vector are left out. Each vector has the length 1, or is all zeros where the embedder knows nothing in the text.
     pub fn new(dimensions: usize, mut values: Vec<f32>) -> Self {
         values.truncate(values.len().checked_div(dimensions).unwrap_or(0) * dimensions);
         Self { dimensions, values }
     }
 
-    /// How many numbers a vector has.
+    /// Returns how many numbers a vector has.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// How many vectors there are.
+    /// Returns how many vectors there are.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.dimensions).unwrap_or(0)
     }
 
-    /// Whether there is none.
+    /// Whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The vector of the text at `index`, or `None`.
+    /// Returns the vector of the text at `index`, or `None`.
     pub fn row(&self, index: usize) -> Option<&[f32]> {
         self.values.get(index * self.dimensions..(index + 1) * self.dimensions).filter(|row| !row.is_empty())
     }
 
-    /// All numbers, row by row.
+    /// Returns all numbers, vector by vector.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// How near two vectors are: their cosine, 1 for the same direction, 0 for nothing in common or a vector of zeros.
+    /// Returns how near two vectors are: their cosine, 1 for the same direction, 0 for nothing in common or a vector of
+    /// zeros.
     pub fn similarity(left: &[f32], right: &[f32]) -> f32 {
         left.iter().zip(right).map(|(left, right)| left * right).sum()
     }
@@ -149,24 +152,26 @@ impl Embeddings {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct EmbedError {
-    /// What happened, for a person.
+    /// What went wrong, for a person.
     pub message: String,
     /// Whether trying again later may help.
     pub retryable: bool,
 }
 
-/// Turns texts into vectors whose nearness is nearness of meaning. The engine is its only caller; a failure is recorded,
-/// strategies that need vectors decline, and the compaction goes on.
+/// Turns texts into vectors whose nearness is nearness of meaning. The engine is its only caller; where it fails, the
+/// failure is recorded, strategies that need vectors decline, and the compaction continues.
+#[async_trait]
 pub trait Embedder: Send + Sync + Debug {
-    /// Its name with the model and its version: vectors of one name can be compared and kept.
+    /// Returns its name with the model and its version: vectors of one name can be compared and kept.
     fn name(&self) -> &str;
-    /// How many numbers a vector has; 0 where only the first answer tells.
+    /// Returns how many numbers a vector has; 0 where only the first answer shows it.
     fn dimensions(&self) -> usize;
-    /// The vectors of `texts`, in their order. Texts may be of any length; an embedder reads as much of each as it can.
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>>;
+    /// Returns the vectors of `texts`, in their order. Texts may be of any length; an embedder reads as much of each as
+    /// it can.
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError>;
 }
 
-/// Something that left the context.
+/// An item that left the context.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArchivedContent {
     /// The original text of a block, or the arguments of a call.
@@ -175,7 +180,7 @@ pub enum ArchivedContent {
     Messages(Vec<Arc<Message>>),
 }
 
-/// Why the archive did not take or give something.
+/// Why the archive did not store or return an item.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the archive failed: {0}")]
 pub struct ArchiveError(pub String);
@@ -184,6 +189,6 @@ pub struct ArchiveError(pub String);
 pub trait Archive: Send + Debug {
     /// Stores `item` and returns its handle: short, printable, the same for the same content.
     fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError>;
-    /// What was stored under `handle`, or `None`.
+    /// Returns the item that was stored under `handle`, or `None`.
     fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError>;
 }

@@ -1,4 +1,4 @@
-//! Settings: one declaration carries name, type, default, bounds, unit and documentation.
+//! Settings: one declaration has name, type, default, bounds, unit and documentation.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,19 +7,23 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// One setting as lists, `epitome init` and the configuration reader see it.
+/// A setting, as lists, `epitome init` and the configuration reader see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// Its key.
     pub name: &'static str,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: FieldKind,
     /// Bounds of a number, inclusive.
     pub bounds: Option<Bounds>,
     /// The unit of a number, such as `tokens`; empty for none.
     pub unit: &'static str,
-    /// What it does.
+    /// The values of a closed list, by name; empty where there is no such list.
+    pub choices: fn() -> Vec<&'static str>,
+    /// Its documentation.
     pub doc: &'static str,
+    /// Whether it is one of the few that people need: lists show these first.
+    pub is_common: bool,
     /// Its default.
     pub default: fn() -> Value,
 }
@@ -55,13 +59,13 @@ impl<T: Into<f64> + Copy> From<RangeInclusive<T>> for Bounds {
     }
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{name}`: {problem}")]
 pub struct SettingError {
     /// The key.
     pub name: String,
-    /// What is wrong and what would be right.
+    /// What is wrong, and what would be right.
     pub problem: String,
 }
 
@@ -69,11 +73,15 @@ pub struct SettingError {
 pub trait SettingType: Sized {
     /// The kind of value.
     const KIND: FieldKind;
-    /// The value, or what would be right.
+    /// Returns the names of the values, where these are a closed list; for a list of strings those of its items.
+    fn choices() -> Vec<&'static str> {
+        Vec::new()
+    }
+    /// Returns the setting for a value, or what would be right.
     fn from_value(value: &Value) -> Result<Self, String>;
-    /// The other way.
+    /// Returns the value for a setting.
     fn to_value(&self) -> Value;
-    /// The value as a number, for bounds.
+    /// Returns the value as a number, for bounds.
     fn as_number(&self) -> Option<f64> {
         None
     }
@@ -150,18 +158,18 @@ impl SettingType for Vec<String> {
     }
 }
 
-/// A table of settings: implemented by [`settings!`](crate::settings!).
+/// A table of settings; [`settings!`](crate::settings!) implements it.
 pub trait SettingsTable: Default {
     /// The settings, in order of declaration.
     const FIELDS: &'static [Field];
 
-    /// Sets one setting. Errors on an unknown key, a wrong type, a value out of bounds.
+    /// Sets one setting. Errors on an unknown key, a wrong type, or a value out of bounds.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), SettingError>;
 
-    /// One setting's value, or `None` where there is no such key.
+    /// Returns one setting's value, or `None` where there is no such key.
     fn get(&self, name: &str) -> Option<Value>;
 
-    /// The defaults with `values` in their place; every problem at once.
+    /// Returns the defaults with `values` in their place, or every problem at once.
     fn from_values(values: &BTreeMap<String, Value>) -> Result<Self, Vec<SettingError>> {
         let mut settings = Self::default();
         let problems: Vec<SettingError> =
@@ -170,7 +178,7 @@ pub trait SettingsTable: Default {
     }
 }
 
-/// Reads one value and checks its bounds: what [`settings!`](crate::settings!) expands to.
+/// Reads one value and checks its bounds; [`settings!`](crate::settings!) expands to calls of it.
 #[doc(hidden)]
 pub fn read<T: SettingType>(name: &str, value: &Value, bounds: Option<Bounds>) -> Result<T, SettingError> {
     let problem = |problem: String| SettingError { name: name.to_owned(), problem };
@@ -183,7 +191,7 @@ pub fn read<T: SettingType>(name: &str, value: &Value, bounds: Option<Bounds>) -
     Ok(read)
 }
 
-/// The error of a key that is not there.
+/// Returns the error for an unknown key.
 #[doc(hidden)]
 pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
     let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
@@ -195,15 +203,21 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
     SettingError { name: name.to_owned(), problem }
 }
 
-/// Declares a table of settings: each line is a doc comment, a key, a type, a default, and where they apply bounds and a
-/// unit.
+/// Declares a table of settings: each line has a doc comment, a key, a type and a default, and optionally bounds, a
+/// unit, and `is common` for one of the few settings that people need.
+///
+/// For a strategy that has summaries written, the settings of their length come as a group:
+/// `pub struct Settings with summary_room(share of all = 0.15, least = 200, most of each) { … }` adds `summary_share`,
+/// `min_summary_tokens` and `max_summary_tokens`, the first two with these defaults, and a method `summary_room` that
+/// returns them as a [`SummaryRoom`](crate::SummaryRoom). With `of all` a bound is documented as one of all summaries of a
+/// plan together, with `of each` as one of each.
 ///
 /// ```
 /// epitome_strategy::settings! {
 ///     /// Settings of an example.
 ///     pub struct Settings {
 ///         /// Newest rounds that stay whole.
-///         keep_rounds: u32 = 4, in 0..=1000;
+///         keep_rounds: u32 = 4, in 0..=1000, is common;
 ///         /// Longest text that stays.
 ///         max_text: u32 = 200, in 1..=100_000, unit "characters";
 ///         /// Tools whose results stay.
@@ -222,8 +236,68 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
 macro_rules! settings {
     (
         $(#[$meta:meta])*
+        pub struct $table:ident
+        with summary_room(share of $share_of:ident = $share:expr, least = $least:expr, most of $most_of:ident) { $($own:tt)* }
+    ) => {
+        $crate::settings! {
+            @room $share_of $most_of
+            $(#[$meta])* $table ($share, $least) { $($own)* }
+        }
+    };
+    (@room all all $($rest:tt)*) => {
+        $crate::settings! {
+            @documented "Share of the target that all summaries of one plan together may take."
+            "Tokens that all summaries of one plan together may take at most."
+            $($rest)*
+        }
+    };
+    (@room all each $($rest:tt)*) => {
+        $crate::settings! {
+            @documented "Share of the target that all summaries of one plan together may take."
+            "Tokens that one summary may take at most."
+            $($rest)*
+        }
+    };
+    (@room each each $($rest:tt)*) => {
+        $crate::settings! {
+            @documented "Share of the target that one summary may take."
+            "Tokens that one summary may take at most."
+            $($rest)*
+        }
+    };
+    (
+        @documented $share_doc:literal $most_doc:literal
+        $(#[$meta:meta])* $table:ident ($share:expr, $least:expr) { $($own:tt)* }
+    ) => {
+        $crate::settings! {
+            $(#[$meta])*
+            pub struct $table {
+                $($own)*
+                #[doc = $share_doc]
+                summary_share: f64 = $share, in 0.0..=1.0;
+                /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets
+                /// none.
+                min_summary_tokens: u32 = $least, in 1..=100_000, unit "tokens";
+                #[doc = $most_doc]
+                max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+            }
+        }
+
+        impl $table {
+            /// Returns the bounds of the summaries' length by these settings.
+            pub fn summary_room(&self) -> $crate::SummaryRoom {
+                $crate::SummaryRoom {
+                    share: self.summary_share,
+                    least: self.min_summary_tokens,
+                    most: self.max_summary_tokens,
+                }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
         pub struct $table:ident {
-            $( $(#[doc = $doc:literal])+ $field:ident : $type:ty = $default:expr $(, in $bounds:expr)? $(, unit $unit:literal)? ; )*
+            $( $(#[doc = $doc:literal])+ $field:ident : $type:ty = $default:expr $(, in $bounds:expr)? $(, unit $unit:literal)? $(, is $common:ident)? ; )*
         }
     ) => {
         $(#[$meta])*
@@ -245,7 +319,9 @@ macro_rules! settings {
                     kind: <$type as $crate::SettingType>::KIND,
                     bounds: $crate::settings!(@bounds $($bounds)?),
                     unit: concat!($($unit)?),
+                    choices: <$type as $crate::SettingType>::choices,
                     doc: concat!($($doc),+),
+                    is_common: $crate::settings!(@common $($common)?),
                     default: || {
                         let default: $type = $default;
                         $crate::SettingType::to_value(&default)
@@ -272,6 +348,8 @@ macro_rules! settings {
             }
         }
     };
+    (@common) => { false };
+    (@common common) => { true };
     (@bounds) => { None };
     (@bounds $bounds:expr) => {
         Some($crate::Bounds { least: *($bounds).start() as f64, most: *($bounds).end() as f64 })

@@ -1,5 +1,5 @@
-//! Who really said what: the parts of a text that a person typed, what a person says through a tool, and the sentences
-//! that demand something.
+//! Attributes the parts of a text: what a person typed, what a person said through a tool, and the sentences that
+//! demand something.
 
 mod binding;
 mod demands;
@@ -17,8 +17,8 @@ pub use questions::asks;
 pub use sentences::sentences;
 pub use spoken::spoken_through_tool;
 
-/// The byte ranges of a text block of a typed message that a person typed, ascending: what a harness puts beside it
-/// (reminders, templates of commands, notices of tools) is left out. Empty where a person typed nothing of it. Linear.
+/// Returns the byte ranges of a text block of a typed message that a person typed, ascending; a harness's additions
+/// (reminders, templates of commands, notices of tools) are left out. Empty where a person typed nothing of it. Linear.
 pub fn typed_ranges(message: &Message, block: usize) -> Vec<Range<usize>> {
     match message.blocks.get(block).map(|block| &block.content) {
         Some(Content::Text { text }) if message.is_typed() => harness::typed_ranges(text),
@@ -26,8 +26,8 @@ pub fn typed_ranges(message: &Message, block: usize) -> Vec<Range<usize>> {
     }
 }
 
-/// The number of each text block of a message with the ranges of it that a person typed, blocks without any left out.
-/// Linear.
+/// Returns the number of each text block of a message with the ranges of it that a person typed, without blocks that
+/// have none. Linear.
 pub fn typed_texts(message: &Message) -> impl Iterator<Item = (usize, &str, Vec<Range<usize>>)> {
     let texts = message.blocks.iter().enumerate().filter_map(|(block, content)| match &content.content {
         Content::Text { text } => Some((block, text.as_ref(), typed_ranges(message, block))),

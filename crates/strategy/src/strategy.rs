@@ -8,30 +8,31 @@ use crate::goal::Goal;
 use crate::plan::{Plan, PlanError};
 use crate::view::View;
 
-/// How a session's context is made smaller: one idea.
+/// One idea of how to make a session's context smaller.
 ///
 /// An implementation is pure, synchronous and deterministic: the same view and goal give the same plan. It keeps no
-/// state between calls; what several strategies need is in [`View::facts`].
+/// state between calls; [`View::facts`] has what several strategies need.
 pub trait Strategy: Send + Sync + Debug {
-    /// What it is.
+    /// Returns its description.
     fn meta(&self) -> &Meta;
 
-    /// Whether a plan for `goal` takes the vectors of the view's units: what is embedded for a strategy that will decline
-    /// anyway is time for nothing. By default what [`Meta::needs`] says. Constant time.
+    /// Whether a plan for `goal` uses the vectors of the view's units: embedding them for a strategy that will decline
+    /// is a waste of time. The default is what [`Meta::needs`] says. Constant time.
     fn needs_vectors(&self, goal: &Goal) -> bool {
         let _ = goal;
         self.meta().needs.embeddings
     }
 
-    /// What to do to `view` to get nearer to `goal`.
+    /// Returns the edits that bring `view` nearer to `goal`. The goal is not met: the driver asks no strategy
+    /// otherwise.
     ///
-    /// Return edits in order of preference; the engine stops applying them when the goal is met, refuses those that break
-    /// a guarantee, and asks again while a pass makes progress and the goal is not met. [`Plan::decline`] is a normal
-    /// answer. An error is recorded in the report and the chain goes on. Cost: linear in the view.
+    /// Return edits in order of preference. The engine stops applying them when the goal is met, refuses those that
+    /// break a guarantee, and asks again while a pass makes progress and the goal is not met. [`Plan::decline`] is a
+    /// normal answer. An error is recorded in the report, and the chain continues. Cost: linear in the view.
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError>;
 }
 
-/// What a strategy is.
+/// The description of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Meta {
     /// Its id: kebab-case, the name in chains, configuration and reports, and of its folder.
@@ -41,7 +42,7 @@ pub struct Meta {
     /// Its page: Markdown with the headings *What it does, When it helps, What is lost, Example, Settings, Source*.
     #[serde(skip)]
     pub docs: &'static str,
-    /// What its edits lose.
+    /// What leaves the context by its edits.
     pub lossiness: Lossiness,
     /// Services that it cannot work without.
     pub needs: RequiredServices,
@@ -49,28 +50,30 @@ pub struct Meta {
     pub since: &'static str,
 }
 
-/// What a strategy's edits lose from the context (nothing is ever lost from the archive).
+/// What leaves the context by a strategy's edits (the archive keeps everything).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lossiness {
-    /// What leaves stands elsewhere in the context.
+    /// Text that the context still has elsewhere.
     Redundant,
-    /// Parts of texts leave.
+    /// Parts of texts.
     Partial,
-    /// Whole messages leave, or are replaced by a summary.
+    /// Whole messages, which may be replaced by a summary.
     Whole,
 }
+
+crate::named! { Lossiness { Redundant = "redundant", Partial = "partial", Whole = "whole" } }
 
 /// Services that a strategy cannot work without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct RequiredServices {
     /// An embedder.
     pub embeddings: bool,
-    /// A model that writes text; without one the rule summary serves.
+    /// A model that writes text; without one the rule-based summarizer is used.
     pub model: bool,
 }
 
 impl RequiredServices {
-    /// None of them.
+    /// No service.
     pub const NONE: Self = Self { embeddings: false, model: false };
 }

@@ -1,4 +1,5 @@
-//! Summaries of what leaves: which units leave for them, into how many they go, and how long each may be.
+//! Summaries of units that leave: which units leave for them, how the units are divided among them, and how long each
+//! may be.
 
 use std::cmp::Ordering;
 
@@ -12,28 +13,30 @@ use crate::view::View;
 /// Tokens that a summary's own message costs beside its text: the message, and the engine's heading.
 pub const SUMMARY_OVERHEAD: Tokens = 30;
 
-/// The edit that replaces `units` (ascending) by a summary of at most `max_tokens` tokens, the goal's question in focus.
+/// Returns the edit that replaces `units` (ascending) by a summary of at most `max_tokens` tokens, with the goal's
+/// question as focus.
 pub fn summarize(goal: &Goal, units: Vec<u32>, max_tokens: Tokens, reason: Reason) -> Edit {
     let summary = SummaryText::Request(SummaryRequest::new(max_tokens, goal.focus.clone()));
     Edit::Summarize { units, summary, reason }
 }
 
-/// `units` (ascending) in runs of neighbours: units that stay stand between the runs. A part of the system prompt in between
-/// does not part them. Linear.
+/// Splits `units` (ascending) into runs of neighbours, which units that stay separate. A part of the system prompt does
+/// not separate neighbours. Linear.
 pub fn neighbours(view: &View<'_>, units: &[u32]) -> Vec<Vec<u32>> {
     let is_system = |unit: u32| view.units()[unit as usize].kind == UnitKind::System;
     units.chunk_by(|left, right| (left + 1..*right).all(is_system)).map(<[u32]>::to_vec).collect()
 }
 
-/// The edits that put summaries in the place of `units` (ascending, all of which may leave): one for each run of neighbours,
-/// for a summary of units between which something stays would put what came later in front of that. Together the texts take
-/// `max_tokens` tokens, less the headings of all but the first, shared by the size of what they replace; each gets `least`
-/// at least.
+/// Returns the edits that put summaries in the place of `units` (ascending, all of which may leave), one for each run
+/// of neighbours: a single summary across units that stay would put later text in front of these. Together the texts
+/// take `max_tokens` tokens less the headings of all but the first, divided in proportion to the size of what they
+/// replace; each gets at least `least`.
 ///
-/// Where there are several runs, those of no more than twice `least` and its heading get no summary, nor do the smallest ones
-/// for whose least there is no room: they leave without a text, in edits behind the summaries, so that only those leave that
-/// the goal needs. One earlier summary alone stays: it has nothing to be folded with. `reason` says why given units leave.
-/// Linear in the units, and a sort of the runs.
+/// Where there are several runs, those of no more than twice `least` and its heading get no summary, nor do the
+/// smallest ones for whose least there is no room, nor any but the largest for a host that takes one text. These leave
+/// without a text, in edits behind the summaries, so that only as many leave as the goal needs. One earlier summary alone
+/// stays, because it has nothing to be folded with.
+/// `reason` returns the reason for given units. Linear in the units, and a sort of the runs.
 pub fn summarize_runs(
     view: &View<'_>,
     goal: &Goal,
@@ -43,7 +46,7 @@ pub fn summarize_runs(
     reason: impl Fn(&[u32]) -> Reason,
 ) -> Vec<Edit> {
     let worth = 2 * (least + SUMMARY_OVERHEAD) + 1;
-    Runs::of(view, units, worth, max_tokens, least).edits(goal, max_tokens, least, reason)
+    Runs::divide(view, goal, units, worth, max_tokens, least).edits(goal, max_tokens, least, reason)
 }
 
 /// Runs of neighbours that leave.
@@ -55,8 +58,9 @@ struct Runs {
 }
 
 impl Runs {
-    /// Divides `units`; of several runs those of fewer than `worth` tokens are not told.
-    fn of(view: &View<'_>, units: &[u32], worth: Tokens, max_tokens: Tokens, least: Tokens) -> Self {
+    /// Divides `units`; of several runs, those of fewer than `worth` tokens get no summary, and for a host that takes one
+    /// text one run gets one.
+    fn divide(view: &View<'_>, goal: &Goal, units: &[u32], worth: Tokens, max_tokens: Tokens, least: Tokens) -> Self {
         let sized = |run: Vec<u32>| {
             let tokens = run.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
             (run, tokens)
@@ -66,7 +70,10 @@ impl Runs {
         if told.len() < 2 {
             return Self { told, untold: Vec::new() };
         }
-        let most = (max_tokens + SUMMARY_OVERHEAD) / (least + SUMMARY_OVERHEAD).max(1);
+        let most = match goal.host.takes_one_text() {
+            true => 1,
+            false => (max_tokens + SUMMARY_OVERHEAD) / (least + SUMMARY_OVERHEAD).max(1),
+        };
         told.sort_by_key(|(run, tokens)| (std::cmp::Reverse(*tokens), run.first().copied()));
         let large = told.partition_point(|(_, tokens)| *tokens >= worth).min((most as usize).max(1));
         let mut untold: Vec<Vec<u32>> = told.split_off(large).into_iter().map(|(run, _)| run).collect();
@@ -94,13 +101,28 @@ impl Runs {
     }
 }
 
-/// Tokens that all summaries of a plan together get where there is room: a share of the target, within bounds.
-pub fn summary_room(goal: &Goal, share: f64, least: Tokens, most: Tokens) -> Tokens {
-    ((f64::from(goal.target) * share) as Tokens).min(most).max(least)
+/// The bounds for the length of a plan's summaries, by the settings of a strategy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SummaryRoom {
+    /// The share of the target that they may take together.
+    pub share: f64,
+    /// The fewest tokens of each. Units are worth a summary where they have more than twice this and its heading.
+    pub least: Tokens,
+    /// The most tokens: of all together where they come of [`tokens`](Self::tokens), of each with
+    /// [`allot`](Self::allot).
+    pub most: Tokens,
 }
 
-/// How many tokens each of several summaries may take: `least`, and of what `room` leaves beyond that its part by the
-/// size of what it replaces; never more than `most` nor than half of that size, where these are above `least`.
+impl SummaryRoom {
+    /// Returns the tokens of a summary where there is room: the share of the target, within the bounds.
+    pub fn tokens(&self, goal: &Goal) -> Tokens {
+        ((f64::from(goal.target) * self.share) as Tokens).min(self.most).max(self.least)
+    }
+}
+
+/// Returns how many tokens each of several summaries may take: `least`, and a share of what `room` leaves beyond that
+/// in proportion to the size of what it replaces; never more than `most` nor than half of that size, where these are
+/// above `least`.
 pub(crate) fn allot(sizes: &[Tokens], least: Tokens, most: Tokens, room: Tokens) -> Vec<Tokens> {
     let total = sizes.iter().map(|size| u64::from(*size)).sum::<u64>().max(1);
     let spare = u64::from(room).saturating_sub(u64::from(least) * sizes.len() as u64);
@@ -108,28 +130,24 @@ pub(crate) fn allot(sizes: &[Tokens], least: Tokens, most: Tokens, room: Tokens)
     sizes.iter().map(|size| part(size).min(most).min(size / 2).max(least)).collect()
 }
 
-/// How long the summaries of a plan may be, and how many there may be: for strategies that choose units all over the
-/// session and have them summarised where they stood.
+/// The length and the number of the summaries of a plan, for strategies that choose units from all over the session and
+/// have them summarised in their places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summaries {
-    /// Share of the target that they may take together.
-    pub share: f64,
-    /// Tokens that each gets at least.
-    pub min_tokens: Tokens,
-    /// Tokens that they may take together at most.
-    pub max_tokens: Tokens,
+    /// The bounds of their length; together they are no longer than [`SummaryRoom::most`].
+    pub room: SummaryRoom,
     /// A run of neighbouring units of fewer tokens gets no summary where there are several runs: see [`summarize_runs`].
     pub run_tokens: Tokens,
 }
 
 impl Summaries {
-    /// Tokens that must leave so that the goal is met when their summary stands in their place.
+    /// Returns the tokens that must leave to meet the goal when a summary takes their place.
     pub fn needed(&self, goal: &Goal) -> Tokens {
-        goal.excess() + SUMMARY_OVERHEAD + self.most(goal)
+        goal.excess() + SUMMARY_OVERHEAD + self.room.tokens(goal)
     }
 
-    /// Of `order`, the most expendable unit first, as many as the goal needs when their summary stands in their place;
-    /// sorted by position. Linear in the units taken, and a sort.
+    /// Returns the first units of `order`, the most expendable ones, as many as the goal needs when their summary takes
+    /// their place; sorted by position. Linear in the units taken, and a sort.
     pub fn take(&self, view: &View<'_>, goal: &Goal, order: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let needed = self.needed(goal);
         let (mut taken, mut tokens): (Vec<u32>, Tokens) = (Vec::new(), 0);
@@ -140,7 +158,8 @@ impl Summaries {
             tokens += view.unit_tokens(unit as usize);
             taken.push(unit);
         }
-        // A large unit taken late makes room for smaller ones taken before it: the least expendable stay after all.
+        // A large unit taken late makes smaller ones taken before it unnecessary: the least expendable of these stay
+        // after all.
         let mut spare = tokens.saturating_sub(needed);
         taken.reverse();
         taken.retain(|unit| match spare.checked_sub(view.unit_tokens(*unit as usize)) {
@@ -154,42 +173,42 @@ impl Summaries {
         taken
     }
 
-    /// The edits that put summaries in the place of `units` (sorted positions of units that may leave), as
-    /// [`summarize_runs`] does; none where summaries would be no shorter than the units, or where all of them are earlier
-    /// summaries. `reason` says why the given units leave. Linear in the units, and a sort of the runs.
+    /// Returns the edits that put summaries in the place of `units` (sorted positions of units that may leave), as
+    /// [`summarize_runs`] does; no edit where summaries would be no shorter than the units, or where all units are
+    /// earlier summaries. `reason` returns the reason for given units. Linear in the units, and a sort of the runs.
     pub fn edits(&self, view: &View<'_>, goal: &Goal, units: &[u32], reason: impl Fn(&[u32]) -> Reason) -> Vec<Edit> {
         let tokens_of = |units: &[u32]| units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
         let leaving = tokens_of(units);
-        let least = self.min_tokens + SUMMARY_OVERHEAD;
+        let least = self.room.least + SUMMARY_OVERHEAD;
         if leaving <= least || !has_more_than_summaries(view, units) {
             return Vec::new();
         }
-        // What the goal leaves for the summaries, their headings included.
-        let room = leaving.saturating_sub(goal.excess()).min(self.most(goal) + SUMMARY_OVERHEAD).max(least);
+        // The room that the goal leaves for the summaries, their headings included.
+        let room = leaving.saturating_sub(goal.excess()).min(self.room.tokens(goal) + SUMMARY_OVERHEAD).max(least);
         let text = room - SUMMARY_OVERHEAD;
-        Runs::of(view, units, self.run_tokens, text, self.min_tokens).edits(goal, text, self.min_tokens, reason)
-    }
-
-    /// Tokens of all summaries together where there is room.
-    fn most(&self, goal: &Goal) -> Tokens {
-        summary_room(goal, self.share, self.min_tokens, self.max_tokens)
+        Runs::divide(view, goal, units, self.run_tokens, text, self.room.least).edits(
+            goal,
+            text,
+            self.room.least,
+            reason,
+        )
     }
 }
 
-/// How units leave of which some are worth little: see [`Summaries::choose`].
+/// How units are chosen of which some are worth little: see [`Summaries::choose`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RemovalOrder {
     /// Newest units of little worth that stay, or leave last. Earlier summaries do not count.
     pub keep_newest: u32,
-    /// Whether exactly the units of little worth leave; without it as many as the goal needs, others too.
+    /// Whether only the units of little worth leave, and all of them; otherwise as many as the goal needs, others too.
     pub strict: bool,
-    /// Share of the target that the newest units take that leave last; not for `strict`.
+    /// The share of the target for the newest units, which leave last; without effect with `strict`.
     pub tail_share: f64,
 }
 
 impl Summaries {
-    /// The units that leave, sorted by position: of those that may, the least in `order` first, of equals the oldest; the
-    /// newest ones as `how` says. A sort, and linear in the view.
+    /// Returns the units that leave, sorted by position: of those that may, the least in `order` first, of equals the
+    /// oldest; the newest ones are treated as `how` says. A sort, and linear in the view.
     pub fn choose(
         &self,
         view: &View<'_>,
@@ -200,7 +219,7 @@ impl Summaries {
     ) -> Vec<u32> {
         let free: Vec<u32> =
             (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
-        // An earlier summary is not one of the newest of what was said.
+        // An earlier summary does not count as a newest unit.
         let counts = |unit: &&u32| is_low(**unit) && view.units()[**unit as usize].kind != UnitKind::Summary;
         let newest: Vec<u32> = free.iter().rev().filter(counts).take(how.keep_newest as usize).copied().collect();
         let first_new = newest.last().copied().unwrap_or(u32::MAX); // all low units from here on are among them
@@ -217,15 +236,15 @@ impl Summaries {
     }
 }
 
-/// The unit at which the newest `messages` messages start; a unit that begins in front of them belongs to them whole.
+/// Returns the unit at which the newest `messages` messages start; a unit that begins in front of them counts as whole.
 /// Logarithmic.
 pub fn window_start(view: &View<'_>, messages: usize) -> usize {
     let first = view.len().saturating_sub(messages);
     view.units().partition_point(|unit| unit.entries.end <= first)
 }
 
-/// The unit at which the newest units start that take no more than so many tokens together, whether they may leave or
-/// not. Linear in these units.
+/// Returns the unit at which the newest units start that together take no more than this many tokens, whether they may
+/// leave or not. Linear in these units.
 pub fn tail_start(view: &View<'_>, mut tokens: Tokens) -> u32 {
     let mut start = view.units().len();
     while let Some(unit) = start.checked_sub(1)
@@ -236,7 +255,7 @@ pub fn tail_start(view: &View<'_>, mut tokens: Tokens) -> u32 {
     start as u32
 }
 
-/// Whether there is anything but earlier summaries: one of those alone has nothing to be folded with.
+/// Whether there is more than earlier summaries: one of those alone has nothing to be folded with.
 fn has_more_than_summaries(view: &View<'_>, units: &[u32]) -> bool {
     units.iter().any(|unit| view.units()[*unit as usize].kind != UnitKind::Summary)
 }

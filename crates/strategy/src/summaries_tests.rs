@@ -18,6 +18,7 @@ mod runs {
     use epitome_session::{Entry, EntryKey, Language, Message, Origin, Position, Role, units};
 
     use super::super::*;
+    use crate::host::HostChanges;
     use crate::services::TokenCounter;
     use crate::task::TaskKind;
     use crate::view::{EntryTokens, Protection};
@@ -68,6 +69,7 @@ mod runs {
             focus_given: false,
             first_unsent_unit: None,
             language: Language::English,
+            host: HostChanges::Any,
         };
         let mut text = String::new();
         for edit in summarize_runs(&view, &goal, units_of, max_tokens, 50, |_| Reason::new("code", "why")) {

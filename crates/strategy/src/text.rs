@@ -1,19 +1,19 @@
-//! Cutting text: helpers that every strategy needs and none should write again.
+//! Text functions that several strategies need.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The largest character boundary at or before `index`. Constant time.
+/// Returns the largest character boundary at or before `index`. Constant time.
 pub fn floor_boundary(text: &str, index: usize) -> usize {
     text.floor_char_boundary(index)
 }
 
-/// The smallest character boundary at or after `index`. Constant time.
+/// Returns the smallest character boundary at or after `index`. Constant time.
 pub fn ceil_boundary(text: &str, index: usize) -> usize {
     text.ceil_char_boundary(index)
 }
 
-/// The byte ranges of a text's lines, each with its line feed. Linear.
+/// Returns the byte ranges of a text's lines, each with its line feed. Linear.
 pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -23,7 +23,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// A number with its noun: `1 message`, `2 messages`.
+/// Returns a number with its noun: `1 message`, `2 messages`.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -40,9 +40,9 @@ pub fn is_cjk(char: char) -> bool {
         | 0x20000..=0x2FA1F)
 }
 
-/// The text on one line, cut to at most `most` columns (a Chinese character takes two) with `…` behind it. It is cut at
-/// white space or next to a Chinese character, so never inside an identifier, a path or a number; a text that cannot be
-/// cut so gives `None`.
+/// Returns the text on one line, cut to at most `most` columns (a Chinese character takes two) with `…` behind it. The
+/// cut is at white space or next to a Chinese character, so never inside an identifier, a path or a number; `None`
+/// where that is not possible.
 pub fn clip(text: &str, most: usize) -> Option<String> {
     let line = on_one_line(text);
     if line.is_ascii() && line.len() <= most {
@@ -64,7 +64,7 @@ pub fn clip(text: &str, most: usize) -> Option<String> {
     (!line.is_empty()).then(|| line.into_owned())
 }
 
-/// The words of a text with single spaces between them. Linear.
+/// Returns the words of a text with single spaces between them. Linear.
 fn on_one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     let bytes = text.as_bytes();
@@ -75,8 +75,9 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The end of the last sentence that lies whole in `text[..limit]`; failing that the end of the last line, failing that
-/// the last white space, failing that `limit` itself, moved back to a character boundary. Linear in `limit`.
+/// Returns the end of the last sentence that is whole in `text[..limit]`; failing that the end of the last line,
+/// failing that the last white space, failing that `limit` itself, moved back to a character boundary. Linear in
+/// `limit`.
 ///
 /// An English sentence ends with its mark *and* white space behind it, so `v1.2` and `main.rs` are not cut.
 pub fn sentence_end(text: &str, limit: usize) -> usize {
@@ -100,7 +101,7 @@ pub fn sentence_end(text: &str, limit: usize) -> usize {
             space = end;
         }
     }
-    // A boundary in the first half would throw away more than it is worth.
+    // A boundary in the first half would lose more than it is worth.
     [sentence, line, space].into_iter().find(|end| *end * 2 >= limit && *end > 0).unwrap_or(limit)
 }
 

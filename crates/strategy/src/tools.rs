@@ -1,9 +1,9 @@
-//! What is known of the tools that today's agents use: one table of names.
+//! The tools of today's agents, by name: one table.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a tool does.
+/// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolKind {
@@ -25,7 +25,7 @@ pub enum ToolKind {
     Delegate,
     /// Looks things up in memories, databases, services.
     Lookup,
-    /// Not known.
+    /// Unknown.
     Other,
 }
 
@@ -208,8 +208,8 @@ const NAMES: &[(ToolKind, &[&str])] = &[
     ),
 ];
 
-/// What a tool does, by its name: the whole name, or for names of the form `server__tool` and `server.tool` its last
-/// part. Constant time for practical purposes.
+/// Returns the kind of a tool by its name: the whole name, or for names of the form `server__tool` and `server.tool`
+/// its last part. Constant time for practical purposes.
 pub fn kind(name: &str) -> ToolKind {
     let last = name.rsplit("__").next().unwrap_or(name);
     let last = last.rsplit('.').next().unwrap_or(last);
@@ -223,8 +223,8 @@ pub fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// Whether a name of the form `server__tool` is one of a browser's: their tools are called `navigate`, `computer` and the
-/// like.
+/// Whether a name of the form `server__tool` is one of a browser's: their tools are called `navigate`, `computer` and
+/// the like.
 fn is_of_browser(name: &str) -> bool {
     name.rsplit_once("__").is_some_and(|(server, _)| {
         ["browser", "playwright", "puppeteer"].iter().any(|word| server.to_ascii_lowercase().contains(word))
@@ -235,12 +235,12 @@ fn is_of_browser(name: &str) -> bool {
 const PATH_KEYS: &[&str] =
     &["file_path", "filePath", "absolute_path", "target_file", "notebook_path", "path", "filename", "file"];
 
-/// The path in a call's JSON arguments, where it names one file.
+/// Returns the path in a call's JSON arguments, where they name one file.
 pub fn path_argument(arguments: &Value) -> Option<&str> {
     PATH_KEYS.iter().find_map(|key| arguments.get(key)?.as_str()).filter(|path| !path.is_empty())
 }
 
-/// The files that a patch in the `*** Update File: path` form names.
+/// Returns the files that a patch in the `*** Update File: path` form names.
 pub fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
     patch.lines().filter_map(|line| {
         ["*** Update File: ", "*** Add File: ", "*** Delete File: "]

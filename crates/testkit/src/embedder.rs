@@ -1,18 +1,18 @@
-//! An embedder whose vectors can be foretold: texts are near when they share words.
+//! An embedder with predictable vectors: texts are near when they share words.
 
 use epitome_strategy::text::is_cjk;
-use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
+use epitome_strategy::{EmbedError, Embedder, Embeddings, async_trait};
 
 /// Numbers in a vector.
 const DIMENSIONS: usize = 256;
 
-/// Words of three letters or more and pairs of Chinese characters, each hashed to one of 256 dimensions; unit length, all
-/// zeros for a text without any. Needs no model and no table, and gives the same vectors everywhere.
+/// Embeds words of three letters or more and pairs of Chinese characters, each hashed to one of 256 dimensions; unit
+/// length, all zeros for a text without any. Needs no model and no table, and gives the same vectors everywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FakeEmbedder;
 
 impl FakeEmbedder {
-    /// The vector of one text. Linear in the text.
+    /// Returns the vector of one text. Linear in the text.
     pub fn vector(text: &str) -> Vec<f32> {
         let mut vector = vec![0f32; DIMENSIONS];
         let mut add = |term: &str| {
@@ -37,6 +37,7 @@ impl FakeEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for FakeEmbedder {
     fn name(&self) -> &str {
         "fake-words"
@@ -46,9 +47,9 @@ impl Embedder for FakeEmbedder {
         DIMENSIONS
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
         let values = texts.iter().flat_map(|text| Self::vector(text)).collect();
-        Box::pin(std::future::ready(Ok(Embeddings::new(DIMENSIONS, values))))
+        Ok(Embeddings::new(DIMENSIONS, values))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sessions as readable text, and a token counter whose rate can be worked out in the head.
+//! Sessions as readable text, and a token counter with a simple rate.
 //!
 //! One line starts one part of the conversation; lines indented by two spaces continue its text:
 //!
@@ -31,8 +31,8 @@
 //! | `result ID:`, `result ID error:` | a tool's result |
 //! | `image` | a picture in the current message |
 //!
-//! A text that ends in ` … xN` stands N times, joined by spaces; one that ends in ` … xN lines` stands N times, one a
-//! line. `{n}` in it counts from 1. Lines that start with `#` in the first column are comments.
+//! A text that ends in ` … xN` is repeated N times, joined by spaces; one that ends in ` … xN lines` is repeated N
+//! times, one a line. `{n}` in it counts from 1. Lines that start with `#` in the first column are comments.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ use epitome_session::{
 use epitome_strategy::{TokenCounter, Tokens, Value};
 use thiserror::Error;
 
-/// A line that is no line of a fixture.
+/// A line that is not valid in a fixture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line} of the fixture, `{text}`: {problem}")]
 pub struct FixtureError {
@@ -55,7 +55,7 @@ pub struct FixtureError {
     pub problem: &'static str,
 }
 
-/// Counts one token for every four bytes begun: `count("12345")` is 2.
+/// Counts one token for every four bytes or part of them: `count("12345")` is 2.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FakeCounter;
 
@@ -73,13 +73,13 @@ impl TokenCounter for FakeCounter {
     }
 }
 
-/// The session that a fixture describes. Panics on a fixture that is none; see [`parse`].
+/// Returns the session of a fixture. Panics on an invalid one; see [`parse`].
 #[expect(clippy::panic, reason = "a broken fixture is a bug in a test")]
 pub fn session(fixture: &str) -> Session {
     parse(fixture).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The session that a fixture describes, or the first line that is wrong.
+/// Returns the session of a fixture, or the first line that is wrong.
 pub fn parse(fixture: &str) -> Result<Session, FixtureError> {
     let mut builder = Builder::default();
     let mut lines = fixture.lines().enumerate().peekable();
@@ -108,7 +108,7 @@ pub fn parse(fixture: &str) -> Result<Session, FixtureError> {
     Ok(builder.session)
 }
 
-/// `words … x3` as `words words words`, `line {n} … x3 lines` as three lines; any other text as it is.
+/// Returns `words … x3` as `words words words`, `line {n} … x3 lines` as three lines; any other text unchanged.
 fn repeated(text: &str) -> String {
     let Some((unit, count)) = text.rsplit_once(" … x") else { return text.to_owned() };
     let (count, joint) = count.strip_suffix(" lines").map_or((count, " "), |count| (count, "\n"));
@@ -120,7 +120,7 @@ fn repeated(text: &str) -> String {
 #[derive(Default)]
 struct Builder {
     session: Session,
-    /// The message that is being written: an assistant's collects text, reasoning and calls.
+    /// The message under construction: an assistant's collects text, reasoning and calls.
     open: Option<Message>,
 }
 
@@ -227,7 +227,7 @@ impl Builder {
         })
     }
 
-    /// The assistant's message that is being written, or a new one.
+    /// Returns the assistant's message under construction, or a new one.
     fn assistant(&mut self, starts: bool) -> &mut Message {
         if starts || self.open.as_ref().is_some_and(|message| message.role != Role::Assistant) {
             self.flush();
@@ -246,7 +246,7 @@ fn thinking(text: String, signature: Option<&str>) -> Block {
     Block::new(Content::Thinking(Thinking { text: text.into(), signature: signature.map(Arc::from), redacted: false }))
 }
 
-/// What stands before the colon, and the text behind it with the lines that continue it.
+/// Returns the part before the colon, and the text behind it with the lines that continue it.
 fn split_head(rest: &str, body: Vec<String>) -> Result<(&str, String), &'static str> {
     let (head, text) = rest.split_once(':').ok_or("has no colon")?;
     let mut lines = body;

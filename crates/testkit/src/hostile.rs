@@ -1,4 +1,4 @@
-//! Hostile sessions and hostile strategies, from seeds: what recordings and authors can do wrong, and more.
+//! Hostile sessions and hostile strategies, from seeds: errors of recordings and authors, and worse ones.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use epitome_strategy::{
     Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, SummaryRequest, SummaryText, View,
 };
 
-/// A die that always falls the same way for the same seed (splitmix64; Steele, Lea and Flood 2014).
+/// A random generator that is the same for the same seed (splitmix64; Steele, Lea and Flood 2014).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// A die for a seed.
+    /// Returns a generator for a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
@@ -29,7 +29,7 @@ impl Dice {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `end`; 0 for an `end` of 0.
+    /// Returns a number below `end`; 0 for an `end` of 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.bits() % end as u64) as usize }
     }
@@ -39,7 +39,7 @@ impl Dice {
         self.below(times) == 0
     }
 
-    /// One of `items`.
+    /// Returns one of `items`.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
@@ -82,7 +82,7 @@ const WORDS: &[&str] = &[
     "[… 3 lines elided]",
 ];
 
-/// A text of up to `words` words in many scripts, rarely empty, rarely one giant line.
+/// Returns a text of up to `words` words in many scripts, rarely empty, rarely one giant line.
 pub fn text(dice: &mut Dice, words: usize) -> String {
     match dice.below(20) {
         0 => String::new(),
@@ -101,7 +101,7 @@ pub fn text(dice: &mut Dice, words: usize) -> String {
     }
 }
 
-/// How long the texts of a session may get, in words: mostly short, sometimes long.
+/// Returns the most words of a text of the session: mostly few, sometimes many.
 fn length(dice: &mut Dice) -> usize {
     dice.pick(&[3, 10, 30, 30, 100, 400])
 }
@@ -113,7 +113,7 @@ fn arguments(dice: &mut Dice) -> Arguments {
         1 => Arguments::Json("{\"cut\":\"of".into()),
         2 => Arguments::Json("[1, 2, null]".into()),
         3 => Arguments::Json("{}".into()),
-        // What a reader of JSON may lose: long numbers, trailing zeros, keys that stand twice, escapes, white space.
+        // Values that a reader of JSON may lose: long numbers, trailing zeros, repeated keys, escapes, white space.
         4 => {
             let long = serde_json::Value::from(text(dice, words));
             let json =
@@ -138,10 +138,11 @@ fn media() -> Media {
     Media { mime: "image/png".into(), source: MediaSource::Missing }
 }
 
-/// A session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and late
-/// results, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt, nothing.
+/// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and
+/// late results, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt,
+/// nothing.
 ///
-/// Roughly `turns` turns; the same seed gives the same session.
+/// It has roughly `turns` turns; the same seed gives the same session.
 pub fn session(seed: u64, turns: usize) -> Session {
     let mut dice = Dice::new(seed);
     let mut session = Session::new();
@@ -203,7 +204,7 @@ pub fn session(seed: u64, turns: usize) -> Session {
     session
 }
 
-/// A model's message with some calls, most of them answered.
+/// Adds a model's message with some calls, most of them answered.
 fn step(dice: &mut Dice, session: &mut Session, pending: &mut Vec<Arc<str>>, turn: usize) {
     let mut blocks = Vec::new();
     if dice.once_in(3) {
@@ -261,7 +262,7 @@ fn result(dice: &mut Dice, call_id: Arc<str>) -> Message {
     Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: dice.once_in(6) })
 }
 
-/// A result for each call of the log that has none, in the order of the calls: they come late.
+/// Returns a result for each call of the log that has none, in the order of the calls: they arrive late.
 pub fn missing_results(session: &Session) -> Vec<Message> {
     let mut open: Vec<&Arc<str>> = Vec::new();
     for message in session.log() {
@@ -284,14 +285,14 @@ pub fn missing_results(session: &Session) -> Vec<Message> {
     open.into_iter().map(|id| Message::result("late", late(id))).collect()
 }
 
-/// What [`Chaos`] panics with.
+/// The message of [`Chaos`]'s panics.
 pub(crate) const CHAOS_PANIC: &str = "a strategy gone wrong";
 
-/// A strategy that plans at random: edits of things that are protected, open, not there, or edited already; ranges that
-/// are none; summaries longer than what they replace; errors; panics.
+/// A strategy that plans at random: edits of units that are protected, open, missing, or edited already; invalid
+/// ranges; summaries longer than what they replace; errors; panics.
 #[derive(Debug)]
 pub struct Chaos {
-    /// Decides what it plans.
+    /// The seed of its plans.
     pub seed: u64,
     /// Whether it may panic.
     pub panics: bool,
@@ -311,7 +312,7 @@ impl Strategy for Chaos {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        // A different plan for each view, the same for the same one.
+        // A different plan for each view, the same for an equal view.
         let mut dice = Dice::new(self.seed ^ u64::from(goal.current) << 20 ^ view.len() as u64);
         match dice.below(20) {
             0 => return Err(PlanError("no idea".to_owned())),
@@ -328,7 +329,7 @@ impl Strategy for Chaos {
 fn edit(dice: &mut Dice, view: &View<'_>) -> Edit {
     let reason = Reason::new("chaos", "at random").with_score(0.5);
     let unit = |dice: &mut Dice| dice.below(view.units().len() + 1) as u32;
-    // Neighbours, or units from anywhere: a summary of those is refused where something between them stays.
+    // Neighbours, or units from anywhere: a summary of the latter is refused where a message between them stays.
     let units: Vec<u32> = match dice.below(2) {
         0 => (unit(dice)..).take(dice.below(5)).collect(),
         _ => (0..dice.below(4)).map(|_| unit(dice)).collect(),

@@ -1,4 +1,4 @@
-//! An HTTP/1.1 server that answers from a script, for tests of what talks to a service.
+//! An HTTP/1.1 server that answers from a script, for tests of clients.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -28,12 +28,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use epitome_strategy::lock;
 use serde_json::Value;
 
-/// How long a test waits for something that should happen at once before it fails.
+/// How long a test waits for an immediate event before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the server does with one request.
+/// The server's answer to one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedAnswer {
     status: u16,
@@ -46,36 +47,37 @@ pub struct ScriptedAnswer {
 /// How an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// As it should.
+    /// Complete.
     Whole,
-    /// After so many bytes of the body, with all of them promised.
+    /// After this many bytes of the body, although the header promises all of them.
     Cut(usize),
-    /// Before it begins.
+    /// Before its first byte.
     HangUp,
 }
 
 impl ScriptedAnswer {
-    /// Answers `body` as `application/json`; it need not be JSON.
+    /// Returns an answer with `body` as `application/json`; the body need not be JSON.
     pub fn json(status: u16, body: impl ToString) -> Self {
         Self::text(status, body).header("Content-Type", "application/json")
     }
 
-    /// Answers `body`, without a type.
+    /// Returns an answer with `body`, without a type.
     pub fn text(status: u16, body: impl ToString) -> Self {
         Self::bytes(status, body.to_string())
     }
 
-    /// Answers `body`, without a type.
+    /// Returns an answer with `body`, without a type.
     pub fn bytes(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into(), is_held: false, end: End::Whole }
     }
 
-    /// Closes the connection without a word, after it has read the request.
+    /// Returns an answer that closes the connection after the request is read.
     pub fn hang_up() -> Self {
         Self { end: End::HangUp, ..Self::text(200, "") }
     }
 
-    /// Says nothing until [`ScriptedServer::release`], then hangs up; or until the client hangs up.
+    /// Returns an answer that sends nothing until [`ScriptedServer::release`], then closes; or until the client
+    /// disconnects.
     pub fn hold() -> Self {
         Self::hang_up().held()
     }
@@ -86,7 +88,7 @@ impl ScriptedAnswer {
         self
     }
 
-    /// Holds the answer back until [`ScriptedServer::release`], or until the client hangs up.
+    /// Holds the answer back until [`ScriptedServer::release`], or until the client disconnects.
     pub fn held(mut self) -> Self {
         self.is_held = true;
         self
@@ -115,32 +117,32 @@ impl ScriptedAnswer {
     }
 }
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedRequest {
     /// `POST`, `GET`, …
     pub method: String,
-    /// The path, with what follows a question mark.
+    /// The path with its query.
     pub path: String,
-    /// Names in small letters, in the order they came in.
+    /// The headers, names in small letters, in the order of the request.
     pub headers: Vec<(String, String)>,
-    /// What `Content-Length` promised.
+    /// The number of bytes that `Content-Length` promised.
     pub body: Vec<u8>,
 }
 
 impl ReceivedRequest {
-    /// The first header called `name`, in any case.
+    /// Returns the first header called `name`, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let name = name.to_ascii_lowercase();
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text; what is no UTF-8 is replaced.
+    /// Returns the body as text; bytes that are not UTF-8 are replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON; null where it is none.
+    /// Returns the body as JSON; null where it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -148,8 +150,8 @@ impl ReceivedRequest {
 
 type Script = dyn Fn(usize, &ReceivedRequest) -> ScriptedAnswer + Send + Sync;
 
-/// A server on this machine that answers from a script and remembers what it was asked. One request a connection; requests
-/// that come at once are served at once. Ends with the value.
+/// A server on this machine that answers from a script and records its requests. It takes one request a connection, and
+/// answers simultaneous requests in parallel. It ends when the value is dropped.
 pub struct ScriptedServer {
     address: SocketAddr,
     shared: Arc<ServerState>,
@@ -170,14 +172,15 @@ struct State {
 }
 
 impl ScriptedServer {
-    /// A server that gives `answers` in their order, the last one again and again; without any it hangs up.
+    /// Starts a server that gives `answers` in their order, and repeats the last one; without answers it closes
+    /// connections.
     pub fn start(answers: Vec<ScriptedAnswer>) -> Self {
         Self::start_with(move |position, _| {
             answers.get(position).or(answers.last()).cloned().unwrap_or_else(ScriptedAnswer::hang_up)
         })
     }
 
-    /// A server that asks `script` for each answer, with the number of requests that came before and the request.
+    /// Starts a server that calls `script` for each answer, with the number of earlier requests and the request.
     #[expect(clippy::panic, reason = "a test without its server cannot go on")]
     pub fn start_with(script: impl Fn(usize, &ReceivedRequest) -> ScriptedAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| Ok((listener.local_addr()?, listener)));
@@ -191,10 +194,10 @@ impl ScriptedServer {
                     break;
                 }
                 let served = Arc::clone(&served);
-                // A client that breaks off is one of the things that are tested.
+                // Clients that disconnect early are among the tested cases.
                 thread::spawn(move || {
                     let _ = served.serve(&stream);
-                    // Dropping it would not do: whoever watches for a hang-up has a copy.
+                    // Dropping it is not enough: the thread that watches for a disconnect has a copy.
                     let _ = stream.shutdown(Shutdown::Both);
                 });
             }
@@ -202,41 +205,41 @@ impl ScriptedServer {
         Self { address, shared }
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The requests that came so far, in their order.
+    /// Returns the requests so far, in their order.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.state().requests.clone()
     }
 
-    /// Lets the answers go that are held back now.
+    /// Releases the answers that are held back now.
     pub fn release(&self) {
         self.shared.change(|state| state.n_releases += 1);
     }
 
-    /// Waits until `n_requests` have come; those that have.
+    /// Waits until `n_requests` have arrived, and returns all.
     ///
     /// # Panics
     ///
-    /// They have not come in half a minute.
+    /// The requests have not arrived within half a minute.
     pub fn wait_for_requests(&self, n_requests: usize) -> Vec<ReceivedRequest> {
         let state = self.shared.wait_for("requests", n_requests, |state| state.requests.len());
         state.requests.clone()
     }
 
-    /// Waits until clients have hung up on `n_hang_ups` answers that were held back.
+    /// Waits until clients have disconnected from `n_hang_ups` answers that were held back.
     ///
     /// # Panics
     ///
-    /// They have not in half a minute.
+    /// The clients have not disconnected within half a minute.
     pub fn wait_for_hang_ups(&self, n_hang_ups: usize) {
         drop(self.shared.wait_for("clients to hang up", n_hang_ups, |state| state.n_hang_ups));
     }
@@ -258,7 +261,7 @@ impl fmt::Debug for ScriptedServer {
 
 impl ServerState {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
@@ -289,16 +292,16 @@ impl ServerState {
         answer.write(stream)
     }
 
-    /// Waits for a release after the first `n_releases`; whether there is still a client to answer.
+    /// Waits for a release after the first `n_releases`; returns whether the client is still connected.
     fn hold(self: &Arc<Self>, stream: &TcpStream, n_releases: usize) -> io::Result<bool> {
         let has_left = Arc::new(Mutex::new(false));
         let (watched, mark, shared) = (stream.try_clone()?, Arc::clone(&has_left), Arc::clone(self));
         thread::spawn(move || {
             // Ends when the client hangs up, or after the answer.
             let _ = io::copy(&mut &watched, &mut io::sink());
-            shared.change(|_| *mark.lock().unwrap_or_else(PoisonError::into_inner) = true);
+            shared.change(|_| *lock(&mark) = true);
         });
-        let has_left = || *has_left.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_left = || *lock(&has_left);
         let is_held = |state: &mut State| state.n_releases == n_releases && !state.has_ended && !has_left();
         let mut state = self.changed.wait_while(self.state(), is_held).unwrap_or_else(PoisonError::into_inner);
         if state.n_releases == n_releases && has_left() {
@@ -311,7 +314,7 @@ impl ServerState {
     }
 }
 
-/// The request that `stream` brings.
+/// Returns the request in `stream`.
 fn read(stream: &TcpStream) -> io::Result<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();

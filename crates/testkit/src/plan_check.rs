@@ -1,8 +1,8 @@
 //! Checks of one strategy alone: a fixture goes in, its plan comes out as text.
 //!
-//! Whatever the case is about, a check also makes sure that the plan touches only what may be touched, that its ranges
-//! are ranges of the texts that they cut, that no edit overlaps another, that a summary replaces neighbours, that planning twice gives the same plan, and
-//! that the plan survives a round trip through JSON.
+//! Whatever the case is about, a check also makes sure that the plan edits only what may be edited, that its ranges are
+//! ranges of the texts that they cut, that no edit overlaps another, that a summary replaces neighbours, that planning
+//! twice gives the same plan, and that the plan survives a round trip through JSON.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use epitome_engine::block_on;
 use epitome_session::{Content, Entry, KeptRanges, Language, Session, Unit, UnitKind, units};
 use epitome_strategy::{
-    BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, Plan, Protection, Registration, Strategy,
-    SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
+    BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, HostChanges, Plan, Protection, Registration,
+    Strategy, SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
 };
 
 use crate::embedder::FakeEmbedder;
@@ -34,6 +34,7 @@ pub struct PlanCase {
     focus_given: bool,
     first_unsent_unit: Option<u32>,
     language: Language,
+    host: HostChanges,
     protections: Vec<(usize, Protection)>,
     embedder: Option<Arc<dyn Embedder>>,
 }
@@ -47,23 +48,24 @@ pub struct CheckedPlan {
     pub text: String,
     /// Tokens of the view before, by [`FakeCounter`].
     pub before: Tokens,
-    /// Roughly the tokens after all of the plan's edits: every mark as [`View::mark_tokens`] has it, every summary at
-    /// its longest, trimmed arguments not counted off.
+    /// The approximate tokens after all of the plan's edits: every mark as [`View::mark_tokens`] has it, every summary
+    /// at its longest, trimmed arguments not subtracted.
     pub after: Tokens,
 }
 
 impl PlanCase {
-    /// A case for the strategy `S`. `settings` are `key=value` words, values as JSON: `keep_rounds=2 tools=["Read"]`.
+    /// Returns a case for the strategy `S`. `settings` are `key=value` words, values as JSON:
+    /// `keep_rounds=2 tools=["Read"]`.
     ///
     /// Panics on settings that the strategy refuses.
     #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
     pub fn new<S: Configurable>(fixture: &str, settings: &str) -> Self {
         let strategy = Registration::of::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
-        Self::of(session(fixture), strategy)
+        Self::from_session(session(fixture), strategy)
     }
 
-    /// A case for a session and a strategy that are there already.
-    pub fn of(session: Session, strategy: Arc<dyn Strategy>) -> Self {
+    /// Returns a case for an existing session and strategy.
+    pub fn from_session(session: Session, strategy: Arc<dyn Strategy>) -> Self {
         Self {
             session,
             strategy,
@@ -75,82 +77,90 @@ impl PlanCase {
             focus_given: false,
             first_unsent_unit: None,
             language: Language::English,
+            host: HostChanges::Any,
             protections: Vec::new(),
             embedder: Some(Arc::new(FakeEmbedder)),
         }
     }
 
-    /// Tokens to get down to; 1 when not given: as little as possible.
+    /// Sets the target in tokens; 1 when not given: as little as possible.
     #[must_use]
     pub fn target(mut self, target: Tokens) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// Tokens not to exceed; the target when not given.
+    /// Sets the limit in tokens; the target when not given.
     #[must_use]
     pub fn limit(mut self, limit: Tokens) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// The model's window; the limit when not given.
+    /// Sets the model's window; the limit when not given.
     #[must_use]
     pub fn window(mut self, window: Tokens) -> Self {
         self.window = Some(window);
         self
     }
 
-    /// What to keep in focus.
+    /// Sets the focus.
     #[must_use]
     pub fn focus(mut self, focus: &str) -> Self {
         self.focus = Some(focus.to_owned());
         self
     }
 
-    /// What the host wants kept in focus, as a question of its own.
+    /// Sets a focus that the host gives, as a question of its own.
     #[must_use]
     pub fn asked(mut self, focus: &str) -> Self {
         self.focus_given = true;
         self.focus(focus)
     }
 
-    /// Which compaction of the session this is; the first when not given.
+    /// Sets the number of this compaction of the session; 1 when not given.
     #[must_use]
     pub fn cycle(mut self, cycle: u32) -> Self {
         self.cycle = cycle;
         self
     }
 
-    /// The first unit that the model has not been sent yet.
+    /// Sets the first unit that the model has not been sent yet.
     #[must_use]
     pub fn unsent_from(mut self, unit: u32) -> Self {
         self.first_unsent_unit = Some(unit);
         self
     }
 
-    /// The language of written texts.
+    /// Sets the changes that the host can make; the protections that follow from it are set by [`protect`](Self::protect).
+    #[must_use]
+    pub fn host(mut self, host: HostChanges) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// Sets the language of written texts.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
         self
     }
 
-    /// Gives a unit another protection than its place in the session does.
+    /// Sets another protection of a unit than its place in the session gives.
     #[must_use]
     pub fn protect(mut self, unit: usize, protection: Protection) -> Self {
         self.protections.push((unit, protection));
         self
     }
 
-    /// What gives a strategy that needs vectors its vectors; [`FakeEmbedder`] when not given, `None` for no embedder.
+    /// Sets the embedder for a strategy that needs vectors; [`FakeEmbedder`] when not given, `None` for no embedder.
     #[must_use]
     pub fn embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         self.embedder = embedder;
         self
     }
 
-    /// The plan. Panics when it breaks one of the rules above.
+    /// Returns the plan. Panics when it breaks one of the rules above.
     #[expect(clippy::panic, reason = "a broken plan is a bug that a test is to show")]
     pub fn run(&self) -> CheckedPlan {
         let entries = self.session.view();
@@ -161,7 +171,7 @@ impl PlanCase {
             protections[*unit] = *protection;
         }
         let mut view = View::new(entries, &units, &tokens, &protections, &FakeCounter, self.language);
-        // The longer form of the marks: what a strategy saves is never less than it reckons with.
+        // The longer form of the marks: a strategy's estimate is never more than its real saving.
         view = view.with_handles(true);
         if self.strategy.meta().needs.embeddings
             && let Some(embedder) = &self.embedder
@@ -183,9 +193,15 @@ impl PlanCase {
             focus_given: self.focus_given,
             first_unsent_unit: self.first_unsent_unit,
             language: self.language,
+            host: self.host,
         };
-        let plan = self.strategy.plan(&view, &goal).unwrap_or_else(|error| panic!("no plan: {error}"));
-        assert_eq!(self.strategy.plan(&view, &goal).as_ref(), Ok(&plan), "planning twice gave two plans");
+        let ask = || match goal.is_met() {
+            // As the engine's driver, which does not ask then.
+            true => Ok(Plan::decline("the goal is met")),
+            false => self.strategy.plan(&view, &goal),
+        };
+        let plan = ask().unwrap_or_else(|error| panic!("no plan: {error}"));
+        assert_eq!(ask().as_ref(), Ok(&plan), "planning twice gave two plans");
         let json = serde_json::to_string(&plan).unwrap_or_else(|error| panic!("no JSON: {error}"));
         assert_eq!(serde_json::from_str::<Plan>(&json).ok().as_ref(), Some(&plan), "not the same plan from JSON");
         check_rules(&view, &plan);
@@ -203,7 +219,7 @@ impl PlanCase {
     }
 }
 
-/// The vectors of a view's units and of the question, as the engine gives them.
+/// Returns the vectors of a view's units and of the question, as the engine makes them.
 fn vectors(view: &View<'_>, embedder: &dyn Embedder, focus: Option<&str>) -> Result<Vectors, String> {
     let units = view.units().len();
     let texts: Vec<String> = (0..units).map(|unit| view.facts().unit_text(unit)).collect();
@@ -215,7 +231,7 @@ fn vectors(view: &View<'_>, embedder: &dyn Embedder, focus: Option<&str>) -> Res
     Ok(Vectors { units: Embeddings::new(dimensions, rows), focus })
 }
 
-/// The settings that `key=value` words name. Panics on a word that is none.
+/// Returns the settings that `key=value` words name. Panics on an invalid word.
 #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
 pub fn values(settings: &str) -> BTreeMap<String, Value> {
     let word = |word: &str| {
@@ -225,7 +241,7 @@ pub fn values(settings: &str) -> BTreeMap<String, Value> {
     settings.split_whitespace().map(word).collect()
 }
 
-/// A message's tokens by [`FakeCounter`].
+/// Returns a message's tokens by [`FakeCounter`].
 pub fn count_entry(entry: &Entry) -> EntryTokens {
     let blocks: Vec<Tokens> = entry.message.blocks.iter().map(|block| count_content(&block.content)).collect();
     EntryTokens { total: blocks.iter().sum::<Tokens>() + MESSAGE_TOKENS, blocks }
@@ -244,8 +260,8 @@ fn count_content(content: &Content) -> Tokens {
     }
 }
 
-/// What the engine protects by default: system prompt, first and newest genuine user message, pins, open calls, the
-/// newest step. For other protections see [`PlanCase::protect`].
+/// Returns the engine's default protections: system prompt, first and newest genuine user message, pins, open calls,
+/// the newest step. For other protections see [`PlanCase::protect`].
 pub fn protections(entries: &[Entry], units: &[Unit]) -> Vec<Protection> {
     let first = |kind| units.iter().position(|unit| unit.kind == kind);
     let last = |kind| units.iter().rposition(|unit| unit.kind == kind);
@@ -309,7 +325,7 @@ fn check_rules(view: &View<'_>, plan: &Plan) {
     }
 }
 
-/// What an edit saves, roughly.
+/// Returns roughly what an edit saves.
 fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
     match edit {
         Edit::Drop { units, .. } => units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum(),
@@ -336,7 +352,7 @@ fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
     }
 }
 
-/// A plan as text: one line an edit.
+/// Returns a plan as text: one line an edit.
 ///
 /// ```text
 /// drop u3 (old-tool-result)
@@ -380,7 +396,7 @@ pub fn render(view: &View<'_>, plan: &Plan) -> String {
     text
 }
 
-/// Units as `u1, u3..u5`, ends included.
+/// Returns units as `u1, u3..u5`, ends included.
 fn unit_list(units: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for unit in units {
@@ -395,7 +411,7 @@ fn unit_list(units: &[u32]) -> String {
     runs.iter().map(show).collect::<Vec<_>>().join(", ")
 }
 
-/// A kept piece in quotes, line feeds shown as `⏎`; of a long one the two ends.
+/// Returns a kept piece in quotes, line feeds shown as `⏎`; of a long one the two ends.
 fn abbreviate(piece: &str) -> String {
     const END: usize = 30;
     let shown = piece.replace('\r', "␍").replace('\n', "⏎");

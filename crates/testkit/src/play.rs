@@ -1,5 +1,5 @@
-//! Hostile sessions played through the engine: compacted, gone on with, undone and compacted again, every law of every
-//! result checked.
+//! Plays hostile sessions through the engine: compacts, continues, undoes and compacts them again, and checks every law
+//! of every result.
 
 mod fickle;
 
@@ -10,6 +10,7 @@ use epitome_engine::{
     Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, SummaryRole,
 };
 use epitome_session::{Message, Session, Trigger};
+use epitome_strategy::HostChanges;
 
 use crate::fixture::FakeCounter;
 use crate::hostile::{self, Chaos, Dice};
@@ -24,20 +25,22 @@ pub struct Game {
     pub turns: usize,
     /// Compactions, one after the other, with messages arriving between them.
     pub generations: usize,
-    /// Whether compactions are undone now and then before the session goes on.
+    /// Whether compactions are undone now and then before the session continues.
     pub undoes: bool,
-    /// The engine's guards: all of them but to show that a law misses one.
+    /// Whether the seed decides what the host can do; otherwise it can make every change.
+    pub hosts: bool,
+    /// The engine's guards: all of them, except to show that a law misses one.
     pub guards: Guards,
 }
 
 impl Default for Game {
-    /// 40 turns, three compactions, none undone.
+    /// Returns a game of 40 turns, three compactions, none undone.
     fn default() -> Self {
-        Self { turns: 40, generations: 3, undoes: false, guards: Guards::default() }
+        Self { turns: 40, generations: 3, undoes: false, hosts: true, guards: Guards::default() }
     }
 }
 
-/// What a session came to.
+/// The result of playing a session.
 #[derive(Debug)]
 pub struct PlayedSession {
     /// The session after the last compaction.
@@ -50,7 +53,7 @@ pub struct PlayedSession {
     pub broken: Vec<LawViolation>,
 }
 
-/// An engine whose settings and services go by a seed, and a chain of strategies that plan at random.
+/// Returns an engine whose settings and services follow a seed, and a chain of strategies that plan at random.
 pub fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
     engine.summarizer = Some(Arc::new(FickleSummarizer));
@@ -68,7 +71,7 @@ pub fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     (engine, Chain(vec![chaos(0), Arc::new(with_vectors), chaos(1 << 32), chaos(1 << 33)]))
 }
 
-/// The defaults, or other settings of what stays.
+/// Returns the defaults, or other settings of what stays.
 fn pins(dice: &mut Dice) -> Pins {
     let tools: &[&str] = dice.pick(&[&["Skill"], &["Skill"], &[], &["Read", "apply_patch"]]);
     Pins {
@@ -80,7 +83,7 @@ fn pins(dice: &mut Dice) -> Pins {
     }
 }
 
-/// Nothing asked for, or thresholds and what follows.
+/// Returns no thresholds, or some with a reaction to losses.
 fn min_quality(dice: &mut Dice) -> MinQuality {
     let least = |dice: &mut Dice| dice.pick(&[0.0, 0.0, 0.3, 0.8, 1.0]);
     let (strings, instructions, files) = (least(dice), least(dice), least(dice));
@@ -92,7 +95,17 @@ fn min_quality(dice: &mut Dice) -> MinQuality {
     }
 }
 
-/// Does something while the panics that are part of the game, which the engine catches, are not printed. All others are.
+/// Returns what the host of a seed can do: for half of the seeds everything.
+fn host(seed: u64) -> HostChanges {
+    let mut dice = Dice::new(seed ^ 0x7057);
+    if dice.once_in(2) {
+        HostChanges::Any
+    } else {
+        dice.pick(&[HostChanges::Texts, HostChanges::Cut, HostChanges::Removals])
+    }
+}
+
+/// Runs a function without printing the expected panics, which the engine catches. All others are printed.
 pub fn quietly<T>(act: impl FnOnce() -> T) -> T {
     static QUIET: std::sync::Once = std::sync::Once::new();
     QUIET.call_once(|| {
@@ -107,7 +120,7 @@ pub fn quietly<T>(act: impl FnOnce() -> T) -> T {
     act()
 }
 
-/// Plays the session of a seed; the same seed and game come to the same.
+/// Plays the session of a seed; the same seed and game give the same result.
 pub fn play(seed: u64, game: &Game) -> PlayedSession {
     let (engine, chain) = engine(seed, game.guards);
     let mut played = PlayedSession {
@@ -128,6 +141,7 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
             mode: if dice.once_in(8) { Mode::Tournament } else { Mode::Adaptive },
             unsent_messages: dice.pick(&[0, 0, 1, 5]),
             trigger: dice.pick(&[Trigger::Manual, Trigger::Hard]),
+            host: if game.hosts { host(seed) } else { HostChanges::Any },
             ..Request::to_budget(budget)
         };
         let (report, broken) = compact_and_check(&engine, session, &mut archive, &request);
@@ -140,7 +154,7 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
         for message in late.into_iter().filter(|_| dice.once_in(4)) {
             session.push(message);
         }
-        // What a later compaction stands on may not be undone; that is an answer and not a defect.
+        // An epoch that a later compaction depends on cannot be undone; that is an answer and not a defect.
         if game.undoes && dice.once_in(4) && session.undo(session.next_epoch().saturating_sub(1)).is_ok() {
             played.undone += 1;
         }

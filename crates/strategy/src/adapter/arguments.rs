@@ -1,22 +1,22 @@
-//! What was done to a call's arguments.
+//! The changes of a call's arguments.
 
 use epitome_session::Arguments;
 use serde_json::Value;
 
 use super::shortened::is_mark;
 
-/// What was done to arguments.
+/// A change of arguments.
 #[derive(Debug, PartialEq)]
 pub(super) enum Change {
     /// Nothing.
     None,
-    /// Long strings were cut to so many characters, or less.
+    /// Long strings were cut to this many characters, or fewer.
     Cut(u32),
-    /// Something that cannot be said as an edit.
+    /// A change that is not expressible as an edit.
     Other(String),
 }
 
-/// Compares arguments. Linear in both.
+/// Returns how `new` differs from `old`. Linear in both.
 pub(super) fn change(old: &Arguments, new: &Arguments) -> Change {
     if old == new {
         return Change::None;
@@ -27,7 +27,7 @@ pub(super) fn change(old: &Arguments, new: &Arguments) -> Change {
         (Arguments::Json(old), Arguments::Json(new)) => {
             match (serde_json::from_str::<Value>(old), serde_json::from_str::<Value>(new)) {
                 (Ok(old), Ok(new)) => lengths.value(&old, &new),
-                _ => Err("the arguments are no JSON".to_owned()),
+                _ => Err("the arguments are not JSON".to_owned()),
             }
         }
         _ => Err("the arguments are of another kind than before".to_owned()),
@@ -46,9 +46,9 @@ pub(super) fn change(old: &Arguments, new: &Arguments) -> Change {
 
 #[derive(Default)]
 struct Lengths {
-    /// Characters of the longest string that is as it was.
+    /// Returns the characters of the longest string that is unchanged.
     whole: usize,
-    /// Characters that are left of the strings that were cut, the most of them.
+    /// Returns the most characters that a cut string has left.
     cut: Option<usize>,
 }
 

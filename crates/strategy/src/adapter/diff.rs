@@ -1,4 +1,4 @@
-//! From what a function left of the messages to edits of the view.
+//! Compares the messages that a function left with the view, and makes edits of the differences.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::summaries::{SUMMARY_OVERHEAD, neighbours};
 use crate::text;
 use crate::view::View;
 
-/// What the engine may be asked for, for the end of a message.
+/// What a function may do, as the end of an error message.
 const ALLOWED: &str =
     "a text may only lose parts; words of your own go into a new message in place of messages that leave";
 
-/// The edits that turn `view` into `left`. The error names a message and says what is allowed.
+/// Returns the edits that turn `view` into `left`. The error names a message and says what is allowed.
 pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
     let rows = align_messages(view, left)?;
     whole_units(view, &rows)?;
@@ -42,7 +42,7 @@ pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
     ))
 }
 
-/// For each message that is left its position in the view, `None` for a new one. Positions rise.
+/// Returns for each message of `left` its position in the view, `None` for a new one. Positions rise.
 fn align_messages(view: &View<'_>, left: &[Message]) -> Result<Vec<Option<usize>>, String> {
     let positions: HashMap<&str, usize> =
         view.messages().enumerate().map(|(position, message)| (message.id.as_str(), position)).collect();
@@ -61,7 +61,7 @@ fn align_messages(view: &View<'_>, left: &[Message]) -> Result<Vec<Option<usize>
     left.iter().map(row).collect()
 }
 
-/// A unit of which only a part has left is an error.
+/// Errors for a unit of which only a part has left.
 fn whole_units(view: &View<'_>, rows: &[Option<usize>]) -> Result<(), String> {
     let mut stays = vec![false; view.len()];
     rows.iter().flatten().for_each(|position| stays[*position] = true);
@@ -79,8 +79,8 @@ fn whole_units(view: &View<'_>, rows: &[Option<usize>]) -> Result<(), String> {
     Ok(())
 }
 
-/// One edit for every run of units that left: a summary where a new message stands in their place. Returns how many
-/// messages left that are protected and stay.
+/// Adds one edit for every run of units that left: a summary where a new message replaces them. Returns how many
+/// protected messages left and stay all the same.
 fn leaving(view: &View<'_>, left: &[Message], rows: &[Option<usize>], edits: &mut Vec<Edit>) -> Result<usize, String> {
     let mut protected = 0;
     let mut summary: Option<&Message> = None;
@@ -101,7 +101,7 @@ fn leaving(view: &View<'_>, left: &[Message], rows: &[Option<usize>], edits: &mu
     Ok(protected + run(view, next..view.units().len(), summary, edits)?)
 }
 
-/// The edit for units that left, with the new message that stands in their place.
+/// Returns the edit for units that left, with the new message that replaces them.
 fn run(
     view: &View<'_>,
     units: Range<usize>,
@@ -155,9 +155,9 @@ fn run(
     Ok(protected)
 }
 
-/// Where the new message goes that stands for `units`: in the place of the newest run of neighbours that is longer than it.
-/// What it tells of is older than what stands behind it then; in an older place it could tell what came later in front of
-/// what it answers. `None` where no run is longer.
+/// Returns the units that the new message for `units` replaces: the newest run of neighbours that is longer than the
+/// message, so that its content is older than all text behind it. In an older place it could put later text in front of
+/// the messages that it answers. `None` where no run is longer.
 fn place(view: &View<'_>, units: &[u32], text: &str) -> Option<Vec<u32>> {
     let mut runs = neighbours(view, units);
     if runs.len() < 2 {
@@ -168,7 +168,7 @@ fn place(view: &View<'_>, units: &[u32], text: &str) -> Option<Vec<u32>> {
     runs.into_iter().rfind(|run| size(run) > tokens)
 }
 
-/// The text of a new message.
+/// Returns the text of a new message.
 fn summary_text(message: &Message) -> Result<String, String> {
     let is_text = |block: &Block| matches!(block.content, Content::Text { .. });
     let text = message.plain_text();
@@ -178,7 +178,7 @@ fn summary_text(message: &Message) -> Result<String, String> {
     Ok(text)
 }
 
-/// The edits of one message that stays.
+/// Returns the edits of one message that stays.
 fn compare_messages(old: &Message, position: u32, new: &Message, edits: &mut Vec<Edit>) -> Result<(), String> {
     let head = |message: &Message| (message.role, message.origin, message.name.clone(), message.pinned);
     if head(old) != head(new) {
@@ -192,7 +192,7 @@ fn compare_messages(old: &Message, position: u32, new: &Message, edits: &mut Vec
             None => Err("is gone".to_owned()),
         };
         let change = match change {
-            // A block that left: what stands in its place is a later one.
+            // A block that left: the block in its place is a later one.
             Err(_) if missing && old_block.excerptable().is_some() => Some(BlockChange::Keep(Vec::new())),
             Err(_) if missing && matches!(old_block.content, Content::Gone) => None,
             Err(problem) => return Err(format!("message `{}`, block {index}: {problem}; {ALLOWED}", old.id)),
@@ -230,7 +230,7 @@ enum BlockChange {
     Trim(u32),
 }
 
-/// What was done to a block; the error says what cannot be said as an edit.
+/// Returns the change of a block; the error names the part that is not expressible as an edit.
 fn change_of(old: &Block, new: &Block) -> Result<Option<BlockChange>, String> {
     if old.content == new.content {
         return Ok(None);
@@ -246,9 +246,9 @@ fn change_of(old: &Block, new: &Block) -> Result<Option<BlockChange>, String> {
         };
     }
     let (Some(old_text), Some(new_text)) = (old.excerptable(), new.excerptable()) else {
-        return Err("changed, and is no text that may be cut".to_owned());
+        return Err("changed, and is not text that may be cut".to_owned());
     };
-    // All but the text must be as it was.
+    // Everything but the text must be unchanged.
     if old.with_text(new_text.clone()).content != new.content {
         return Err("is of another kind, or of another call, than before".to_owned());
     }

@@ -1,4 +1,4 @@
-//! A function over messages as a strategy: what it gives back is compared with what it was given, and becomes edits.
+//! A function over messages as a strategy: its result is compared with its input, and the differences become edits.
 //!
 //! ```
 //! use epitome_strategy::adapter::from_messages;
@@ -38,10 +38,10 @@
 //! | cuts long strings in a call's arguments behind the same number of characters | `Trim` |
 //! | gives everything back as it was | the plan declines |
 //!
-//! Anything else is no edit: a text that was rewritten, a message that moved, a part of a unit that left without the
-//! rest, a new message where nothing left. Then there is no plan but an error that names the message and says what is
-//! allowed; the engine records it and goes on with the chain. Messages that are protected (the system prompt, the original
-//! task, pins, …) stay as they are, whatever the function did to them: it need not know them.
+//! Anything else is not an edit: a text that was rewritten, a message that moved, a part of a unit that left without
+//! the rest, a new message where nothing left. The plan is then an error that names the message and says what is
+//! allowed; the engine records it and continues the chain. Protected messages (the system prompt, the original task,
+//! pins, …) stay as they are whatever the function does to them, so it need not know which they are.
 
 mod arguments;
 mod diff;
@@ -57,11 +57,11 @@ use crate::plan::{Plan, PlanError};
 use crate::strategy::{Meta, Strategy};
 use crate::view::View;
 
-/// A strategy of a function over messages, see [the module](self).
+/// Returns a strategy of a function over messages, see [the module](self).
 ///
-/// The function gets the messages as the model sees them and what is to be reached, and returns what should be left, or
-/// why there is nothing. It must be pure: the same messages give the same answer. What the comparison costs is linear in
-/// the view, beside hashing and sorting of lines.
+/// The function gets the messages as the model sees them and the goal, and returns the messages that should be left, or
+/// why there are none. It must be pure: the same messages give the same answer. The comparison is linear in the view,
+/// beside hashing and sorting of lines.
 pub fn from_messages<F>(meta: Meta, function: F) -> Arc<dyn Strategy>
 where
     F: Fn(Vec<Message>, &Goal) -> Result<Vec<Message>, String> + Send + Sync + 'static,
@@ -89,9 +89,6 @@ where
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let left = (self.function)(view.messages().cloned().collect(), goal).map_err(PlanError)?;
         diff::plan(view, &left).map_err(PlanError)
     }

@@ -1,23 +1,23 @@
-//! Which parts of a text are left of it.
+//! Which parts of a text a shortened version keeps.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text;
 
-/// A piece that follows a gap has at least this many bytes, is a whole line, or ends the text: by single letters almost
+/// A piece that follows a gap has at least this many bytes, is a whole line, or ends the text: letter by letter almost
 /// any text could be found in almost any other.
 const SHORTEST_PIECE: usize = 8;
 /// Bytes of a piece that are searched for where no whole line is found.
 const PROBE: usize = 24;
-/// How many places of one line are looked at.
+/// How many places of one line are compared.
 const MOST_PLACES: usize = 8;
-/// Bytes by which such places are told apart.
+/// Bytes by which such places are compared.
 const LOOKED_AT: usize = 4_096;
 /// Bytes of the longest mark.
 const LONGEST_MARK: usize = 200;
 
-/// Words by which a short line or a text in brackets is known as a mark.
+/// Words that identify a short line or a text in brackets as a mark.
 const MARK_WORDS: &[&str] = &[
     "elided",
     "omitted",
@@ -39,11 +39,11 @@ const MARK_WORDS: &[&str] = &[
     "略去",
 ];
 
-/// The byte ranges of `old` that `new` consists of, marks of `new` left out; the error is the byte of `new` that is
-/// neither part of `old` nor a mark.
+/// Returns the byte ranges of `old` that `new` consists of, without the marks of `new`; the error is the byte of `new`
+/// that is neither part of `old` nor of a mark.
 ///
-/// Every search starts where the last one ended, and one that finds nothing ends the comparison, so that the cost is
-/// linear in both texts beside the sorting of lines.
+/// Every search starts where the last one ended, and one that finds nothing ends the comparison, so the cost is linear
+/// in both texts beside the sorting of lines.
 pub(super) fn shortened(old: &str, new: &str) -> Result<Vec<Range<u32>>, usize> {
     let mut search = Search { old, new, lines: HashMap::new(), kept: Vec::new(), at: 0, cursor: 0, marked: false };
     for line in text::lines(old) {
@@ -51,14 +51,14 @@ pub(super) fn shortened(old: &str, new: &str) -> Result<Vec<Range<u32>>, usize> 
     }
     search.run()?;
     let kept: usize = search.kept.iter().map(Range::len).sum();
-    // A text that came back whole, or longer, with something put between was not shortened.
+    // A text that is whole, or longer with an insertion, was not shortened.
     if kept >= old.len() {
         return Err(0);
     }
     Ok(search.kept.iter().map(|range| range.start as u32..range.end as u32).collect())
 }
 
-/// Whether a text is nothing but a mark for what was left out.
+/// Whether a text is only a mark for an omission.
 pub(super) fn is_mark(text: &str) -> bool {
     let text = text.trim();
     mark_length(text) == text.len() && !text.is_empty()
@@ -67,7 +67,7 @@ pub(super) fn is_mark(text: &str) -> bool {
 struct Search<'t> {
     old: &'t str,
     new: &'t str,
-    /// Where each line of `old` starts.
+    /// The starts of each line of `old`.
     lines: HashMap<&'t str, Vec<usize>>,
     kept: Vec<Range<usize>>,
     /// How far `new` has been read.
@@ -89,7 +89,7 @@ impl<'t> Search<'t> {
             }
             let here = self.whole_lines(self.cursor, common_prefix(rest, &self.old[self.cursor..]));
             let here = self.before_mark(here);
-            // Behind a mark something is missing: what follows need not stand right here.
+            // Text is missing at a mark: the next piece need not follow right here.
             let line = if self.marked { self.line_place() } else { None };
             let cut_off = here > 0 && mark_length(&rest[here..]) > 0;
             if line.is_none() && (here >= SHORTEST_PIECE || self.ends_line(here) || cut_off) {
@@ -98,7 +98,7 @@ impl<'t> Search<'t> {
                 let length = self.whole_lines(place, common_prefix(rest, &self.old[place..]));
                 self.keep(place, length);
             } else if let mark @ 1.. = mark_length(rest) {
-                // A mark on a line of its own ends with it; one within a line may have spaces around it.
+                // A mark on a line of its own ends with the line; one within a line may have spaces around it.
                 let behind = &rest[mark..];
                 let skipped = match self.is_line_start() && behind.starts_with('\n') {
                     true => 1,
@@ -132,7 +132,7 @@ impl<'t> Search<'t> {
         self.marked = false;
     }
 
-    /// Whether `length` bytes from here on are lines to their end.
+    /// Whether the next `length` bytes are lines up to their end.
     fn ends_line(&self, length: usize) -> bool {
         length > 0 && self.is_line_start() && self.new[..self.at + length].ends_with('\n')
     }
@@ -141,8 +141,8 @@ impl<'t> Search<'t> {
         self.at == 0 || self.new.as_bytes()[self.at - 1] == b'\n'
     }
 
-    /// A match of `length` bytes at `place`, ended at a line where the line that it breaks off in stands whole further
-    /// down: two lines that begin with the same white space are two lines.
+    /// Returns a match of `length` bytes at `place`, ended at the start of a line that it breaks off in and that is
+    /// whole further down: two lines that begin with the same white space are two lines.
     fn whole_lines(&self, place: usize, length: usize) -> usize {
         let end = self.at + length;
         if end == self.new.len() || length == 0 || self.new[..end].ends_with('\n') {
@@ -159,8 +159,8 @@ impl<'t> Search<'t> {
         if stands { start - self.at } else { length }
     }
 
-    /// A match of `length` bytes, ended in front of a mark that reaches beyond it: the mark's first bracket may happen to
-    /// stand in `old` as well.
+    /// Returns a match of `length` bytes, ended in front of a mark that reaches beyond it: `old` may happen to contain
+    /// the mark's first bracket as well.
     fn before_mark(&self, length: usize) -> usize {
         let end = self.at + length;
         if end == self.new.len() {
@@ -175,15 +175,15 @@ impl<'t> Search<'t> {
         self.new[start..end].char_indices().find_map(reaches).unwrap_or(length)
     }
 
-    /// Where in `old`, from the cursor on, the current line of `new` stands whole: of the first few places the one
-    /// where most of what follows is the same.
+    /// Returns where in `old`, from the cursor on, the current line of `new` occurs whole: of the first few places the
+    /// one with the longest match behind it.
     fn line_place(&self) -> Option<usize> {
         if !self.is_line_start() {
             return None;
         }
         let rest = &self.new[self.at..];
         let line = line_at(self.new, self.at);
-        // A blank line stands everywhere.
+        // A blank line occurs everywhere.
         if line.trim().is_empty() {
             return None;
         }
@@ -194,12 +194,13 @@ impl<'t> Search<'t> {
         places[first..].iter().take(MOST_PLACES).rev().max_by_key(|place| same(place)).copied()
     }
 
-    /// Where in `old`, from the cursor on, the next few words of `new` stand, and how much is the same from there on.
+    /// Returns where in `old`, from the cursor on, the next few words of `new` occur, and how much is the same from
+    /// there on.
     fn probe(&self) -> Option<(usize, usize)> {
         let rest = &self.new[self.at..];
         let line = line_at(part(rest, 2 * LONGEST_MARK), 0);
         let line = line.strip_suffix('\n').unwrap_or(line);
-        // A mark that the author set behind a piece is no part of it.
+        // A mark that the author set behind a piece is not part of it.
         let piece = &line[..mark_place(line).unwrap_or(line.len())];
         let probe = part(piece, PROBE);
         let closed = piece.len() < line.len() || (self.at > 0 && probe.len() == rest.trim_end().len());
@@ -211,31 +212,31 @@ impl<'t> Search<'t> {
     }
 }
 
-/// The first `length` bytes of a text, or a few less.
+/// Returns the first `length` bytes of a text, or a few less.
 fn part(text: &str, length: usize) -> &str {
     &text[..text::floor_boundary(text, length.min(text.len()))]
 }
 
-/// The line that starts at `start`, with its line feed.
+/// Returns the line that starts at `start`, with its line feed.
 fn line_at(text: &str, start: usize) -> &str {
     let rest = &text[start..];
     rest.find('\n').map_or(rest, |feed| &rest[..=feed])
 }
 
-/// How many bytes two texts have in common from their start, in whole characters.
+/// Returns how many bytes two texts have in common from their start, in whole characters.
 fn common_prefix(left: &str, right: &str) -> usize {
     let same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
     text::floor_boundary(left, same)
 }
 
-/// Where in a line a mark starts that is set behind something.
+/// Returns where in a line a mark begins that follows some text.
 fn mark_place(line: &str) -> Option<usize> {
     let starts = line.char_indices().filter(|(_, char)| matches!(char, '…' | '.' | '[' | '(' | '<'));
     starts.map(|(at, _)| at).find(|at| *at > 0 && mark_length(&line[*at..]) > 0)
 }
 
-/// How many bytes at the start of a text are a mark: dots, a text in brackets with dots or a word for it, or a short
-/// line with one. 0 for none.
+/// Returns how many bytes at the start of a text are a mark: dots, a text in brackets with dots or a word for an
+/// omission, or a short line with one. 0 where there is no mark.
 fn mark_length(text: &str) -> usize {
     let dots = text.len() - text.trim_start_matches('…').len();
     if dots > 0 {

@@ -10,6 +10,7 @@ use super::arguments::{self, Change};
 use super::from_messages;
 use super::shortened::shortened;
 use crate::goal::Goal;
+use crate::host::HostChanges;
 use crate::plan::{Edit, SummaryText};
 use crate::services::{TokenCounter, Tokens};
 use crate::strategy::{Lossiness, Meta, RequiredServices};
@@ -109,6 +110,7 @@ fn planned_with(
         focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
+        host: HostChanges::Any,
     };
     let strategy = from_messages(META, move |messages, _| function(messages));
     let plan = match strategy.plan(&view, &goal) {
@@ -286,11 +288,11 @@ fn parts_of_a_text_are_found() {
     check("一二三四五六七八九十。第二句话在这里。", "一二三四五…在这里。", Ok("一二三四五|在这里。"));
     check("the quick brown fox jumps over the lazy dog", "the quick dog", Ok("the quick |dog"));
     check("the tail of this text", "tail of this text", Ok("tail of this text"));
-    // A mark may begin as what it stands for does.
+    // A mark may begin like the text that it replaces.
     check("a line here\n[1, 2]\n[3, 4]\n", "a line here\n[the rest was omitted]", Ok("a line here\n"));
     check("call foo [bar] and so on, at length", "call foo [cut …]", Ok("call foo "));
     check("and so on. Then the end of it", "and so on...", Ok("and so on"));
-    // The end of a text is found at its end, whatever stands twice.
+    // The end of a text is found at its end, whatever text occurs twice.
     check("ok\na\nok\nb\nok\n", "ok\n…\nok\n", Ok("ok\n|ok\n"));
     // The longest of several places of a line.
     check("x = 1\ny = 2\nx = 1\nz = 3\nend\n", "…\nx = 1\nz = 3\n", Ok("x = 1\nz = 3\n"));

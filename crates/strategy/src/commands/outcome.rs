@@ -1,23 +1,23 @@
-//! What the output of a tool says about how it ended.
+//! The outcome of a command, by the output of a tool.
 
 use crate::cut::is_error_line;
 
-/// Whether a line stands for text that left the context: an elision mark, or another agent's placeholder.
+/// Whether a line replaces text that left the context: an elision mark, or another agent's placeholder.
 fn is_mark(line: &str) -> bool {
     line.starts_with("[… ") || line.starts_with("[Old tool result")
 }
 
-/// The first line that says something.
+/// Returns the first informative line.
 pub fn telling_line(text: &str) -> Option<&str> {
     let lines = text.lines().take(30).map(str::trim).filter(|line| !is_mark(line));
     lines.into_iter().find(|line| line.chars().filter(|char| char.is_alphanumeric()).count() >= 4)
 }
 
-/// The first line that speaks of an error, or of a short text the last one that says something.
+/// Returns the first line that reports an error; without one, the last of the first 20 lines with a letter or a digit.
 pub fn first_error(text: &str) -> Option<&str> {
     let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
     if let Some((_, trace)) = text.split_once("Traceback (most recent call last):") {
-        // The exception stands behind the indented frames.
+        // The exception follows the indented frames.
         let is_frame = |line: &&str| line.starts_with(' ') || line.trim().is_empty();
         if let Some(exception) = trace.lines().skip(1).find(|line| !is_frame(line)) {
             return Some(exception.trim());
@@ -26,7 +26,7 @@ pub fn first_error(text: &str) -> Option<&str> {
     lines().find(|line| is_error_line(line) && line.len() > 8).or_else(|| lines().take(20).last())
 }
 
-/// Words of lines that say how a command ended.
+/// Words of lines that report how a command ended.
 const OUTCOME: &[&str] = &[
     "passed",
     "failed",
@@ -49,7 +49,7 @@ const OUTCOME: &[&str] = &[
     "完成",
 ];
 
-/// The last line of an output, of its last 20, that says how it ended.
+/// Returns the last line of an output, of its last 20, that reports how the command ended.
 pub fn outcome(text: &str) -> Option<&str> {
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !is_mark(line)).take(20);
     let tells = |line: &&str| {
@@ -59,14 +59,14 @@ pub fn outcome(text: &str) -> Option<&str> {
     lines.clone().find(tells)
 }
 
-/// Whether an outcome is one of failure: only plain words, since logs speak of errors that were dealt with.
+/// Whether an outcome is a failure: only plain words count, since logs mention errors that were handled.
 pub fn is_failure(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     is_error_line(line)
         && ["failed", "error:", "error[", "fatal", "panicked", "失败"].iter().any(|word| lower.contains(word))
 }
 
-/// The exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.
+/// Returns the exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.
 pub fn exit_code(text: &str) -> Option<i32> {
     let ends =
         [&text[..text.floor_char_boundary(400)], &text[text.ceil_char_boundary(text.len().saturating_sub(200))..]];

@@ -1,10 +1,10 @@
-//! What commands brought about that stays: commits, and requests that they be merged. A script of many commands is told by
-//! its first line; what it left behind is told whatever line did it.
+//! The lasting results of commands: commits, and requests to merge them. A script of many commands is shown by its
+//! first line; its lasting results are found in every line.
 
-/// Lines of an output, from either end, that are looked at.
+/// How many lines of an output are read at either end.
 const MOST_LINES: usize = 200;
 
-/// The lines of an output that tell of something lasting that the script did, in order. Linear in the output.
+/// Returns the lines of an output that report a lasting result of the script, in order. Linear in the output.
 pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
     let asks = ["pr create", "mr create", "pr merge", "mr merge"].iter().any(|command| script.contains(command));
     let commits = script.contains("commit") || script.contains("merge") || script.contains("cherry-pick");
@@ -15,7 +15,7 @@ pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
     found.map(|(_, line)| *line).collect()
 }
 
-/// Whether a line is what git prints of a commit: `[main 1a2b3c4] Fix the parser`.
+/// Whether a line is git's report of a commit: `[main 1a2b3c4] Fix the parser`.
 fn is_commit(line: &str) -> bool {
     let Some((head, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else { return false };
     let hash = head.split_whitespace().next_back().unwrap_or_default();
@@ -26,7 +26,7 @@ fn is_commit(line: &str) -> bool {
         && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a line names a pull or merge request by its address.
+/// Whether a line has the address of a pull or merge request.
 fn is_merge_request(line: &str) -> bool {
     ["/pull/", "/merge_requests/"].iter().any(|part| {
         line.contains("://")

@@ -1,10 +1,10 @@
-//! What a call of a shell runs.
+//! The script of a shell call.
 
 use serde_json::Value;
 
 use crate::facts::Call;
 
-/// The script that a call runs, as it is.
+/// Returns the script that a call runs, unchanged.
 pub fn script_of(call: &Call<'_>) -> Option<String> {
     match call.json() {
         Some(json) => ["command", "cmd", "script", "code"].iter().find_map(|key| match json.get(*key)? {
@@ -16,12 +16,12 @@ pub fn script_of(call: &Call<'_>) -> Option<String> {
     }
 }
 
-/// What tells nothing about a command: where its output went, and what catches its failure.
+/// Parts of a command that are not informative: redirections of its output, and fallbacks for its failure.
 const NOISE: &[&str] =
     &[" 2>&1", " 2>/dev/null", " | head", " | tail", " || true", " || echo", " && echo", "; echo", " > /dev/null"];
 
-/// The first command of a script on one line: comments, a change of folder in front of it and plumbing behind it left
-/// out, the first line of a text that it is given taken in (the subject of a commit's message).
+/// Returns the first command of a script on one line: without comments, a change of folder in front of it and plumbing
+/// behind it, with the first line of a text for it (the subject of a commit's message).
 pub fn first_command(command: &str) -> Option<String> {
     let mut lines = command.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut line = lines.next()?.to_owned();
@@ -105,7 +105,7 @@ const LOOKING_AT: &[&str] = &[
     "add",
 ];
 
-/// Whether a command, and every one behind it, only looks.
+/// Whether a command and every later one only look.
 pub fn is_looking(command: &str) -> bool {
     command.split("&&").flat_map(|part| part.split(';')).all(only_looks)
 }

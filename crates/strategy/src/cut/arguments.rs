@@ -1,4 +1,4 @@
-//! What shortening a call's arguments saves.
+//! The savings from shortening a call's arguments.
 
 use epitome_session::Arguments;
 use serde_json::Value;
@@ -6,17 +6,17 @@ use serde_json::Value;
 use crate::services::Tokens;
 use crate::view::{BlockRef, View};
 
-/// Shortening must cut off at least this many characters to be worth an edit.
+/// Shortening must remove at least this many characters to be worth an edit.
 const LEAST_CUT: usize = 100;
 
-/// Tokens that cutting the strings of a call's arguments to `max_chars` characters saves, rather too few than too many; 0
-/// where the block is no call or there is nothing worth cutting. Estimated from the share of the characters, a mark for
-/// each string that is cut taken off. Linear in the arguments.
+/// Returns the tokens that cutting the strings of a call's arguments to `max_chars` characters saves, rather too few
+/// than too many; 0 where the block is not a call or the cut is not worth it. Estimated from the share of the
+/// characters, less a mark for each string that is cut. Linear in the arguments.
 pub fn argument_saving(view: &View<'_>, at: BlockRef, max_chars: u32) -> Tokens {
     let Some(call) = view.block(at).and_then(|block| block.as_call()) else { return 0 };
     let text = call.arguments.text();
     let most = max_chars as usize;
-    // Bytes are no fewer than characters: most arguments are done with here.
+    // Bytes are no fewer than characters: this test settles most arguments.
     if text.len() < most + LEAST_CUT {
         return 0;
     }

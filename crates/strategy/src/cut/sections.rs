@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::text;
 
-/// Headings of what must be known to go on: they shrink last. In lower case.
+/// Headings of sections that are needed to continue the work: they shrink last. In lower case.
 /// Source: the summaries that recorded agents wrote, and their prompts.
 const LAST_TO_SHRINK: &[&str] = &[
     "user",
@@ -37,12 +37,12 @@ const LAST_TO_SHRINK: &[&str] = &[
 pub struct Section {
     /// Its bytes.
     pub range: Range<usize>,
-    /// Whether it tells what must be known to go on: what the user wants, what is pending, what comes next.
+    /// Whether it is needed to continue the work: the user's wishes, pending work, the next step.
     pub shrinks_last: bool,
 }
 
-/// The sections of a summary, its beginning included: together the whole text, in order, each from its heading on. One where
-/// there is no heading; none of an empty text. Linear.
+/// Returns the sections of a summary, its beginning included: together the whole text, in order, each from its heading
+/// on. One section where there is no heading; none for an empty text. Linear.
 pub fn sections(summary: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut is_behind_blank = false;
@@ -62,7 +62,8 @@ pub fn sections(summary: &str) -> Vec<Section> {
     sections
 }
 
-/// Whether a line heads a section: `## Files`, `**Files**`, `<files>`, `3. Files and code:`, or behind a blank line `Files:`.
+/// Whether a line is the heading of a section: `## Files`, `**Files**`, `<files>`, `3. Files and code:`, or behind a
+/// blank line `Files:`.
 fn is_heading(line: &str, is_behind_blank: bool) -> bool {
     let line = line.trim_end();
     let ends_in_colon = line.ends_with([':', '：']);

@@ -6,8 +6,9 @@ use crate::services::Tokens;
 use crate::text::{ceil_boundary, ends_sentence, floor_boundary, sentence_end};
 use crate::view::View;
 
-/// The ranges to keep of a text of `tokens` tokens so that it takes at most `budget` with its mark: whole sentences from
-/// its start, and `tail_share` of the room for whole sentences at its end. Empty when nothing fits. Linear in the text.
+/// Returns the ranges to keep of a text of `tokens` tokens so that it takes at most `budget` with its mark: whole
+/// sentences from its start, and `tail_share` of the room for whole sentences at its end. Empty when nothing fits.
+/// Linear in the text.
 pub fn whole_sentences(
     view: &View<'_>,
     text: &str,
@@ -17,7 +18,7 @@ pub fn whole_sentences(
 ) -> Vec<Range<u32>> {
     let room = budget.saturating_sub(view.mark_tokens());
     let mut bytes = text.len() as f64 * f64::from(room) / f64::from(tokens.max(1));
-    // Tokens are not spread evenly: what does not fit is tried again a tenth shorter.
+    // Tokens are not spread evenly: a result that does not fit is tried again a tenth shorter.
     for _ in 0..24 {
         let tail_bytes = (bytes * tail_share) as usize;
         let head = sentence_end(text, floor_boundary(text, bytes as usize - tail_bytes));
@@ -34,8 +35,8 @@ pub fn whole_sentences(
     Vec::new()
 }
 
-/// The first place at or after `from` at which a sentence or a line starts; the text's end when there is none in the
-/// first half of what is left, where a cut between words serves.
+/// Returns the first place at or after `from` at which a sentence or a line starts. Where the first half of the rest
+/// has none, it returns the first start of a word there, else the text's end.
 fn sentence_start(text: &str, from: usize) -> usize {
     let from = ceil_boundary(text, from);
     let rest = &text[from..];

@@ -1,4 +1,5 @@
-//! Which lines of a long text say the most: what went wrong, what the question is about, how the text begins and ends.
+//! Chooses the most informative lines of a long text: errors, lines about the question, and the text's beginning and
+//! end.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -13,21 +14,21 @@ use crate::view::View;
 /// Share of a budget that error lines and lines in focus may take; the rest is for the text's two ends.
 const PICKED_SHARE: f64 = 0.6;
 
-/// What of a text stays.
+/// The part of a text that stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TellingLines {
     /// The byte ranges to keep; empty where nothing fits.
     pub keep: Vec<Range<u32>>,
-    /// Whether that is all of it.
+    /// Whether this is the whole text.
     pub is_whole: bool,
-    /// Lines of the text that speak of errors, where these are not most of it.
+    /// How many lines of the text mention errors; 0 where most of it does.
     pub errors: usize,
-    /// Lines of the text that hold words of the focus.
+    /// How many lines of the text contain words of the focus.
     pub matches: usize,
 }
 
 impl TellingLines {
-    /// What was picked, for a person: the end of a reason's detail.
+    /// Returns the choice in words for a person: the end of a reason's detail.
     pub fn note(&self) -> String {
         match (self.errors, self.matches) {
             (0, 0) => ", its two ends kept".to_owned(),
@@ -38,8 +39,9 @@ impl TellingLines {
     }
 }
 
-/// The lines of a tool's output that `budget` tokens hold, marks included: the first and the last line, lines that speak of
-/// errors and lines in `focus` with what stands below an error, then both ends inwards. Linear in the text.
+/// Returns the lines of a tool's output that fit into `budget` tokens, marks included: the first and the last line,
+/// lines that mention errors and lines in `focus` with the lines below an error, then both ends inwards. Linear in the
+/// text.
 pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens) -> TellingLines {
     let pieces = pieces(text);
     if budget == 0 || pieces.is_empty() {
@@ -52,7 +54,7 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
     let scores: Vec<(usize, bool)> = hits.enumerate().map(|(index, hits)| (hits, is_error_line(line(index)))).collect();
     let matches = scores.iter().filter(|(hits, _)| *hits > 0).count();
     let errors = scores.iter().filter(|(_, is_error)| *is_error).count();
-    // Where most lines speak of errors (a listing of `error.rs`, say) it says nothing about one of them.
+    // Where most lines mention errors (a listing of `error.rs`, say) that is not informative about one of them.
     let errors = if errors * 2 > pieces.len() { 0 } else { errors };
     let worth = |index: usize| 2 * scores[index].0.min(4) + 3 * usize::from(errors > 0 && scores[index].1);
     let mut picked: Vec<usize> = (0..pieces.len()).filter(|index| worth(*index) > 0).collect();
@@ -65,10 +67,10 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
         used += pieces[*index].len();
         used <= room
     });
-    // What stands below an error says where it is.
+    // The lines below an error say where it is.
     let below = picked.iter().filter(|index| scores[**index].1).map(|index| (index + 1).min(pieces.len() - 1));
     let ends = || from_both_ends(pieces.len());
-    // The first line says what the text is and the last how it ended: they go in front of everything.
+    // The first line names the subject and the last the outcome: they precede everything else.
     let ranked = ends().take(2).chain(picked.iter().copied()).chain(below).chain(ends());
     let keep = fit(view, text, &pieces, ranked, budget);
     let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
@@ -113,13 +115,13 @@ const ERROR_WORDS: &[&str] = &[
     "崩溃",
 ];
 
-/// Phrases that say that nothing went wrong.
+/// Phrases that report the absence of errors.
 const NO_ERROR: &[&str] =
     &["0 errors", "0 failed", "0 failures", "no errors", "no error", "without error", "0 个错误", "没有错误"];
 
 static ERRORS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(ERROR_WORDS));
 
-/// Whether a line of tool output speaks of something that went wrong, in English or Chinese. Linear in the line.
+/// Whether a line of tool output reports an error, in English or Chinese. Linear in the line.
 pub fn is_error_line(line: &str) -> bool {
     if !ERRORS.is_match(line) {
         return false;
@@ -132,13 +134,13 @@ pub fn is_error_line(line: &str) -> bool {
     ERRORS.is_match(&rest)
 }
 
-/// An automaton that finds any of a program's own words, in upper or lower case.
+/// Returns an automaton that finds any of a program's own words, in upper or lower case.
 fn any_of(words: &[&str]) -> AhoCorasick {
     let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
     automaton.unwrap_or_else(|error| unreachable!("a handful of words: {error}"))
 }
 
-/// Words too common to tell one line from another.
+/// Words that are too common to distinguish lines.
 const STOP_WORDS: &[&str] = &[
     "the", "and", "for", "with", "that", "this", "from", "have", "has", "are", "was", "were", "you", "your", "not",
     "but", "can", "could", "should", "would", "will", "please", "into", "all", "any", "what", "why", "how", "when",
@@ -147,28 +149,28 @@ const STOP_WORDS: &[&str] = &[
     "file", "files",
 ];
 
-/// Whether a word (in lower case) is too common to tell one English text from another.
+/// Whether a word (in lower case) is too common to distinguish English texts.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
 
-/// What the current question is about: the terms that lines are matched with.
+/// The terms of the current question, with which lines are matched.
 #[derive(Debug, Clone, Default)]
 pub struct Focus {
     /// At most [`MOST_TERMS`], none twice.
     terms: Arc<[String]>,
-    /// Finds all of them in one pass; none where there are no terms.
+    /// Finds all terms in one pass; `None` where there are no terms.
     automaton: Option<AhoCorasick>,
-    /// Which of the terms count, as bits by position: the others tell nothing apart.
+    /// The terms that count, as bits by position: the others do not distinguish lines.
     counted: u32,
 }
 
-/// Terms of a focus: as many as a set of bits holds.
+/// The most terms of a focus: the bits of a set.
 const MOST_TERMS: usize = u32::BITS as usize;
 
 impl Focus {
-    /// The terms of a question: words of three letters or more that say something, pairs of Chinese characters; at most
-    /// 32. None without a question.
+    /// Returns the terms of a question: informative words of three letters or more, pairs of Chinese characters; at
+    /// most 32. None without a question.
     pub fn new(question: Option<&str>) -> Self {
         let mut terms: Vec<String> = Vec::new();
         let is_part = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':');
@@ -186,14 +188,14 @@ impl Focus {
                     terms.push(term);
                 }
                 if terms.len() == MOST_TERMS {
-                    return Self::of(terms);
+                    return Self::from_terms(terms);
                 }
             }
         }
-        Self::of(terms)
+        Self::from_terms(terms)
     }
 
-    fn of(terms: Vec<String>) -> Self {
+    fn from_terms(terms: Vec<String>) -> Self {
         if terms.is_empty() {
             return Self::default();
         }
@@ -203,17 +205,18 @@ impl Focus {
         Self { terms: terms.into(), automaton, counted }
     }
 
-    /// Whether there is nothing to match.
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.counted == 0
     }
 
-    /// How many of the terms a line holds, each at the start of a word. Linear in the line.
+    /// Returns how many of the terms a line contains, each at the start of a word. Linear in the line.
     pub fn hits(&self, line: &str) -> usize {
         self.terms_held(line).count_ones() as usize
     }
 
-    /// The same terms without those that more than a quarter of `lines` hold: they tell nothing apart.
+    /// Returns the terms without those that more than a quarter of `lines` contain, because they do not distinguish
+    /// lines.
     #[must_use]
     pub fn telling<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Self {
         if self.is_empty() {
@@ -222,7 +225,7 @@ impl Focus {
         self.without_common(lines.map(|line| self.terms_held(line)))
     }
 
-    /// The same, of what the lines [hold](Self::terms_held).
+    /// Returns the same from the results of [`terms_held`](Self::terms_held) for each line.
     fn without_common(&self, held: impl Iterator<Item = u32>) -> Self {
         let mut counts = [0usize; MOST_TERMS];
         let mut total = 0;
@@ -239,8 +242,8 @@ impl Focus {
         Self { counted: self.counted & telling, ..self.clone() }
     }
 
-    /// Which of the terms a line holds at the start of a word, as bits by position; Chinese has no such starts. Linear in
-    /// the line.
+    /// Returns which of the terms a line contains at the start of a word, as bits by position; Chinese has no such
+    /// starts. Linear in the line.
     fn terms_held(&self, line: &str) -> u32 {
         let Some(automaton) = &self.automaton else { return 0 };
         let mut held = 0;
@@ -262,7 +265,7 @@ impl Focus {
     }
 }
 
-/// Whether a word may start at a place of a line: no letter or digit stands in front of it, but for Chinese ones.
+/// Whether a word may start at a place of a line: no letter or digit precedes it, Chinese ones aside.
 fn starts_word(line: &str, at: usize) -> bool {
     let before = line[..at].chars().next_back();
     before.is_none_or(|char| !char.is_alphanumeric() || text::is_cjk(char))

@@ -1,4 +1,4 @@
-//! Atoms: exact strings that an agent may need again, where each was introduced and where it was used.
+//! Atoms: exact strings that an agent may need again, with the places where each was introduced and used.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use epitome_session::{Arguments, Content, Entry, Origin, Role};
 use super::scan::scan;
 use crate::view::BlockRef;
 
-/// What kind of exact string it is.
+/// The kind of an exact string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AtomKind {
     /// A path or a file's name.
@@ -17,28 +17,28 @@ pub enum AtomKind {
     Url,
     /// A number of four digits or more.
     Number,
-    /// A name that a person would not say: `snake_case`, `camelCase`, `a1b2c3d`, `module::item`.
+    /// A name that does not occur in prose: `snake_case`, `camelCase`, `a1b2c3d`, `module::item`.
     Identifier,
     /// A phrase between backquotes.
     Quoted,
 }
 
-/// Where a string stands.
+/// The kind of text that contains a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AtomPlace {
-    /// In the system prompt.
+    /// The system prompt.
     Instructions,
-    /// In what a person typed.
+    /// Text that a person typed.
     Typed,
-    /// In what the runtime put on the user's side, and in summaries and notices.
+    /// Text that the harness put on the user's side, a summary or a notice.
     Injected,
-    /// In what the model said.
+    /// Text of the model.
     Model,
-    /// In a call's arguments: what the call is about.
+    /// A call's short arguments: they name what the call is about.
     Arguments,
-    /// In a text that a call's arguments carry: what was written, the new side of an edit, a long prompt.
+    /// A long text in a call's arguments: a written file, the new side of an edit, a long prompt.
     Written,
-    /// In what a tool printed.
+    /// Text that a tool printed.
     Output,
 }
 
@@ -46,16 +46,16 @@ impl AtomPlace {
     const COUNT: usize = Self::Output as usize + 1;
 }
 
-/// One place where an atom stands.
+/// One occurrence of an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Which atom, as a position in [`Atoms::all`].
+    /// The atom, as a position in [`Atoms::all`].
     pub atom: u32,
-    /// The block.
+    /// The block that contains it.
     pub at: BlockRef,
-    /// Where in the block's text it starts, in bytes.
+    /// Its start in the block's text, in bytes.
     pub start: u32,
-    /// Where it stands.
+    /// The kind of text that contains it.
     pub place: AtomPlace,
 }
 
@@ -64,25 +64,26 @@ pub struct Occurrence {
 pub struct Atom<'a> {
     /// The string.
     pub text: &'a str,
-    /// What it is.
+    /// Its kind.
     pub kind: AtomKind,
     /// The message that introduced it.
     pub first_message: u32,
-    /// Where it was introduced.
+    /// The kind of text that introduced it.
     pub introduced: AtomPlace,
-    /// The newest message that holds it.
+    /// The newest message that contains it.
     pub last_message: u32,
-    /// The newest message that says it in what was typed or in a call's arguments: that asks for it, not only shows it.
+    /// The newest message whose typed text or call arguments contain it: such a message asks for it and does not only
+    /// show it.
     pub last_asked: Option<u32>,
-    /// How many messages hold it.
+    /// How many messages contain it.
     pub messages: u32,
     counts: [u32; AtomPlace::COUNT],
-    /// One more than the newest message that holds it at each place; 0 for none.
+    /// For each kind of text, one more than the newest message that contains it there; 0 for none.
     newest: [u32; AtomPlace::COUNT],
 }
 
 impl Atom<'_> {
-    /// In how many messages it stands at such a place.
+    /// Returns how many messages contain it in such a text.
     pub fn count(&self, place: AtomPlace) -> u32 {
         self.counts[place as usize]
     }
@@ -102,13 +103,13 @@ pub struct Atoms<'a> {
 }
 
 impl<'a> Atoms<'a> {
-    /// Reads every text, argument and output of the view. Linear.
-    pub(super) fn of(entries: &'a [Entry]) -> Self {
+    /// Reads every text, argument and output of the view, and returns their exact strings. Linear.
+    pub(super) fn new(entries: &'a [Entry]) -> Self {
         Self::read(entries, |_| true)
     }
 
-    /// The exact strings that were typed, or that a call's arguments name, and where. What else is said, written and
-    /// printed is not looked at: far less text. Linear in what is read.
+    /// Returns the exact strings that were typed or that a call's arguments name, and their places. Other texts are not
+    /// read, which makes this much cheaper. Linear in the texts that are read.
     pub fn asked_for(entries: &'a [Entry]) -> Self {
         Self::read(entries, |place| matches!(place, AtomPlace::Typed | AtomPlace::Arguments))
     }
@@ -116,7 +117,7 @@ impl<'a> Atoms<'a> {
     fn read(entries: &'a [Entry], wanted: impl Fn(AtomPlace) -> bool) -> Self {
         let mut atoms = Self::default();
         for (message, entry) in entries.iter().enumerate() {
-            // In the order of the text. They hold only while the text is as it was recorded.
+            // In the order of the text. They are valid only while the text is as it was recorded.
             let text_calls = entry.message.text_calls.iter().filter(|_| !entry.is_edited());
             let mut text_calls: Vec<(u32, Range<u32>)> =
                 text_calls.map(|call| (call.block, call.start..call.end)).collect();
@@ -131,7 +132,7 @@ impl<'a> Atoms<'a> {
                     Content::ToolResult(result) => (&result.text, AtomPlace::Output, false),
                     Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
                 };
-                // A call in plain text stands in what the model said.
+                // A call in plain text is part of the model's text.
                 if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(AtomPlace::Arguments)) {
                     continue;
                 }
@@ -161,24 +162,24 @@ impl<'a> Atoms<'a> {
         atoms
     }
 
-    /// Every atom, in the order in which they were introduced.
+    /// Returns every atom, in the order in which they were introduced.
     pub fn all(&self) -> &[Atom<'a>] {
         &self.atoms
     }
 
-    /// Every place where an atom stands, in the order of the view.
+    /// Returns every occurrence of an atom, in the order of the view.
     pub fn occurrences(&self) -> &[Occurrence] {
         &self.occurrences
     }
 
-    /// The occurrences in one block, in order. Logarithmic.
+    /// Returns the occurrences in one block, in order. Logarithmic.
     pub fn in_block(&self, at: BlockRef) -> &[Occurrence] {
         let start = self.occurrences.partition_point(|it| it.at < at);
         let length = self.occurrences[start..].partition_point(|it| it.at == at);
         &self.occurrences[start..start + length]
     }
 
-    /// The atoms of the view that stand in any text, as positions in [`all`](Self::all), in the order of the text.
+    /// Returns the view's atoms that occur in any text, as positions in [`all`](Self::all), in the order of the text.
     /// Linear in the text.
     pub fn in_text(&self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
@@ -217,10 +218,10 @@ impl<'a> Atoms<'a> {
     }
 }
 
-/// Strings in arguments beyond this many bytes carry a text and do not name what the call is about.
+/// A longer string in arguments, in bytes, is a text and does not name what the call is about.
 const LONGEST_NAME: usize = 300;
 
-/// The ranges of long strings in arguments; all of them where they are no JSON and long. Linear.
+/// Returns the ranges of long strings in arguments; the whole of long arguments that are not JSON. Linear.
 fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
     if arguments.len() <= LONGEST_NAME {
         return Vec::new();

@@ -42,7 +42,7 @@ fn atoms_know_where_they_were() {
         say(1, Role::Tool, Origin::Tool, "run_job in jobs.rs; jobs.rs"),
         say(2, Role::Assistant, Origin::Model, "jobs.rs it is"),
     ];
-    let atoms = Atoms::of(&entries);
+    let atoms = Atoms::new(&entries);
     let atom = |text: &str| atoms.all().iter().find(|atom| atom.text == text).unwrap();
     let job = atom("run_job");
     assert_eq!(
@@ -88,7 +88,7 @@ fn what_was_asked_for_is_read_alone() {
         ),
         say(4, Role::Tool, Origin::Tool, text("printed_here and run_job")),
     ];
-    let (all, asked) = (Atoms::of(&entries), Atoms::asked_for(&entries));
+    let (all, asked) = (Atoms::new(&entries), Atoms::asked_for(&entries));
     let texts = |atoms: &Atoms<'_>| atoms.all().iter().map(|atom| atom.text.to_owned()).collect::<Vec<_>>();
     assert_eq!(texts(&asked), ["run_job", "arg_ument"]);
     for atom in asked.all() {

@@ -12,12 +12,12 @@ use crate::view::{BlockRef, EntryTokens};
 #[derive(Default)]
 struct UnansweredCalls<'a> {
     by_id: HashMap<&'a str, VecDeque<usize>>,
-    /// Those in plain text, which have no ids.
+    /// Calls in plain text, which have no ids.
     in_text: VecDeque<usize>,
 }
 
 impl UnansweredCalls<'_> {
-    /// The first one, of that id where there is one; it counts as answered from here on. Constant time.
+    /// Returns the first such call, with that id where it has one, and counts it as answered. Constant time.
     fn take(&mut self, id: Option<&str>) -> Option<usize> {
         match id {
             Some(id) => self.by_id.get_mut(id)?.pop_front(),
@@ -83,14 +83,14 @@ impl<'a> Facts<'a> {
     }
 
     fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut UnansweredCalls<'a>) {
-        // Ranges refer to the recorded text: they hold only while the block is untouched.
+        // Ranges refer to the recorded text: they are valid only while the block is unchanged.
         for call in &entry.message.text_calls {
             let Some(Content::Text { text }) = entry.original.blocks.get(call.block as usize).map(|it| &it.content)
             else {
                 continue;
             };
             let Some(arguments) = text.get(call.start as usize..call.end as usize) else { continue };
-            // An edit may have taken the text: then nothing that follows answers the call.
+            // An edit may have removed the text: then no later text answers the call.
             let shown = entry.message.blocks.get(call.block as usize).map(|it| &it.content);
             if matches!(shown, Some(Content::Text { .. })) {
                 unanswered.in_text.push_back(self.calls.len());
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::lexicon::Lexicon;
 
-    /// One step of calls under `ids`, answered by results under `answers`: which call each of them answers.
+    /// Returns which call each result of one step answers: the calls have the ids `ids`, the results `answers`.
     fn match_answers(ids: &[u32], answers: &[u32]) -> Vec<Option<u32>> {
         let call = |id: &u32| {
             let id = Arc::from(format!("c{id}"));

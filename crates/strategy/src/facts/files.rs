@@ -1,12 +1,13 @@
-//! What calls do to files.
+//! The files that calls read and change.
 
 use serde_json::Value;
 
 use super::{Call, FileAccess, scripts};
 use crate::tools::{self, ToolKind};
 
-/// The files that a call names, with what it does to them and the part of it that is read (empty for all of it); `open` is
-/// the file that an editor in plain text shows, none at the start, and is carried from call to call. Linear in the arguments.
+/// Returns the files that a call names, with the action on each and the part of it that is read (empty for all of it).
+/// `open` is the file that an editor in plain text shows; it is `None` at the start and carried from call to call.
+/// Linear in the arguments.
 pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, FileAccess, String)> {
     if !call.is_json && matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Shell) {
         let patched = tools::patch_paths(call.arguments).map(|path| (path.to_owned(), FileAccess::Edit));
@@ -33,7 +34,7 @@ pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, File
         return tools::patch_paths(patch).map(|path| (path.to_owned(), FileAccess::Edit, String::new())).collect();
     }
     let Some(path) = tools::path_argument(&json) else { return Vec::new() };
-    // One tool with sub-commands reads and writes in some agents.
+    // In some agents one tool with sub-commands reads and writes.
     let access = match json.get("command").and_then(Value::as_str) {
         Some("view") => FileAccess::ReadWhole,
         Some("create") => FileAccess::Write,

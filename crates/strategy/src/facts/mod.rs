@@ -1,4 +1,4 @@
-//! Facts: what several strategies need to know of a view, computed once.
+//! Facts: properties of a view that several strategies need, computed once.
 
 mod atoms;
 mod calls;
@@ -26,15 +26,15 @@ pub use files::files_of;
 /// A tool call of a view.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
-    /// Where it stands.
+    /// The block that contains it.
     pub at: BlockRef,
-    /// The unit that holds it.
+    /// The position of its unit.
     pub unit: u32,
     /// The tool's name.
     pub name: &'a str,
-    /// What the tool does.
+    /// The kind of the tool.
     pub kind: ToolKind,
-    /// The arguments' text.
+    /// The arguments as text.
     pub arguments: &'a str,
     /// Whether the arguments are recorded as JSON.
     pub is_json: bool,
@@ -43,18 +43,18 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The arguments as JSON, where they are. Linear in the arguments, parsed on each call.
+    /// Returns the arguments as JSON, where they are. Linear in the arguments, parsed anew each time.
     pub fn json(&self) -> Option<Value> {
         self.is_json.then(|| serde_json::from_str(self.arguments).ok()).flatten()
     }
 }
 
-/// What a tool printed: a tool result, or a user-role message that carries one.
+/// A tool's output: a tool result, or a user-role message that carries one.
 #[derive(Debug, Clone)]
 pub struct ToolOutput<'a> {
-    /// Where it stands.
+    /// The block that contains it.
     pub at: BlockRef,
-    /// The unit that holds it.
+    /// The position of its unit.
     pub unit: u32,
     /// The call that it answers, as a position in [`Facts::calls`].
     pub call: Option<u32>,
@@ -72,16 +72,16 @@ pub struct ToolOutput<'a> {
     pub newer_tool_units: u32,
 }
 
-/// What a call did to a file.
+/// The action of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileAccess {
-    /// Read the whole file.
+    /// It read the whole file.
     ReadWhole,
-    /// Read a part of it.
+    /// It read a part of the file.
     ReadPart,
-    /// Changed a part of it.
+    /// It changed a part of the file.
     Edit,
-    /// Wrote it whole.
+    /// It wrote the whole file.
     Write,
 }
 
@@ -90,7 +90,7 @@ pub enum FileAccess {
 pub struct FileEvent {
     /// The path as the call spells it.
     pub path: String,
-    /// What was done.
+    /// The action on the file.
     pub access: FileAccess,
     /// The part that was read, as the call spells it; empty for a whole file.
     pub part: String,
@@ -100,7 +100,7 @@ pub struct FileEvent {
     pub failed: bool,
 }
 
-/// What several strategies need to know of a view. Each part is computed on first use, in time linear in the view.
+/// Properties of a view that several strategies need. Each is computed on first use, in time linear in the view.
 #[derive(Debug)]
 pub struct Facts<'a> {
     entries: &'a [Entry],
@@ -108,7 +108,7 @@ pub struct Facts<'a> {
     lexicon: &'a Lexicon,
     calls: Vec<Call<'a>>,
     outputs: Vec<ToolOutput<'a>>,
-    /// Of each message: what is never asked for is never read.
+    /// For each message; only messages that are asked for are read.
     cues: Vec<OnceLock<CueCounts>>,
     atoms: OnceLock<Atoms<'a>>,
     references: OnceLock<References>,
@@ -142,18 +142,18 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Every tool call, in order.
+    /// Returns every tool call, in order.
     pub fn calls(&self) -> &[Call<'a>] {
         &self.calls
     }
 
-    /// Everything that tools printed, in order.
+    /// Returns every output of a tool, in order.
     pub fn outputs(&self) -> &[ToolOutput<'a>] {
         &self.outputs
     }
 
-    /// The cue words in a message, of what was said and what tools printed; not of reasoning and arguments. Linear in the
-    /// message, once.
+    /// Returns the cue words in a message's own texts and tool outputs, not those in reasoning and arguments. Linear in
+    /// the message on first use.
     pub fn cues(&self, message: usize) -> CueCounts {
         let (Some(entry), Some(counted)) = (self.entries.get(message), self.cues.get(message)) else {
             return CueCounts::default();
@@ -171,28 +171,30 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The exact strings of the view that may be needed again: where each was introduced, and where it was used.
+    /// Returns the exact strings of the view that may be needed again, with the places where each was introduced and
+    /// used.
     pub fn atoms(&self) -> &Atoms<'a> {
-        self.atoms.get_or_init(|| Atoms::of(self.entries))
+        self.atoms.get_or_init(|| Atoms::new(self.entries))
     }
 
-    /// Which units use exact strings that others introduced.
+    /// Returns which units use exact strings that others introduced.
     pub fn references(&self) -> &References {
-        self.references.get_or_init(|| References::of(self.atoms(), self.units))
+        self.references.get_or_init(|| References::new(self.atoms(), self.units))
     }
 
-    /// What a unit is about, in a few hundred characters: what was said, what was called, how outputs begin. It is what
-    /// the unit's vector is made of. Bounded, whatever the unit's size; empty for a position that does not exist.
+    /// Returns the content of a unit in a few hundred characters: the beginnings of what was said, called and printed.
+    /// The unit's vector is made of this text. Bounded, whatever the unit's size; empty for a position that does not
+    /// exist.
     pub fn unit_text(&self, unit: usize) -> String {
         self.units.get(unit).map_or_else(String::new, |unit| unit_text::of(&self.entries[unit.entries.clone()]))
     }
 
-    /// Calls that read, change or write one file, in order.
+    /// Returns the calls that read, change or write one file, in order.
     pub fn file_events(&self) -> &[FileEvent] {
         self.file_events.get_or_init(|| {
             let failed: HashMap<u32, bool> =
                 self.outputs.iter().filter_map(|output| Some((output.call?, output.is_error))).collect();
-            // What an agent's editor in plain text shows, call by call.
+            // The file that an agent's editor in plain text shows, updated call by call.
             let mut open = None;
             let event = |(index, call): (usize, &Call<'a>)| {
                 let index = index as u32;
@@ -211,8 +213,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Tool outputs whose text stands again, byte for byte, in a later output: pairs of positions in
-    /// [`outputs`](Self::outputs), the earlier one first and the newest one with the same text second.
+    /// Returns the tool outputs whose text occurs again, byte for byte, in a later output: pairs of positions in
+    /// [`outputs`](Self::outputs), first the earlier one, second the newest one with the same text.
     pub fn repeats(&self) -> &[(u32, u32)] {
         self.repeats.get_or_init(|| {
             let mut newest: HashMap<&str, u32> = HashMap::new();

@@ -2,7 +2,7 @@
 
 use super::atoms::AtomKind;
 
-/// Longest string that counts: what is longer is data, not a name.
+/// The longest exact string, in bytes: a longer one is data and not a name.
 const LONGEST: usize = 200;
 
 /// A string that was found: its kind and where it starts and ends.
@@ -12,18 +12,18 @@ pub(super) struct AtomMatch {
     pub end: usize,
 }
 
-/// A byte that goes on inside a word. Everything that is not ASCII ends one.
+/// A byte that continues a word. Every byte that is not ASCII ends one.
 const IN_WORD: u8 = 1;
-/// A byte of a word that no common word has: a digit or a sign.
+/// A byte of a word that common words do not have: a digit or a sign.
 const TELLS: u8 = 2;
-/// A capital letter, which tells behind a small one.
+/// A capital letter; one behind a small letter marks a name.
 const CAPITAL: u8 = 4;
 /// A small letter.
 const SMALL: u8 = 8;
 /// A backslash or a backquote.
 const SPECIAL: u8 = 16;
 
-/// What each byte is: this is asked of every byte of a session.
+/// The class of each byte, looked up for every byte of a session.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -43,12 +43,12 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// Punctuation that ends a sentence or opens a string, and is no part of a name at its edges.
+/// Punctuation that ends a sentence or opens a string, and is not part of a name at its edges.
 fn at_edge(byte: u8) -> bool {
     matches!(byte, b'.' | b':' | b'?' | b'-' | b'=' | b'&' | b'+' | b'%' | b'#' | b'$' | b'@')
 }
 
-/// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and their like are escapes.
+/// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and the like are escapes.
 /// Linear.
 pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) {
     let bytes = text.as_bytes();
@@ -57,7 +57,7 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) 
         let class = CLASSES[usize::from(bytes[at])];
         if class & IN_WORD == 0 {
             if class == SPECIAL && is_json {
-                at += usize::from(bytes[at] == b'\\'); // an escape: what stands behind it is no part of a word
+                at += usize::from(bytes[at] == b'\\'); // an escape: what stands behind it is not part of a word
             } else if class == SPECIAL
                 && bytes[at] == b'`'
                 && let Some(quoted) = backquoted_span(bytes, at)
@@ -77,14 +77,14 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) 
             before = class;
             at += 1;
         }
-        // Most words are letters alone, and no exact string is.
+        // Most words are letters only, and these are not exact strings.
         if tells {
             word(bytes, start, at, &mut found);
         }
     }
 }
 
-/// A short text between backquotes that holds more than one word: a command or a phrase that somebody set apart.
+/// A short text between backquotes that holds more than one word: a command or a phrase that the writer set apart.
 fn backquoted_span(bytes: &[u8], open: usize) -> Option<AtomMatch> {
     let rest = &bytes[open + 1..bytes.len().min(open + 82)];
     let length = rest.iter().position(|byte| matches!(byte, b'`' | b'\n'))?;
@@ -113,7 +113,7 @@ fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(A
             && kind == AtomKind::Identifier
             && word.get(at + 1).is_none_or(|next| *next != word[at])
         {
-            // `key=value` and `file.rs:12` name two things; the parts are what is used again.
+            // `key=value` and `file.rs:12` name two things; later text repeats the parts.
             parts(bytes, start, start + at, end, found);
         }
     }
@@ -133,13 +133,13 @@ fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl
     }
 }
 
-/// The last part of a path: others name the file by it alone.
+/// Returns the last part of a path: other texts may name the file by it alone.
 fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(AtomMatch)) {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let path_end = path.iter().position(|byte| *byte == b':').unwrap_or(path.len());
     let name_start = path[..path_end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     if path_end < path.len() && name_start < path_end {
-        // `src/main.rs:12`: without the line it is the path that others use.
+        // `src/main.rs:12`: other texts use the path without the line.
         found(AtomMatch { kind: AtomKind::Path, start, end: start + path_end });
     }
     if name_start > 0 && path_end >= name_start + 3 {
@@ -147,7 +147,7 @@ fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(AtomMatch)) {
     }
 }
 
-/// What a word is, if it is an exact string at all.
+/// Returns the kind of a word, if it is an exact string at all.
 fn kind(word: &[u8]) -> Option<AtomKind> {
     let word = without_line(word);
     let (mut letters, mut digits, mut upper_inside, mut underscores, mut slashes, mut dots) = (0, 0, 0, 0, 0, 0);
@@ -193,7 +193,7 @@ fn kind(word: &[u8]) -> Option<AtomKind> {
     (underscores > 0 || upper_inside > 0 || mixed || compound || others > 0).then_some(AtomKind::Identifier)
 }
 
-/// `main.rs:12:5` without the numbers of line and column.
+/// Returns `main.rs:12:5` without the numbers of line and column.
 fn without_line(word: &[u8]) -> &[u8] {
     let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = &word[..word.len() - digits];
@@ -203,7 +203,8 @@ fn without_line(word: &[u8]) -> &[u8] {
     }
 }
 
-/// The extension of a file name: one to five letters or digits behind the last dot, letters first, with a name before.
+/// Returns the extension of a file name: one to five letters or digits behind the last dot, letters first, with a name
+/// before.
 fn extension(word: &[u8]) -> Option<&[u8]> {
     let dot = word.iter().rposition(|byte| *byte == b'.')?;
     let (name, extension) = (&word[..dot], &word[dot + 1..]);

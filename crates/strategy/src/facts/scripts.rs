@@ -1,8 +1,9 @@
-//! What calls in plain text do to files: shell scripts, and commands such as `str_replace_editor create a.py`.
+//! The files that calls in plain text read and change: shell scripts, and commands such as
+//! `str_replace_editor create a.py`.
 
 use super::FileAccess;
 
-/// Commands that agents have in their shells, with what they do to the file that stands behind them.
+/// Commands of agents' shells, with their action on the file that follows them.
 const COMMANDS: &[(&str, FileAccess)] = &[
     ("open", FileAccess::ReadWhole),
     ("view", FileAccess::ReadWhole),
@@ -12,8 +13,8 @@ const COMMANDS: &[(&str, FileAccess)] = &[
     ("undo_edit", FileAccess::Edit),
 ];
 
-/// The files that a script names, with what it does to them; `open` is the file that the agent's editor shows, which
-/// commands such as `edit 3:5` change. Linear in the script.
+/// Returns the files that a script names, with the action on each; `open` is the file that the agent's editor shows,
+/// which commands such as `edit 3:5` change. Linear in the script.
 pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(String, FileAccess)> {
     let mut events = Vec::new();
     let mut ends_at: Option<&str> = None; // the word that closes a text given to a command
@@ -24,7 +25,7 @@ pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(Strin
             }
             continue;
         }
-        // What such a command is given stands in the lines behind it, and is no script.
+        // The text for such a command is in the lines behind it, and is not a script.
         if let Some(found) = editor_command(line, open) {
             events.extend(found);
             break;
@@ -37,7 +38,7 @@ pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(Strin
     events
 }
 
-/// What a line does that is a command of an agent's editor; `None` for any other.
+/// Returns the action of a line that is a command of an agent's editor; `None` for any other line.
 fn editor_command(line: &str, open: &mut Option<String>) -> Option<Option<(String, FileAccess)>> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
@@ -52,7 +53,7 @@ fn editor_command(line: &str, open: &mut Option<String>) -> Option<Option<(Strin
     Some(Some((path.to_owned(), *access)))
 }
 
-/// The word that closes the text that a line begins: `EOF` for `cat <<'EOF' > a.py`.
+/// Returns the word that closes the text which a line begins: `EOF` for `cat <<'EOF' > a.py`.
 fn here_document(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("<<")?;
     let word = rest.trim_start_matches('-').split_whitespace().next()?;
@@ -61,7 +62,7 @@ fn here_document(line: &str) -> Option<&str> {
     is_word.then_some(word)
 }
 
-/// The commands of a line: parts between `&&`, `||`, `;` and `|` that stand in no quotes.
+/// Returns the commands of a line: the parts between `&&`, `||`, `;` and `|`, but not those in quotes.
 fn commands(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut quote) = (0, None);
@@ -71,7 +72,7 @@ fn commands(line: &str) -> Vec<&str> {
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(char),
             (None, ';' | '|' | '&') => {
-                // `2>&1` and `&>` are no ends of commands.
+                // `2>&1` and `&>` do not end a command.
                 let is_redirection = char == '&' && (line[..at].ends_with('>') || line[at + 1..].starts_with('>'));
                 if !is_redirection {
                     parts.push(&line[start..at]);
@@ -85,7 +86,7 @@ fn commands(line: &str) -> Vec<&str> {
     parts
 }
 
-/// What one command changes: by redirection, `tee`, or `sed -i`.
+/// Returns the file that one command changes: by redirection, `tee`, or `sed -i`.
 fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
     let mut quote = None;
     let mut before = ' ';
@@ -94,7 +95,8 @@ fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
             (Some(open), _) if open == char => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(char),
-            // `2>` is what went wrong, `=>` and `->` are no redirections, the second of `>>` is done with the first.
+            // `2>` redirects errors, `=>` and `->` are not redirections, and the second `>` of `>>` is read with the
+            // first.
             (None, '>') if !matches!(before, '2' | '&' | '=' | '-' | '>') => {
                 let target = &command[at + 1..];
                 let (target, access) = match target.strip_prefix('>') {
@@ -119,7 +121,7 @@ fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
     events.extend(path.map(|path| (path.to_owned(), access)));
 }
 
-/// A word as the path of a file that lasts: `/dev/null`, numbers and what is worked out while it runs are none.
+/// Returns a word as the path of a lasting file: `/dev/null`, numbers and computed names are not such paths.
 fn path_of(word: &str) -> Option<&str> {
     let path = word.trim_matches(['"', '\'', ';', ')']);
     let is_path = path.contains(['/', '.']) && path.chars().any(char::is_alphabetic) && !path.starts_with("/dev/");

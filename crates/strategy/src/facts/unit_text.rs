@@ -4,13 +4,13 @@ use epitome_session::{Content, Entry, Origin};
 
 use crate::text::{ceil_boundary, floor_boundary};
 
-/// Bytes of what was said: the beginning and the end of it.
+/// Bytes of the messages' texts: their beginning and their end.
 const SAID: (usize, usize) = (900, 300);
 /// Bytes of a call's arguments.
 const ARGUMENTS: usize = 160;
-/// Bytes of what a tool printed.
+/// Bytes of a tool's output.
 const OUTPUT: usize = 240;
-/// Bytes in all: a step with fifty calls is about what its first ones are about.
+/// Bytes in all: the first of fifty calls in a step are typical of it.
 const TOTAL: usize = 2_400;
 
 pub(super) fn of(entries: &[Entry]) -> String {

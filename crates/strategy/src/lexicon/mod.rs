@@ -1,4 +1,4 @@
-//! Cue words: what a text is about, by the words in it. The words are data, in `words.txt`.
+//! Cue words: words that indicate the subject of a text. The words are data, in `words.txt`.
 
 mod parse;
 mod phrases;
@@ -16,16 +16,16 @@ use crate::text::ends_sentence;
 
 pub use search::CueSearch;
 
-/// What a word or a phrase tells of the text in which it stands.
+/// What a word or a phrase indicates about its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cue {
-    /// Somebody calls it important.
+    /// Something is called important.
     Important,
-    /// Somebody wants it remembered.
+    /// Something is to be remembered.
     Remember,
     /// A standing instruction: must, never, always.
     Instruction,
-    /// What somebody likes or wants.
+    /// A person's preference or wish.
     Preference,
     /// Something was decided or concluded.
     Decision,
@@ -33,68 +33,57 @@ pub enum Cue {
     TaskStart,
     /// A task, or a part of it, is done.
     Completion,
-    /// Something went wrong.
+    /// Something failed.
     Error,
-    /// Something was put right.
+    /// Something was repaired.
     Fix,
-    /// A question that is to be answered.
+    /// A question that needs an answer.
     Question,
-    /// The talk turns to something else.
+    /// The subject changes.
     TopicShift,
-    /// The talk of people who write code.
+    /// People who write code talk.
     Code,
-    /// The talk of people who look into something.
+    /// People who investigate something talk.
     Analysis,
     /// Small talk and courtesy.
     Conversation,
 }
 
-impl Cue {
-    /// Every cue with its name in `words.txt` and in configurations.
-    pub const ALL: [(Self, &str); 14] = [
-        (Self::Important, "important"),
-        (Self::Remember, "remember"),
-        (Self::Instruction, "instruction"),
-        (Self::Preference, "preference"),
-        (Self::Decision, "decision"),
-        (Self::TaskStart, "task-start"),
-        (Self::Completion, "completion"),
-        (Self::Error, "error"),
-        (Self::Fix, "fix"),
-        (Self::Question, "question"),
-        (Self::TopicShift, "topic-shift"),
-        (Self::Code, "code"),
-        (Self::Analysis, "analysis"),
-        (Self::Conversation, "conversation"),
-    ];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    /// The cue of that name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(cue, _)| *cue)
+crate::named! {
+    Cue {
+        Important = "important",
+        Remember = "remember",
+        Instruction = "instruction",
+        Preference = "preference",
+        Decision = "decision",
+        TaskStart = "task-start",
+        Completion = "completion",
+        Error = "error",
+        Fix = "fix",
+        Question = "question",
+        TopicShift = "topic-shift",
+        Code = "code",
+        Analysis = "analysis",
+        Conversation = "conversation",
     }
 }
 
-/// How often each cue was met.
+/// How often each cue occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CueCounts([u32; Cue::ALL.len()]);
 
 impl CueCounts {
-    /// How often.
+    /// Returns how often a cue occurs.
     pub fn of(&self, cue: Cue) -> u32 {
         self.0[cue as usize]
     }
 
-    /// Whether it was met at all.
+    /// Whether a cue occurs at all.
     pub fn has(&self, cue: Cue) -> bool {
         self.of(cue) > 0
     }
 
-    /// Adds those of another text.
+    /// Adds the counts of another text.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more);
@@ -105,7 +94,7 @@ impl CueCounts {
 /// A cue in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CueMatch {
-    /// Which.
+    /// The cue.
     pub cue: Cue,
     /// The bytes of the word or phrase.
     pub range: Range<usize>,
@@ -115,24 +104,24 @@ pub struct CueMatch {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{word}`: {problem}")]
 pub struct LexiconError {
-    /// The word or the pattern.
+    /// The word or the pattern, as it was given.
     pub word: String,
     /// What is wrong with it.
     pub problem: String,
 }
 
-/// Where the bits of cues begin that a word tells only at the start of a sentence.
+/// The first bit of the cues that a word has only at the start of a sentence.
 const OPENING: u32 = 16;
 
-/// Some of the cues.
+/// A set of cues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cues(u32);
 
 impl Cues {
-    /// Every cue.
+    /// Returns every cue.
     pub const ALL: Self = Self((1 << Cue::ALL.len()) - 1);
 
-    /// Those named.
+    /// Returns the given cues.
     pub const fn of<const COUNT: usize>(cues: [Cue; COUNT]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < COUNT {
@@ -142,22 +131,22 @@ impl Cues {
         Self(bits)
     }
 
-    /// Whether a cue is among them.
+    /// Whether a cue is in the set.
     pub const fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u32) != 0
     }
 
-    /// What a word tells only where a sentence starts with it: the same bits, further up.
+    /// Returns the bits of cues that a word has only at the start of a sentence: the same bits, further up.
     const fn opening(cue: Cue) -> Self {
         Self(1 << (cue as u32 + OPENING))
     }
 
-    /// Of what a word tells, that which is among `wanted`.
+    /// Returns those of a word's cues that are among `wanted`.
     const fn and(self, wanted: Self) -> Self {
         Self(self.0 & (wanted.0 | wanted.0 << OPENING))
     }
 
-    /// What a word tells in its place; `opens` says whether a sentence starts with it.
+    /// Returns a word's cues in its place; `opens` says whether a sentence starts with it.
     fn in_place(self, opens: impl FnOnce() -> bool) -> Self {
         let (anywhere, opening) = (self.0 & Self::ALL.0, self.0 >> OPENING);
         Self(if opening & !anywhere != 0 && opens() { anywhere | opening } else { anywhere })
@@ -168,18 +157,18 @@ impl Cues {
     }
 }
 
-/// Cue words and patterns. How they are found is [`CueSearch`]; what is never looked for is never built.
+/// Cue words and patterns. [`CueSearch`] finds them; a search that is never asked for is never built.
 pub struct Lexicon {
-    /// Every word in lower case, sorted, with what it tells.
+    /// Every word in lower case, sorted, with its cues.
     words: Vec<(String, Cues)>,
     patterns: Vec<Pattern>,
-    /// The words among them that were added to those that ship, as a lexicon of their own.
+    /// The words that were added to those that ship, as a lexicon of their own.
     added: Option<Box<Lexicon>>,
-    /// The searches that were asked for, few as they are.
+    /// The searches that were asked for; there are only a few.
     searches: RwLock<Vec<(Cues, Arc<CueSearch>)>>,
 }
 
-/// The regular expressions of a cue as one.
+/// Returns the regular expressions of a cue as one.
 struct Pattern {
     cue: Cue,
     source: String,
@@ -208,18 +197,19 @@ static STANDARD: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
 });
 
 impl Lexicon {
-    /// The words that ship. Read on first use, and built for the cues that are asked for.
+    /// Returns the words that ship, read on first use; a search is built for the cues that are asked for.
     pub fn standard() -> Arc<Self> {
         Arc::clone(&STANDARD)
     }
 
-    /// The same for as long as the program runs.
+    /// Returns the words that ship, for as long as the program runs.
     pub(crate) fn shipped() -> &'static Self {
         &STANDARD
     }
 
-    /// The words that ship and `more`. A word between two slashes is a regular expression; one behind `^` counts where a
-    /// sentence starts with it. With `more` everything is built at once, so that what cannot be searched for is told here.
+    /// Returns the words that ship and `more`. A word between two slashes is a regular expression; one behind `^`
+    /// counts where a sentence starts with it. With `more` everything is built at once, so that an error in a pattern
+    /// is reported here.
     pub fn extended(more: &BTreeMap<Cue, Vec<String>>) -> Result<Self, LexiconError> {
         let mut added = Vec::new();
         for (cue, words) in more {
@@ -229,15 +219,15 @@ impl Lexicon {
         }
         let mut entries = parse::entries(include_str!("words.txt"))?;
         entries.extend(added.iter().cloned());
-        let mut lexicon = Self::of(entries);
+        let mut lexicon = Self::from_entries(entries);
         if !added.is_empty() {
             CueSearch::new(&lexicon, Cues::ALL)?;
-            lexicon.added = Some(Box::new(Self::of(added)));
+            lexicon.added = Some(Box::new(Self::from_entries(added)));
         }
         Ok(lexicon)
     }
 
-    fn of(entries: Vec<(Cue, String)>) -> Self {
+    fn from_entries(entries: Vec<(Cue, String)>) -> Self {
         let mut by_word: BTreeMap<String, u32> = BTreeMap::new();
         let mut by_cue: BTreeMap<Cue, Vec<String>> = BTreeMap::new();
         for (cue, word) in entries {
@@ -261,19 +251,20 @@ impl Lexicon {
         }
     }
 
-    /// The words that were added to those that ship; nothing where none were. A sentence of a person that holds one of an
-    /// instruction, a preference or of what is to be remembered is a demand, whatever else it says.
+    /// Returns the words that were added to those that ship; `None` where none were. A sentence of a person that
+    /// contains one for an instruction, for a preference or for something to remember is a demand, whatever else it
+    /// says.
     pub fn added(&self) -> Option<&Self> {
         self.added.as_deref()
     }
 
-    /// The search for some cues. Built when they are first asked for, in time linear in their words; for as long as the
-    /// lexicon lives the same one is given.
+    /// Returns the search for some cues. Built on first use, in time linear in their words, and kept for as long as the
+    /// lexicon lives.
     pub fn search(&self, cues: Cues) -> Arc<CueSearch> {
         let known = |searches: &[(Cues, Arc<CueSearch>)]| {
             searches.iter().find(|(of, _)| *of == cues).map(|(_, search)| Arc::clone(search))
         };
-        // Searches are only ever added whole, so what a panic elsewhere left behind is sound.
+        // Searches are only ever added whole, so a panic elsewhere leaves the list valid.
         if let Some(search) = known(&self.searches.read().unwrap_or_else(PoisonError::into_inner)) {
             return search;
         }
@@ -288,31 +279,31 @@ impl Lexicon {
         search
     }
 
-    /// Whether any of `cues` is in a text. Linear in the text. Who asks of many texts keeps the [`search`](Self::search).
+    /// Whether any of `cues` is in a text. Linear in the text. For many texts, keep the [`search`](Self::search).
     pub fn has(&self, text: &str, cues: Cues) -> bool {
         self.search(cues).has(text)
     }
 
-    /// Every cue in a text: those of words in the order of the text, then those of patterns. A phrase hides shorter words
-    /// in it. Linear in the text.
+    /// Returns every cue in a text: those of words in the order of the text, then those of patterns. A phrase hides
+    /// shorter words in it. Linear in the text.
     pub fn find(&self, text: &str) -> impl Iterator<Item = CueMatch> {
         self.search(Cues::ALL).find(text).into_iter()
     }
 
-    /// How often each cue stands in a text. Linear in the text.
+    /// Returns how often each cue occurs in a text. Linear in the text.
     pub fn counts(&self, text: &str) -> CueCounts {
         self.search(Cues::ALL).counts(text)
     }
 
-    /// The words and phrases of a cue, sorted; those that only count at the start of a sentence among them.
+    /// Returns the words and phrases of a cue, sorted, with those that only count at the start of a sentence.
     pub fn words(&self, cue: Cue) -> impl Iterator<Item = &str> {
         let of = move |cues: Cues| cues.and(Cues::of([cue])) != Cues(0);
         self.words.iter().filter(move |(_, cues)| of(*cues)).map(|(word, _)| word.as_str())
     }
 }
 
-/// Whether a sentence starts at `at`: with the text, with a line (behind bullets and numbers), or behind the end of
-/// another sentence. Constant time but for white space and bullets.
+/// Whether a sentence starts at `at`: at the start of the text, of a line (behind bullets and numbers), or behind the
+/// end of another sentence. Constant time but for white space and bullets.
 fn opens_sentence(text: &str, at: usize) -> bool {
     let is_mark = |char: char| matches!(char, ' ' | '\t' | '-' | '*' | '#' | '>' | '•' | '"' | '“' | '「' | '(' | '（');
     let before = text[..at].trim_end_matches(is_mark);
@@ -320,7 +311,7 @@ fn opens_sentence(text: &str, at: usize) -> bool {
     if last == '\n' || !last.is_ascii() && ends_sentence(last) {
         return true;
     }
-    // What ends with a mark and a space ends a sentence, as does a list's number.
+    // A mark with a space behind it ends a sentence, and so does a list's number.
     matches!(last, '.' | '!' | '?' | ')') && before.len() < at
 }
 

@@ -1,16 +1,17 @@
 //! Reads `words.txt`.
 
 use super::{Cue, LexiconError};
+use crate::named::UnknownName;
 
-/// The entries of a file of words, with the cue in whose section each stands. They are not [`check_word`]: a test does that
-/// for the words that ship, and no program that starts has to.
+/// Returns the entries of a file of words, each with the cue of its section. They are not checked by [`check_word`]: a
+/// test does that for the words that ship, so that no program has to when it starts.
 pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
     let mut entries = Vec::new();
     let mut section = None;
     for line in file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let problem = |problem: &str| LexiconError { word: line.to_owned(), problem: problem.to_owned() };
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            section = Some(Cue::by_name(name).ok_or_else(|| problem("there is no such cue"))?);
+            section = Some(name.parse().map_err(|error: UnknownName| problem(&error.to_string()))?);
         } else {
             let cue = section.ok_or_else(|| problem("stands in no section"))?;
             entries.push((cue, line.to_owned()));
@@ -19,7 +20,7 @@ pub(super) fn entries(file: &str) -> Result<Vec<(Cue, String)>, LexiconError> {
     Ok(entries)
 }
 
-/// A word that can be searched for.
+/// Returns the word without white space around it. Errors where it cannot be searched for.
 pub(super) fn check_word(word: &str) -> Result<&str, LexiconError> {
     let problem = |problem: String| LexiconError { word: word.to_owned(), problem };
     let word = word.trim();
@@ -38,7 +39,7 @@ pub(super) fn check_word(word: &str) -> Result<&str, LexiconError> {
     Ok(word)
 }
 
-/// The regular expression between two slashes.
+/// Returns the regular expression between two slashes.
 pub(super) fn pattern(word: &str) -> Option<&str> {
     word.strip_prefix('/')?.strip_suffix('/').filter(|pattern| !pattern.is_empty())
 }

@@ -1,30 +1,30 @@
-//! Finding words and phrases by how they begin: a table that is laid out in microseconds and asked once for each word of a
-//! text. (An automaton over the same words takes longer to build than most texts take to read.)
+//! Finds words and phrases by their beginnings: a table that is built in microseconds and looked up once for each word
+//! of a text. (An automaton over the same words takes longer to build than most texts take to read.)
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Cues;
 
-/// Words and phrases in lower case, each with what it tells; nothing where it only hides shorter ones.
+/// Words and phrases in lower case, each with its cues; without cues where it only hides shorter ones.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
-    /// Those that begin alike stand together, the longest first.
+    /// Phrases with the same beginning are neighbours, the longest first.
     phrases: Vec<(String, Cues)>,
-    /// Where the phrases of each beginning stand.
+    /// The range of the phrases of each beginning.
     groups: Vec<Range<u32>>,
     /// By the hash of a beginning one more than its group; 0 where there is none. At most half full.
     slots: Vec<u32>,
 }
 
-/// What a text is looked up by: a run of Latin letters and digits, or one character of another kind.
+/// The key of a look-up: a run of Latin letters and digits, or one character of another kind.
 fn beginning(text: &str) -> &str {
     let run = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let end = if run > 0 { run } else { text.chars().next().map_or(0, char::len_utf8) };
     &text[..end]
 }
 
-/// FNV-1a of the lower case: what stands in the table is nobody's to choose by what a session says.
+/// FNV-1a of the lower case. The table holds the lexicon's phrases only, so a session's text cannot fill it.
 fn hash(beginning: &str) -> usize {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x100_0000_01b3);
     let hash = beginning.bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -32,7 +32,7 @@ fn hash(beginning: &str) -> usize {
 }
 
 impl Phrases {
-    /// Linear in the words.
+    /// Builds the table. Linear in the words.
     pub(super) fn new<'w>(words: impl Iterator<Item = (&'w str, Cues)>) -> Self {
         let mut by_beginning: BTreeMap<&str, Vec<(&str, Cues)>> = BTreeMap::new();
         for (word, cues) in words.filter(|(word, _)| !word.is_empty()) {
@@ -53,12 +53,12 @@ impl Phrases {
         phrases
     }
 
-    /// How many there are.
+    /// Returns how many phrases there are.
     pub(super) fn len(&self) -> usize {
         self.phrases.len()
     }
 
-    /// The phrases that begin as `wanted` does, in whatever case.
+    /// Returns the phrases with the same beginning as `wanted`, in any case.
     fn group(&self, wanted: &str) -> &[(String, Cues)] {
         let mask = self.slots.len() - 1;
         let mut slot = hash(wanted) & mask;
@@ -73,8 +73,8 @@ impl Phrases {
         &[]
     }
 
-    /// The phrases that stand in a text as words of their own, the longest at each place, in the order of the text; none
-    /// begins inside another. Linear in the text and in how many phrases begin alike.
+    /// Returns the phrases that occur in a text as words of their own, the longest at each place, in the order of the
+    /// text; none begins inside another. Linear in the text and in how many phrases share a beginning.
     pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (Cues, Range<usize>)> + 't {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -102,14 +102,14 @@ impl Phrases {
         })
     }
 
-    /// Whether one of the phrases stands in a text.
+    /// Whether one of the phrases occurs in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
         self.find(text).next().is_some()
     }
 }
 
-/// Whether what stands at `range` is a word of its own: no Latin letter or digit goes on where it starts or ends with
-/// one. Chinese words have no such edges.
+/// Whether the text at `range` is a word of its own: no Latin letter or digit continues it at an end that has one.
+/// Chinese words have no such edges.
 fn is_whole(text: &str, range: &Range<usize>) -> bool {
     let bytes = text.as_bytes();
     let goes_on = |inside: u8, outside: Option<&u8>| {

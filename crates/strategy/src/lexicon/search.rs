@@ -1,4 +1,4 @@
-//! Looking for some of the cues: one table of their words, one regular expression for each cue that has patterns.
+//! Searches for some of the cues: one table of their words, one regular expression for each cue that has patterns.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use regex::Regex;
 use super::phrases::Phrases;
 use super::{Cue, CueCounts, CueMatch, Cues, Lexicon, LexiconError, opens_sentence};
 
-/// Words with what they tell.
+/// Words with their cues.
 type Words = Vec<(String, Cues)>;
 
-/// The search for some of a lexicon's cues: their words, those phrases of other cues that hold one of them, and their
-/// patterns. The fewer the cues, the faster it is built and the faster it reads.
+/// The search for some of a lexicon's cues: their words, those phrases of other cues that contain one of these, and
+/// their patterns. With fewer cues it is built and reads faster.
 pub struct CueSearch {
     phrases: Phrases,
     patterns: Vec<(Cue, Regex)>,
@@ -39,7 +39,7 @@ impl CueSearch {
         })
     }
 
-    /// The words of the cues that stand in a text, with what they tell, in the order of the text.
+    /// Returns the words of the cues in a text, with their cues, in the order of the text.
     fn words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (Cues, Range<usize>)> + 't {
         let in_place = |(cues, range): (Cues, Range<usize>)| {
             let opens = || opens_sentence(text, range.start);
@@ -53,14 +53,14 @@ impl CueSearch {
         self.words(text).next().is_some() || self.patterns.iter().any(|(_, regex)| regex.is_match(text))
     }
 
-    /// The cues in a text: those of words in the order of the text, then those of patterns. Linear in the text.
+    /// Returns the cues in a text: those of words in the order of the text, then those of patterns. Linear in the text.
     pub fn find(&self, text: &str) -> Vec<CueMatch> {
         let mut matches = Vec::new();
         self.for_each_match(text, |cue, range| matches.push(CueMatch { cue, range }));
         matches
     }
 
-    /// How often each of the cues stands in a text. Linear in the text.
+    /// Returns how often each of the cues occurs in a text. Linear in the text.
     pub fn counts(&self, text: &str) -> CueCounts {
         let mut counts = CueCounts::default();
         self.for_each_match(text, |cue, _| counts.0[cue as usize] = counts.of(cue).saturating_add(1));
@@ -69,8 +69,8 @@ impl CueSearch {
 
     fn for_each_match(&self, text: &str, mut found: impl FnMut(Cue, Range<usize>)) {
         for (cues, range) in self.words(text) {
-            for (cue, _) in Cue::ALL.iter().filter(|(cue, _)| cues.has(*cue)) {
-                found(*cue, range.clone());
+            for cue in Cue::ALL.into_iter().filter(|cue| cues.has(*cue)) {
+                found(cue, range.clone());
             }
         }
         for (cue, regex) in &self.patterns {

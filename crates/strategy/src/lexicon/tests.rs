@@ -77,10 +77,9 @@ fn the_words_that_ship_can_be_searched_for() {
 
 #[test]
 fn every_cue_speaks_both_languages() {
-    for (cue, name) in Cue::ALL {
-        assert_eq!((cue.as_str(), Cue::by_name(name)), (name, Some(cue)));
+    for cue in Cue::ALL {
         let words: Vec<&str> = Lexicon::shipped().words(cue).collect();
-        assert!(words.iter().any(|word| word.is_ascii()), "{name} has no English word");
-        assert!(words.iter().any(|word| word.chars().any(crate::text::is_cjk)), "{name} has no Chinese word");
+        assert!(words.iter().any(|word| word.is_ascii()), "{cue} has no English word");
+        assert!(words.iter().any(|word| word.chars().any(crate::text::is_cjk)), "{cue} has no Chinese word");
     }
 }

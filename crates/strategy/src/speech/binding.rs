@@ -1,26 +1,27 @@
-//! How likely it is that a sentence of a person binds what comes later: a standing demand, or a fact to keep in mind.
+//! The probability that a sentence of a person binds what comes later: a standing demand, or a fact to keep in mind.
 //!
-//! People lay down in countless words what is to hold; lists of cues found two thirds of it in the words of somebody new, and
-//! took a quarter of everything else. The table beside this file is a logistic regression over words, pairs of words and how
-//! a sentence begins. `tools/binding` holds the sentences that it was fitted to and the program that fits it.
+//! People word standing demands in countless ways; lists of cues found two thirds of them in the text of a new writer,
+//! and took a quarter of everything else. The table beside this file is a logistic regression over words, pairs of
+//! words and the beginnings of sentences. `tools/binding` has the sentences that it was fitted to and the program that
+//! fits it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::text::is_cjk;
 
-/// A line for each feature, its weight in hundredths in front; in the first line stands the bias.
+/// One line per feature, with its weight in hundredths in front; the first line has the bias.
 const TABLE: &str = include_str!("binding.txt");
 
-/// What the weights of the table are divided by.
+/// The divisor of the table's weights.
 const SCALE: f32 = 100.0;
 
-/// Words of a sentence from which on it counts as longer, one class after the other.
+/// The lengths of a sentence in words from which on it belongs to the next class of length.
 const LENGTHS: [usize; 4] = [5, 10, 20, 35];
 
 struct Table {
     bias: f32,
-    /// By the hash of a feature.
+    /// The weights by the hash of a feature.
     weights: HashMap<u64, f32>,
 }
 
@@ -31,7 +32,7 @@ static SHIPPED: LazyLock<Table> = LazyLock::new(|| {
     Table { bias, weights: rows.map(|(weight, feature)| (hash("", &[feature]), weight)).collect() }
 });
 
-/// The probability that a sentence of a person binds what comes later, from 0 to 1. Linear in the sentence.
+/// Returns the probability that a sentence of a person binds what comes later, from 0 to 1. Linear in the sentence.
 pub fn binding(sentence: &str) -> f32 {
     let found = features(sentence);
     let known: f32 = found.iter().filter_map(|feature| SHIPPED.weights.get(feature)).sum();
@@ -39,7 +40,7 @@ pub fn binding(sentence: &str) -> f32 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// The 64-bit Fowler-Noll-Vo hash of a feature: `lead` and words with a space between each two.
+/// Returns the 64-bit Fowler-Noll-Vo hash of a feature: `lead` and the words with a space between each two.
 fn hash(lead: &str, words: &[impl AsRef<str>]) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let mut hash = lead.bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -52,8 +53,8 @@ fn hash(lead: &str, words: &[impl AsRef<str>]) -> u64 {
     hash
 }
 
-/// The hashes of what a sentence is known by, each once: its words, their pairs (of Chinese characters threes too), its
-/// first word and its first two, and how long it is.
+/// Returns the hashes of a sentence's features, each once: its words, their pairs (of Chinese characters threes too),
+/// its first word and its first two, and its class of length.
 fn features(sentence: &str) -> Vec<u64> {
     let words = tokens(sentence);
     let is_chinese = |word: &String| word.chars().all(is_cjk);
@@ -71,7 +72,7 @@ fn features(sentence: &str) -> Vec<u64> {
     found
 }
 
-/// Words in lower case, marks, single Chinese characters; numbers as one word.
+/// Returns words in lower case, marks, single Chinese characters; numbers as one word.
 fn tokens(sentence: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -129,7 +130,7 @@ mod tests {
         check("", &[]);
     }
 
-    /// The generator and this module must know a sentence by the same features.
+    /// The generator and this module must compute the same features of a sentence.
     #[test]
     fn the_generator_reckons_alike() {
         let cases = include_str!("fixtures/binding.txt").lines().filter_map(|line| line.split_once('\t'));

@@ -1,7 +1,7 @@
-//! The sentences of a text that demand something, or tell a fact that has to be kept.
+//! The sentences of a text that demand something, or state a fact that has to be kept.
 //!
-//! Which sentences do is read off a table; words that a configuration adds to the lexicon always do. Here stands which
-//! sentences belong together.
+//! A table decides which sentences these are; words that a configuration adds to the lexicon always decide for. This
+//! file decides which sentences belong together.
 
 use std::ops::Range;
 
@@ -10,29 +10,31 @@ use super::questions::is_question;
 use super::sentences::sentences;
 use crate::lexicon::{Cue, Cues, Lexicon};
 
-/// The probability from which on a sentence is taken to bind: what passes taken costs a line, what binds left a promise.
+/// The probability from which on a sentence counts as binding: one taken in error costs a line, one missed breaks a
+/// promise.
 const BINDS: f32 = 0.4;
 
-/// What is longer is pasted data and no demand, in bytes.
+/// A longer sentence, in bytes, is pasted data and not a demand.
 const LONGEST: usize = 1_000;
 
-/// What refers to something said before.
+/// Words that refer to an earlier sentence.
 const REFERRING: &[&str] = &["it", "this", "that", "them", "those", "these", "its", "their", "there", "one", "both"];
 const REFERRING_CHINESE: &[&str] = &["该", "这", "那", "它", "其", "此"];
 
-/// What goes on with the sentence before it.
+/// Words that continue the sentence before.
 const GOING_ON: &[&str] =
     &["but", "except", "otherwise", "same", "instead", "however", "only then", "unless", "until then"];
 const GOING_ON_CHINESE: &[&str] = &["但", "不过", "除了", "否则", "同样", "然后", "并且", "而且"];
 
-/// Words of a command so short that it says nothing without the sentence before it: "Never.", "Always ask first."
+/// The most words of a command that says nothing without the sentence before it: "Never.", "Always ask first."
 const SHORT: usize = 4;
-/// Words in which a pronoun may stand anywhere and still refer back; in a longer sentence it stands near the start.
+/// The most words of a sentence in which a pronoun may be anywhere and still refer back; in a longer one it has to be
+/// near the start.
 const BRIEF: usize = 12;
-/// Words from the start that count as near it.
+/// How many words from the start count as near it.
 const NEAR: usize = 5;
 
-/// What a person demands, or tells to be kept in mind.
+/// A demand of a person, or a fact to be kept in mind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
     /// Its bytes.
@@ -48,8 +50,8 @@ struct Sentence<'t> {
     binding: f32,
 }
 
-/// The sentences of a typed text that demand something or tell a fact to be kept, each with the sentence before it where it
-/// refers to that; ascending, without overlaps. Linear.
+/// Returns the sentences of a typed text that demand something or state a fact to be kept, each with the sentence
+/// before it where it refers to that; ascending, without overlaps. Linear.
 pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Demand> {
     let own = lexicon.added();
     let cues = Cues::of([Cue::Instruction, Cue::Preference, Cue::Remember, Cue::Important]);
@@ -65,7 +67,7 @@ pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Demand> {
     joined(text, &all)
 }
 
-/// The taken sentences with those that they refer to, and those that refer to them.
+/// Adds to the taken sentences those that they refer to, and those that refer to them.
 fn joined(text: &str, all: &[Sentence<'_>]) -> Vec<Demand> {
     let mut found: Vec<Demand> = Vec::new();
     let mut was_taken = false;

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use crate::text::{ends_sentence, lines};
 
-/// What a line may start with that is no part of its sentence.
+/// Prefixes of a line that are not part of its sentence.
 const BULLETS: [char; 7] = ['-', '*', '#', '>', '•', ' ', '\t'];
 
-/// The byte ranges of the sentences of a text, ascending, without the bullets and the white space around them.
+/// Returns the byte ranges of the sentences of a text, ascending, without the bullets and the white space around them.
 ///
 /// A sentence ends behind its mark (an English one only where white space follows), and where a line ends, unless the
-/// next one goes on in the middle of a sentence, as in texts with hard line ends. Fenced blocks hold none. Linear.
+/// next line continues the sentence, as in texts with hard line ends. Fenced blocks have no sentences. Linear.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut is_open = false; // whether the newest sentence may go on in the next line
@@ -38,7 +38,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The sentences of a line, trimmed; those without a letter or a digit are none.
+/// Returns the sentences of a line, trimmed; a part without a letter or a digit is not a sentence.
 fn in_line(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut start = line.start;
     let parts = std::iter::from_fn(move || {

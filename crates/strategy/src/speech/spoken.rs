@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Tools whose result is what a person answered. Tools that ask a model or a service are none, and those whose result
-/// repeats the question (the answer is the next message) are none either.
+/// Tools whose result is a person's answer. Tools that ask a model or a service are not among them, nor are those whose
+/// result repeats the question (the answer is the next message).
 const ASKING: &[&str] = &[
     "askuserquestion",
     "ask_user",
@@ -20,7 +20,7 @@ const ASKING: &[&str] = &[
     "question",
 ];
 
-/// What results say before a person's words, each with what follows them, if anything does.
+/// The text before a person's words in results, each with the text behind them, if any.
 const FORMS: &[(&str, &[&str])] = &[
     // Claude Code, OpenCode
     ("User has answered your questions:", &[". You can now continue with"]),
@@ -39,7 +39,7 @@ const FORMS: &[(&str, &[&str])] = &[
     ("Human response:", &[]),
 ];
 
-/// What a result starts with that tells of a refusal, or of a plan that a person looked at.
+/// The beginnings of results that report a refusal, or a plan that a person looked at.
 const REFUSALS: &[&str] = &[
     "The user doesn't want to",
     "The user denied",
@@ -62,7 +62,7 @@ const REFUSALS: &[&str] = &[
     "[request interrupted by user",
 ];
 
-/// What stands between such a beginning and the person's reason.
+/// The text between such a beginning and the person's reason.
 const REASONS: &[&str] = &[
     "the user said:",
     "user said:",
@@ -78,22 +78,23 @@ const REASONS: &[&str] = &[
     "user provided:",
 ];
 
-/// What a harness adds behind a person's reason.
+/// The text that a harness adds behind a person's reason.
 const TAILS: &[&str] =
     &["\n\nNote: The user's next message may contain", "\n\nNote: The user has", "<environment_details>"];
 
-/// Elements that hold a person's words in the result of a tool.
+/// Elements that contain a person's words in the result of a tool.
 const ELEMENTS: &[(&str, &str)] =
     &[("<feedback>", "</feedback>"), ("<answer>", "</answer>"), ("<user_message>", "</user_message>")];
 
 /// A harness's own reasons, where a person gave none.
 const NO_REASON: &[&str] = &["User denied execution.", "Operation cancelled", "No reason", "The user wants to clarify"];
 
-/// How far into a result a reason may begin, in bytes: what comes later is the output of something.
+/// The last position, in bytes, where a reason may begin in a result: later text is the output of a program.
 const HEAD: usize = 600;
 
-/// The byte range of a tool result that repeats what a person said: the reason of a rejection, the answer to a question
-/// of the agent, with the question where both stand in the text. None where a person said nothing in it. Linear.
+/// Returns the byte range of a tool result that repeats what a person said: the reason of a rejection, or the answer to
+/// a question of the agent, with the question where the text has both. `None` where a person said nothing in it.
+/// Linear.
 pub fn spoken_through_tool(tool: &str, text: &str) -> Option<Range<usize>> {
     let start = text.len() - text.trim_start().len();
     let body = &text[start..];
@@ -118,14 +119,14 @@ fn is_failure(body: &str) -> bool {
             .any(|start| body.starts_with(start))
 }
 
-/// An answer behind one of the known beginnings.
+/// Returns an answer behind one of the known beginnings.
 fn answer(body: &str) -> Option<Range<usize>> {
     let (opening, tails) = FORMS.iter().find(|(opening, _)| body.starts_with(opening))?;
     let end = tails.iter().find_map(|tail| body.rfind(tail)).unwrap_or(body.len());
     (end > opening.len()).then_some(opening.len()..end)
 }
 
-/// The reason of a refusal, or a remark on a plan.
+/// Returns the reason of a refusal, or a remark on a plan.
 fn reason(body: &str) -> Option<Range<usize>> {
     let head = &body[..body.floor_char_boundary(HEAD)];
     let is_refusal = REFUSALS.iter().any(|start| head.starts_with(start));
@@ -149,7 +150,7 @@ fn reason(body: &str) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// The value of `answers` in a JSON object, as it is written.
+/// Returns the value of `answers` in a JSON object, as it is written.
 fn answers_in_json(body: &str) -> Option<Range<usize>> {
     let start = body.starts_with('{').then(|| body.find("\"answers\""))?? + "\"answers\"".len();
     let start = start + body[start..].find(':')? + 1;

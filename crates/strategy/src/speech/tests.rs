@@ -93,7 +93,7 @@ fn what_is_said_through_a_tool() {
     check("request_user_input", r#"{"answers":{"port":{"answers":["8443"]}}}"#, r#"{"port":{"answers":["8443"]}}"#);
     check("mcp__desk__ask_human", "the second", "the second");
     check("AskUserQuestion", "<tool_use_error>InputValidationError</tool_use_error>", "");
-    // nobody speaks in a tool's own output
+    // people do not speak in a tool's own output
     check("Bash", "src/a.rs: // the user said: no", "");
     check("Read", "1 <feedback>\n2 x\n3 </feedback>", "");
     check("ask_question", "The repository has three parts.", "");

@@ -9,7 +9,7 @@ use epitome_strategy::EntryTokens;
 
 use super::Laws;
 
-/// Edits that follow from validity, not from a plan: they may save nothing.
+/// Edits that follow from validity and not from a plan: they may save nothing.
 const ENTAILED: [&str; 2] = ["repair", "thinking"];
 
 impl Laws<'_> {
@@ -37,7 +37,7 @@ impl Laws<'_> {
         }
     }
 
-    /// A receipt says of a message what comparing the two views says.
+    /// A receipt agrees with a comparison of the two views.
     pub(super) fn receipts(&mut self) {
         let summarized: HashSet<EntryKey> = self
             .epoch()
@@ -63,7 +63,7 @@ impl Laws<'_> {
         self.law("receipts", counts == (before, after), || format!("{counts:?} messages, not {before} and {after}"));
     }
 
-    /// The first changed message and the loss of the provider's cache are what the two views say.
+    /// The reported first changed message and the loss of the provider's cache agree with the two views.
     pub(super) fn cache(&mut self) {
         let (before, after) = (self.before.view(), self.after.view());
         let same = |index: &usize| {
@@ -98,7 +98,7 @@ impl Laws<'_> {
         }
     }
 
-    /// The running totals, of the view and of each message, are what a recount gives.
+    /// The running totals, of the view and of each message, agree with a recount.
     pub(super) fn counting(&mut self) {
         self.recounted(self.ledger_after, self.after, "after the compaction");
         let recount = self.recount(self.after);
@@ -127,7 +127,7 @@ impl Laws<'_> {
         }
     }
 
-    /// The tokens of a session's view, counted anew.
+    /// Returns the tokens of a session's view, counted anew.
     pub(super) fn recount(&mut self, session: &Session) -> u32 {
         session.view().iter().map(|entry| self.count(&entry.message).total).sum()
     }
@@ -138,7 +138,7 @@ impl Laws<'_> {
     }
 }
 
-/// Whether two messages differ in the arguments of calls only.
+/// Whether two messages differ only in the arguments of calls.
 fn same_but_for_arguments(one: &Message, other: &Message) -> bool {
     one.blocks.len() == other.blocks.len()
         && one.blocks.iter().zip(&other.blocks).all(|(one, other)| match (&one.content, &other.content) {

@@ -9,12 +9,12 @@ use super::validity::unpaired_calls;
 use super::{Laws, result_id};
 use crate::hostile::missing_results;
 
-/// Late results that are tried: enough for every hostile session.
+/// How many late results are tried: enough for every hostile session.
 const MOST_LATE: usize = 50;
 
 impl Laws<'_> {
-    /// A result that arrives after its call was answered, or after the call has left, breaks no pair; when all that were
-    /// missing have come, every call has its own.
+    /// A result that arrives after its call was answered, or after the call has left, breaks no pair; when all missing
+    /// results have come, every call has its own.
     pub(super) fn late_results(&mut self) {
         let (mut session, mut ledger) = (self.after.clone(), self.ledger_after.clone());
         if !unpaired_calls(session.view()).is_empty() {
@@ -34,8 +34,8 @@ impl Laws<'_> {
         }
     }
 
-    /// Undoing an epoch gives the view that never had it, messages that have arrived since included; it is refused
-    /// exactly while a later epoch stands on it.
+    /// Undoing an epoch gives the view without it, messages that have arrived since included; it is refused exactly
+    /// while a later epoch depends on it.
     pub(super) fn undone(&mut self) {
         let (mut session, mut ledger) = (self.after.clone(), self.ledger_after.clone());
         let mut expected = self.before.clone();
@@ -69,7 +69,7 @@ impl Laws<'_> {
         }
     }
 
-    /// A session that is stored and loaded is the same, and goes on the same.
+    /// A session that is stored and loaded is the same, and continues the same.
     pub(super) fn stored(&mut self) {
         let mut session = self.after.clone();
         let replayed = replay_journal(&session, None);
@@ -101,8 +101,8 @@ fn push(session: &mut Session, ledger: &mut Ledger, message: Message) {
     ledger.push(session, key);
 }
 
-/// The session as it would be had each message been pushed and each epoch committed anew, `without` one of them: an
-/// empty epoch takes its number.
+/// Returns the session with each message pushed and each epoch committed anew, `without` one of them: an empty epoch
+/// takes its number.
 fn replay_journal(session: &Session, without: Option<u32>) -> Session {
     let mut replayed = Session::new();
     let mut log = session.log().iter().enumerate().peekable();
@@ -123,8 +123,8 @@ fn replay_journal(session: &Session, without: Option<u32>) -> Session {
     replayed
 }
 
-/// The first later epoch in force that changes what `target` changed or added, or something in front of thinking that
-/// left because of it.
+/// Returns the first later epoch in force that changes what `target` changed or added, or something in front of
+/// thinking that left because of it.
 fn covering(session: &Session, target: &Epoch) -> Option<u32> {
     let mut places: HashMap<EntryKey, Position> =
         session.full_view().iter().map(|entry| (entry.key, entry.position)).collect();
@@ -149,7 +149,7 @@ fn covering(session: &Session, target: &Epoch) -> Option<u32> {
         .map(|epoch| epoch.id)
 }
 
-/// Where two views differ first, for a person.
+/// Returns where two views differ first, for a person.
 fn difference(one: &Session, other: &Session) -> String {
     let (one, other) = (one.view(), other.view());
     let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();

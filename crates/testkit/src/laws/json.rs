@@ -1,4 +1,4 @@
-//! A reader of JSON that keeps every byte of what it reads: what was shortened is compared with it as tokens.
+//! A reader of JSON that keeps every byte: shortened JSON is compared token by token with its original.
 
 /// One token of a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub(super) enum Token<'a> {
     Scalar(&'a str),
     /// A key, decoded.
     Key(String),
-    /// A string that is no key, decoded.
+    /// A string that is not a key, decoded.
     Text(String),
 }
 
-/// The tokens of a JSON text; `None` where it is none. Linear.
+/// Returns the tokens of a JSON text; `None` where it is not JSON. Linear.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     serde_json::from_str::<&serde_json::value::RawValue>(text).ok()?;
     let mut tokens = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// The bytes of the string that `text` starts with, quotes included.
+/// Returns the bytes of the string that `text` starts with, quotes included.
 fn string_length(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (index, byte) in text.bytes().enumerate().skip(1) {

@@ -1,6 +1,6 @@
-//! Reading the marks that stand for what left.
+//! Reads the marks that replace removed text.
 
-/// What an elision mark says.
+/// The content of an elision mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark<'a> {
     /// Lines that left; 0 where it names none.
@@ -15,7 +15,7 @@ pub(super) struct Mark<'a> {
     pub(super) breaks_after: bool,
 }
 
-/// Reads a mark in English or Chinese; `None` where the text is none.
+/// Returns the content of a mark in English or Chinese; `None` where the text is not a mark.
 pub(super) fn mark(text: &str) -> Option<Mark<'_>> {
     let inner = text.strip_prefix('\n').unwrap_or(text);
     let inner = inner.strip_suffix('\n').unwrap_or(inner);
@@ -36,7 +36,7 @@ pub(super) fn mark(text: &str) -> Option<Mark<'_>> {
     })
 }
 
-/// What stands in front of the mark at the end of a shortened string, and how many characters the mark stands for.
+/// Returns the text in front of the mark at the end of a shortened string, and how many characters the mark replaces.
 pub(super) fn cut_string(text: &str) -> Option<(&str, u64)> {
     let (body, _) = body_and_recall(&text[text.rfind("[… ")?..])?;
     let english = body.strip_suffix(" characters elided").or_else(|| body.strip_suffix(" character elided"));

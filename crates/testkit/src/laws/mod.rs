@@ -1,11 +1,11 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
-//! Each file holds the laws of one question: is the view valid (`validity`), is it in
-//! order (`order`), did what must stay stay (`stays`), do
-//! receipts and figures add up (`accounts`), are shortened texts and the archive true (`texts`), is the verdict right
-//! (`verdict`), is what was lost told (`quality`), does the journal hold (`journal`).
+//! Each file has the laws of one question: is the view valid (`validity`), is it in order (`order`), does everything
+//! stay that must (`stays`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
+//! (`texts`), is the status right (`verdict`), are losses reported (`quality`), can the host make the changes (`host`), does the journal hold (`journal`).
 
 mod accounts;
+mod host;
 mod journal;
 mod json;
 mod marks;
@@ -29,7 +29,7 @@ use epitome_strategy::EntryTokens;
 pub struct LawViolation {
     /// The law's name, as in the list of guarantees.
     pub law: &'static str,
-    /// How.
+    /// How the result broke it.
     pub how: String,
 }
 
@@ -39,10 +39,10 @@ impl fmt::Display for LawViolation {
     }
 }
 
-/// Compacts `session` and checks every law of the result; returns the report and what was broken. The session is left
+/// Compacts `session` and checks every law of the result; returns the report and the broken laws. The session stays
 /// compacted.
 ///
-/// The compaction is made about five times in all (drafted, repeated, undone), and each time costs what it costs.
+/// The compaction is made about five times in all (drafted, repeated, undone).
 pub fn compact_and_check(
     engine: &Engine,
     session: &mut Session,
@@ -53,12 +53,12 @@ pub fn compact_and_check(
     compact_and_check_with(engine, session, &mut ledger, archive, request, &mut Counts::default())
 }
 
-/// Messages that were counted for the laws, by address: each once, however many views show it.
+/// The counts of messages for the laws, by address: each message is counted once, however many views show it.
 #[derive(Debug, Default)]
 pub struct Counts(HashMap<*const Message, (Arc<Message>, EntryTokens)>);
 
-/// The same for many compactions of one session: `ledger` is that of the session as it comes, and is left as it is then;
-/// what the laws recount is counted once for all calls with the same `counts`. Engines must count alike.
+/// Checks many compactions of one session: `ledger` is that of the session before, and is unchanged afterwards;
+/// recounts of the laws are shared by all calls with the same `counts`. The engines must count alike.
 pub fn compact_and_check_with(
     engine: &Engine,
     session: &mut Session,
@@ -93,7 +93,7 @@ pub fn compact_and_check_with(
     (Some(report), broken)
 }
 
-/// One compaction and what is known of it from the outside.
+/// One compaction and its properties from the outside.
 struct Laws<'a> {
     engine: &'a Engine,
     request: &'a Request,
@@ -127,6 +127,7 @@ impl<'a> Laws<'a> {
             self.feasible_floor();
             return;
         }
+        self.host();
         self.pairing();
         self.order();
         self.pins();
@@ -151,18 +152,18 @@ impl<'a> Laws<'a> {
         }
     }
 
-    /// The epoch of the compaction, if it made one.
+    /// Returns the epoch of the compaction, if it made one.
     fn epoch(&self) -> Option<&'a Epoch> {
         self.after.journal().last().filter(|_| self.report.status.is_compaction())
     }
 }
 
-/// The call id of a result's message.
+/// Returns the call id of a result's message.
 fn result_id(message: &Message) -> Option<&str> {
     message.blocks.iter().find_map(|block| Some(block.as_result()?.call_id.as_ref()))
 }
 
-/// Whether nothing of a message would be rendered.
+/// Whether a message renders as nothing.
 fn is_blank(message: &Message) -> bool {
     message.blocks.iter().all(|block| match &block.content {
         Content::Text { text } => text.trim().is_empty(),

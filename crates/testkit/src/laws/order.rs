@@ -1,4 +1,4 @@
-//! Is what is told still told in the order in which it was said?
+//! Does the view keep the order in which things were said?
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use epitome_session::{Change, EntryKey};
 use super::Laws;
 
 impl Laws<'_> {
-    /// What each message of the view before became stands in the order of that view: a message as itself, those that a
-    /// summary replaced at the summary's place. A summary that reached over something that stayed would have put what came
-    /// later in front of it. Parts of the system prompt are no part of the conversation.
+    /// The successors of the messages of the view before are in the order of that view: a message as itself, those that
+    /// a summary replaced at the summary's place. A summary across a message that stayed would put later text in front
+    /// of it. Parts of the system prompt are not part of the conversation.
     pub(super) fn order(&mut self) {
         let Some(epoch) = self.epoch() else { return };
         let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
@@ -28,7 +28,7 @@ impl Laws<'_> {
             while let Some(summary) = became.get(&key) {
                 key = *summary;
             }
-            // What left without a text is told nowhere.
+            // A message that left without a text has no successor.
             let Some(place) = places.get(&key) else { continue };
             if *place < furthest {
                 broken.push(format!("{} is told at {place}, what came before it at {furthest}", entry.message.id));

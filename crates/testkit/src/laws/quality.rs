@@ -1,4 +1,4 @@
-//! Is what was lost told, and is too much of it never taken silently?
+//! Are losses reported, and is too large a loss never taken silently?
 
 use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, Try};
 use epitome_session::{Content, Entry};
@@ -7,8 +7,9 @@ use epitome_strategy::TaskKind;
 use super::Laws;
 
 impl Laws<'_> {
-    /// There are figures where something changed; every part below its threshold is named; what is told to be lost is;
-    /// and a result below a threshold was taken only after the other chains were tried, where that is asked for.
+    /// There are figures where something changed; every part below its threshold is named; reported losses are real;
+    /// and a result below a threshold was taken only after the other chains were tried, where the settings ask for
+    /// that.
     pub(super) fn quality(&mut self) {
         let report = self.report;
         let expected = report.status.is_compaction() || report.status == Status::RolledBack;
@@ -42,7 +43,7 @@ impl Laws<'_> {
         }
     }
 
-    /// Whether every chain that there is was tried, and none did better than the one that was taken.
+    /// Whether every chain was tried, and none was better than the chosen one.
     fn tried_all(&self, quality: &Quality) -> bool {
         let chains = &self.engine.chains;
         let mut ids: Vec<Vec<String>> = TaskKind::ALL.iter().map(|kind| chains.of(*kind).ids()).collect();
@@ -53,7 +54,7 @@ impl Laws<'_> {
         let better = |it: &Try| {
             it.problem.is_none() && (it.below.is_empty() || it.share.is_some_and(|share| share > quality.share))
         };
-        // Later chains stand in for the first ones of some kinds only.
+        // Later chains replace the first ones of some kinds only.
         (all || !chains.later.is_empty()) && !quality.tried.iter().any(better)
     }
 }
@@ -68,7 +69,7 @@ fn is_sound(kept: &KeptShare) -> bool {
         && kept.lost.len() <= 5
 }
 
-/// Whether a text of a message outside the system prompt has `lost` between white space, or as a whole.
+/// Whether a text of a message outside the system prompt contains `lost` between white space, or equals it.
 fn has_word(entry: &Entry, lost: &str) -> bool {
     let message = &entry.message;
     !message.is_system_prompt()

@@ -1,50 +1,51 @@
-//! Did what must stay stay?
+//! Does everything stay that must?
 
 use std::collections::HashMap;
 
 use epitome_engine::{Outcome, Pins};
 use epitome_session::{Content, Entry, EntryKey, Message, Unit, UnitKind, units};
+use epitome_strategy::HostChanges;
 
 use super::{Laws, is_blank};
 
 impl Laws<'_> {
-    /// What is protected stays byte-identical, and so do open calls and the newest genuine user message; the receipts of
-    /// exactly these messages say so.
+    /// Protected messages stay byte-identical, and so do open calls and the newest genuine user message; exactly these
+    /// messages have receipts that say so.
     pub(super) fn pins(&mut self) {
-        let must_stay = must_stay(self.before.view(), &self.engine.pins);
+        let must_stay = must_stay(self.before.view(), &self.engine.pins, self.request.host);
         for entry in self.before.view() {
             let Some(law) = must_stay.get(&entry.key) else { continue };
             let shown = self.shown.get(&entry.key);
             let same = shown.is_some_and(|shown| shown.message == entry.message);
-            let yields = yielding(self.before.view(), &self.engine.pins).contains(&entry.key);
+            let yields = yielding(self.before.view(), &self.engine.pins, self.request.host).contains(&entry.key);
             let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
             self.law(law, same || yielded, || format!("{} changed or left", entry.message.id));
         }
-        // The newest messages that the report says to have kept: they are as they were.
+        // The newest messages that the report lists as kept are unchanged.
         let kept = self.report.recent.map_or(0, |recent| recent.kept as usize);
         let recent_from = self.before.view().len().saturating_sub(kept);
         let view = self.before.view();
-        // What the engine has to repair is none of them: a result without its call, a call without its result.
+        // Messages that the engine has to repair are exempt: a result without its call, a call without its result.
         let whole = units(view).into_iter().filter(|unit| unit.closed && unit.kind != UnitKind::Orphan);
         for entry in whole.flat_map(|unit| unit.entries).filter(|at| *at >= recent_from).map(|at| &view[at]) {
             let shown = self.shown.get(&entry.key);
-            // Thinking behind the first change is valid for no provider.
+            // No provider accepts thinking behind the first change.
             let said = |message: &Message| {
                 let is_said =
                     |block: &&epitome_session::Block| !matches!(block.content, Content::Thinking(_) | Content::Gone);
                 message.blocks.iter().filter(is_said).cloned().collect::<Vec<_>>()
             };
             let same = shown.is_some_and(|shown| said(&shown.message) == said(&entry.message));
-            let yields = yielding(view, &self.engine.pins).contains(&entry.key);
+            let yields = yielding(view, &self.engine.pins, self.request.host).contains(&entry.key);
             let yielded = yields && shown.is_some_and(|shown| shown.is_edited()) && self.is_tight(&must_stay);
-            // Without its thinking nothing is left of it.
+            // The message has no content but its thinking.
             let is_white = |block: &epitome_session::Block| matches!(&block.content, Content::Text { text } if text.trim().is_empty());
             let is_silent = is_blank(&entry.message) || said(&entry.message).iter().all(is_white);
             self.law("recent", same || yielded || is_silent, || {
                 format!("{} changed or left, and {kept} were to stay", entry.message.id)
             });
         }
-        let with_empty = protected_entries(self.before.view(), &self.engine.pins);
+        let with_empty = protected_entries(self.before.view(), &self.engine.pins, self.request.host);
         for unit in units(self.before.view()) {
             for position in unit.entries {
                 let (entry, receipt) = (&self.before.view()[position], &self.report.messages[position]);
@@ -68,26 +69,36 @@ impl Laws<'_> {
     }
 }
 
-/// What a notice, an opening and stubs of the newest messages may cost beside what must stay.
+/// The most tokens of a mark in place of a text.
+const MARK: u32 = 40;
+
+/// The most tokens that a notice, an opening and stubs of the newest messages cost beside what must stay.
 const SLACK: u32 = 200;
 
 impl Laws<'_> {
-    /// Whether what must stay, whole, together with the messages behind the newest user message, is more than the limit or
-    /// nearly: then the task and the newest user message may be cut.
+    /// Whether the messages that must stay, whole, together with those behind the newest user message exceed the limit
+    /// or nearly do: then the task and the newest user message may be cut.
     fn is_tight(&self, must_stay: &HashMap<EntryKey, &'static str>) -> bool {
         let view = self.before.view();
         let newest = view.iter().rposition(|entry| entry.message.is_typed()).unwrap_or(0);
-        let stays = |(index, entry): &(usize, &Entry)| *index >= newest || must_stay.contains_key(&entry.key);
-        let tokens = |(_, entry): (usize, &Entry)| self.ledger_before.of(entry.key).map_or(0, |tokens| tokens.total);
-        let floor: u32 = view.iter().enumerate().filter(stays).map(tokens).sum();
+        let tokens = |(index, entry): (usize, &Entry)| {
+            let tokens = self.ledger_before.of(entry.key).map_or(0, |tokens| tokens.total);
+            match self.request.host {
+                _ if index >= newest || must_stay.contains_key(&entry.key) => tokens,
+                // The host keeps all of them, if only as marks.
+                HostChanges::Texts => tokens.min(MARK * (1 + entry.message.blocks.len() as u32)),
+                HostChanges::Any | HostChanges::Cut | HostChanges::Removals => 0,
+            }
+        };
+        let floor: u32 = view.iter().enumerate().map(tokens).sum();
         floor + SLACK > self.request.limit.max(self.request.target)
     }
 }
 
-/// The original task and the newest user message, where they may be cut to meet a budget that nothing else meets: pinned
-/// by their place alone.
-fn yielding(recorded: &[Entry], pins: &Pins) -> Vec<EntryKey> {
-    let entries = with_content(recorded);
+/// Returns the original task and the newest user message where they may be cut to meet a budget that nothing else
+/// meets: where only their place pins them.
+fn yielding(recorded: &[Entry], pins: &Pins, host: HostChanges) -> Vec<EntryKey> {
+    let entries = repaired(recorded, host);
     let units = units(&entries);
     let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task);
     let newest = units.iter().rfind(|unit| unit.kind == UnitKind::User);
@@ -96,17 +107,20 @@ fn yielding(recorded: &[Entry], pins: &Pins) -> Vec<EntryKey> {
     entries.filter(is_free).map(|entry| entry.key).collect()
 }
 
-/// The messages of a view that no compaction may change, with the law that says so. Messages without content leave
-/// first: no round starts with one, none is the task, and none is the newest step.
-pub(super) fn must_stay(recorded: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
-    let mut stays = protected_entries(&with_content(recorded), pins);
+/// Returns the messages of a view that no compaction may change, with their law. Messages without content leave first,
+/// where the host takes repairs: such a message does not start a round, and is neither the task nor the newest step.
+pub(super) fn must_stay(recorded: &[Entry], pins: &Pins, host: HostChanges) -> HashMap<EntryKey, &'static str> {
+    let mut stays = protected_entries(&repaired(recorded, host), pins, host);
     stays.extend(open_at_end(recorded).map(|key| (key, "open-calls")));
     stays
 }
 
-/// A view without the messages that hold nothing; one whose call in plain text was answered stays with its outputs. Without
-/// results that answer no call, too: what stands around one may be one step.
-fn with_content(recorded: &[Entry]) -> Vec<Entry> {
+/// Returns a view as repair leaves it, for a host that takes repairs: without its empty messages; one whose call in plain text was answered stays with its outputs. Results
+/// that answer no call are left out too: the messages around one may be one step.
+fn repaired(recorded: &[Entry], host: HostChanges) -> Vec<Entry> {
+    if host != HostChanges::Any {
+        return recorded.to_vec();
+    }
     let leaves = |unit: &Unit| {
         let message = &recorded[unit.entries.start].message;
         let is_empty = unit.entries.len() == 1 && is_blank(message) && !message.is_system_prompt();
@@ -116,7 +130,7 @@ fn with_content(recorded: &[Entry]) -> Vec<Entry> {
     stays.flat_map(|unit| recorded[unit.entries].iter().cloned()).collect()
 }
 
-/// The messages of the calls that the end of a view waits for.
+/// Returns the messages of the calls for which the end of a view waits.
 fn open_at_end(entries: &[Entry]) -> impl Iterator<Item = EntryKey> {
     let last = units(entries).into_iter().rev().find(|unit| unit.kind != UnitKind::System);
     let open = last.filter(|unit| !unit.closed).map(|unit| unit.entries);
@@ -124,13 +138,13 @@ fn open_at_end(entries: &[Entry]) -> impl Iterator<Item = EntryKey> {
     entries.filter(|entry| !is_blank(&entry.message)).map(|entry| entry.key)
 }
 
-/// The same for a view as it is, open calls left out.
-fn protected_entries(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'static str> {
+/// Returns the messages that no compaction may change for a view as it is, open calls left out.
+fn protected_entries(entries: &[Entry], pins: &Pins, host: HostChanges) -> HashMap<EntryKey, &'static str> {
     let units = units(entries);
     let rounds = units.last().map_or(0, |unit| unit.round);
     let first = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
-    // The step that the conversation ends with may lose parts, also where its round is kept.
+    // The last step of the conversation may lose parts, even where its round is kept.
     let newest_step = units.iter().rposition(|unit| unit.kind == UnitKind::Step).filter(|step| newest < Some(*step));
     let law = |(index, unit): (usize, &Unit)| {
         let messages = || entries[unit.entries.clone()].iter().map(|entry| &*entry.message);
@@ -142,7 +156,7 @@ fn protected_entries(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'stat
             UnitKind::System => Some("pins"),
             _ if Some(index) == newest => Some("open-calls"),
             _ if pins.original_task && Some(index) == first => Some("pins"),
-            UnitKind::Orphan => None, // repair decides
+            UnitKind::Orphan if host == HostChanges::Any => None, // repair decides
             _ if messages().any(|message| message.pinned || is_marked(message, pins)) => Some("pins"),
             _ if messages().any(protected_call) => Some("pins"),
             _ if recent && Some(index) != newest_step => Some("pins"),
@@ -153,12 +167,12 @@ fn protected_entries(entries: &[Entry], pins: &Pins) -> HashMap<EntryKey, &'stat
     stays.flat_map(|(law, unit)| entries[unit.entries.clone()].iter().map(move |entry| (entry.key, law))).collect()
 }
 
-/// Whether a person's message holds a marker.
+/// Whether a person's message contains a marker.
 fn is_marked(message: &Message, pins: &Pins) -> bool {
     message.is_typed() && may_be_marked(message, pins)
 }
 
-/// Whether a message holds a marker, whoever wrote it: only a person's counts, a quoted one may.
+/// Whether a message contains a marker, by any author: only a person's counts, because a marker may be quoted.
 pub(super) fn may_be_marked(message: &Message, pins: &Pins) -> bool {
     let holds = |text: &str| pins.markers.iter().any(|marker| text.contains(marker.as_str()));
     message.blocks.iter().any(|block| matches!(&block.content, Content::Text { text } if holds(text)))

@@ -14,7 +14,7 @@ use super::json::{Token, tokens};
 use super::marks::{cut_string, mark};
 
 impl Laws<'_> {
-    /// What left is in the archive as it was recorded, under the handle that the edit names.
+    /// Every removed item is in the archive as it was recorded, under the handle that the edit names.
     pub(super) fn archived(&mut self) {
         let Some(epoch) = self.epoch() else { return };
         self.law("archive-first", epoch.edits.len() == self.report.edits.len(), || "an edit is not told of".to_owned());
@@ -48,7 +48,8 @@ impl Laws<'_> {
                 let same = text.is_some_and(|text| item == ArchivedContent::Text(text));
                 self.law("archive-first", whole || same, || format!("{change:?}: {item:?} is archived"));
                 if let (Some(recall), Change::Trim { arguments, .. }) = (recall, change) {
-                    // In a string that was left whole the name may stand by chance; it is a hash, and does not.
+                    // An untouched string could contain the handle only by chance, which practically does not happen
+                    // with a hash.
                     let named = arguments.contains(recall);
                     self.law("archive-first", named == self.engine.handles, || format!("{arguments} and {recall}"));
                 }
@@ -56,7 +57,7 @@ impl Laws<'_> {
         }
     }
 
-    /// A message as it was recorded, or as the compaction wrote it.
+    /// Returns a message as it was recorded, or as the compaction wrote it.
     fn recorded(&self, key: EntryKey) -> Option<Arc<Message>> {
         let entry = self.before.view().iter().find(|entry| entry.key == key);
         entry.map(|entry| Arc::clone(&entry.original)).or_else(|| match key {
@@ -68,10 +69,10 @@ impl Laws<'_> {
         })
     }
 
-    /// An excerpt shows what it keeps of the recorded text, and true marks for the rest.
+    /// An excerpt shows its kept ranges of the recorded text, and true marks for the rest.
     pub(super) fn excerpts(&mut self) {
         let newest = self.epoch().map(|epoch| epoch.id);
-        // What the recording agent cut has marks of its own kind.
+        // Cuts of the recording agent have marks of its own kind.
         let own = |epoch: &&Epoch| epoch.origin == EpochOrigin::Engine;
         let cut: HashSet<EntryKey> = (self.after.journal().iter().filter(own))
             .flat_map(|epoch| epoch.changes().filter(|change| matches!(change, Change::Excerpt { .. })))
@@ -91,7 +92,7 @@ impl Laws<'_> {
                 });
             }
         }
-        // The first mark of an excerpt names the handle of the edit that made it, where handles are to be named.
+        // The first mark of an excerpt names the handle of the edit that made it, where texts name handles.
         let edits = self.after.journal().iter().filter(|epoch| Some(epoch.id) == newest).flat_map(|epoch| &epoch.edits);
         for edit in edits.filter(|edit| edit.kind == EditKind::Excerpt) {
             for change in &edit.changes {
@@ -105,7 +106,7 @@ impl Laws<'_> {
         }
     }
 
-    /// What an excerpt is to show, put together from the recorded text and checked mark for mark.
+    /// Returns the expected text of an excerpt, made of the recorded text and checked mark for mark.
     fn excerpted(&mut self, entry: &Entry, original: &str, excerpt: &Excerpt) -> String {
         let id = &entry.message.id;
         let of_text = f64::from(self.engine.counter.count(original));
@@ -143,7 +144,8 @@ impl Laws<'_> {
         shown
     }
 
-    /// Shortened arguments keep their keys and all that is no string; strings keep their beginning and a true mark.
+    /// Shortened arguments keep their keys and all values that are not strings; strings keep their beginning and a true
+    /// mark.
     pub(super) fn trims(&mut self) {
         for entry in self.after.view().iter().filter(|entry| entry.is_edited()) {
             for (recorded, shown) in entry.original.blocks.iter().zip(&entry.message.blocks) {
@@ -161,7 +163,7 @@ impl Laws<'_> {
         }
     }
 
-    /// A message differs from its recorded form in what an edit in force explains, and in nothing else.
+    /// A message differs from its recorded form only by the edits in force.
     pub(super) fn only_edits(&mut self) {
         for entry in self.after.view().iter().filter(|entry| entry.is_edited()) {
             let told_by_user = entry.original.role == Role::Tool && entry.message.role == Role::User;
@@ -184,7 +186,7 @@ impl Laws<'_> {
     }
 }
 
-/// The recorded text of the block that a change touches.
+/// Returns the recorded text of the block that a change edits.
 fn text_of(message: &Message, change: &Change) -> Option<Arc<str>> {
     let block = match change {
         Change::Remove { .. } => return None,
@@ -199,7 +201,7 @@ fn text_of(message: &Message, change: &Change) -> Option<Arc<str>> {
     }
 }
 
-/// How many lines a gap takes whole, and how many it takes something of; a line feed belongs to no line's text.
+/// Returns how many lines a gap has whole, and how many it has a part of; a line feed belongs to no line's text.
 fn lines_of(text: &str, gap: &Range<usize>) -> (u64, u64) {
     let (mut whole, mut touched, mut start) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
@@ -225,7 +227,7 @@ fn is_cut_json(recorded: &str, shown: &str) -> bool {
         })
 }
 
-/// The characters that the arguments had, where they left whole: one key in their place says so.
+/// Returns the characters of the arguments, where they left whole: then one key in their place has the number.
 fn left_whole(shown: &str) -> Option<u64> {
     match tokens(shown)?.as_slice() {
         [_, Token::Key(key), _, Token::Text(text), _] if key == "_elided" => {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use epitome_session::{Change, Entry, EntryKey, Origin, Role, Unit, UnitKind, units};
+use epitome_strategy::HostChanges;
 
 use super::{Laws, result_id};
 use crate::laws::stays::{may_be_marked, must_stay};
@@ -10,15 +11,24 @@ use crate::laws::stays::{may_be_marked, must_stay};
 impl Laws<'_> {
     /// Calls and results directly after each other; a call may be open at the end only.
     pub(super) fn pairing(&mut self) {
-        for problem in unpaired_calls(self.after.view()) {
+        // A host that cannot make every change keeps the problems that it came with.
+        let known: HashSet<String> = match self.request.host {
+            HostChanges::Any => HashSet::new(),
+            _ => unpaired_calls(self.before.view()).into_iter().collect(),
+        };
+        for problem in unpaired_calls(self.after.view()).into_iter().filter(|problem| !known.contains(problem)) {
             self.law("pairing", false, || problem);
         }
     }
 
-    /// The conversation starts with a user's message, and a message's role says what it holds.
+    /// The conversation starts with a user's message, and the role of each message fits its content.
     pub(super) fn provider(&mut self) {
-        let first = self.after.view().iter().find(|entry| entry.message.role != Role::System);
-        let fine = first.is_none_or(|entry| entry.message.role == Role::User);
+        let opens_with_user = |entries: &[Entry]| {
+            let first = entries.iter().find(|entry| entry.message.role != Role::System);
+            first.is_none_or(|entry| entry.message.role == Role::User)
+        };
+        let came_so = self.request.host != HostChanges::Any && !opens_with_user(self.before.view());
+        let fine = opens_with_user(self.after.view()) || came_so;
         self.law("provider", fine, || "the first message is not a user's".to_owned());
         for entry in self.after.view() {
             let fits = (entry.message.role == Role::Tool) == result_id(&entry.message).is_some();
@@ -26,19 +36,22 @@ impl Laws<'_> {
         }
     }
 
-    /// In and behind the loop of the first change no signed thinking stays, but that of the newest step and of what is
-    /// pinned.
+    /// In and behind the loop of the first change no signed thinking stays, but that of the newest step and of pinned
+    /// messages.
     pub(super) fn thinking(&mut self) {
+        if self.request.host != HostChanges::Any {
+            return; // it stays where it is, whole: see `Laws::host`
+        }
         let Some(first) = self.report.first_changed_message.map(|first| first as usize) else { return };
         let all = units(self.after.view());
-        // The loop is looked for in both views: a change may end it where it stood, or join it with the next one.
+        // The loop is looked up in both views: a change may end it early, or join it with the next one.
         let start = loop_start(&units(self.before.view()), first).min(loop_start(&all, first));
         let unchanged: HashSet<EntryKey> = self.before.view().iter().take(start).map(|entry| entry.key).collect();
         let pins = &self.engine.pins;
-        // What is pinned in either view: rounds are numbered anew where an empty message has left.
+        // A message is exempt that is pinned in either view: rounds are numbered anew where an empty message has left.
         let kept: HashSet<EntryKey> = [self.before, self.after]
             .iter()
-            .flat_map(|session| must_stay(session.view(), pins))
+            .flat_map(|session| must_stay(session.view(), pins, HostChanges::Any))
             .map(|(key, _)| key)
             .collect();
         let last_user = all.iter().rposition(|unit| unit.kind == UnitKind::User);
@@ -59,7 +72,7 @@ impl Laws<'_> {
         self.law("thinking", left.is_empty(), || format!("{left:?} think in or behind the loop of the first change"));
     }
 
-    /// Repair takes no recorded result away from a call that stays; a second one may leave.
+    /// Repair removes no recorded result of a call that stays; a second one may leave.
     pub(super) fn repaired(&mut self) {
         let Some(epoch) = self.epoch() else { return };
         let removals = epoch.edits.iter().filter(|edit| &*edit.strategy == "repair").flat_map(|edit| &edit.changes);
@@ -72,7 +85,7 @@ impl Laws<'_> {
             .filter(|entry| removed.contains(&entry.key) && entry.message.origin == Origin::Tool)
             .collect();
         for result in lost {
-            // A call that stands before it, stays, and is now answered by the engine's own words.
+            // A call in front of it stays, and is now answered by the engine's own words.
             let is_robbed = |unit: &&Unit| {
                 let entries = &self.after.view()[unit.entries.clone()];
                 let earlier = entries.first().is_some_and(|call| call.position < result.position);
@@ -88,7 +101,7 @@ impl Laws<'_> {
     }
 }
 
-/// What is wrong with the calls and results of a view.
+/// Returns what is wrong with the calls and results of a view.
 pub(super) fn unpaired_calls(entries: &[Entry]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut at = 0;
@@ -113,7 +126,7 @@ pub(super) fn unpaired_calls(entries: &[Entry]) -> Vec<String> {
     problems
 }
 
-/// The position where the loop of steps starts that holds the message at `position`; `position` where none does.
+/// Returns the position where the loop of steps with the message at `position` starts; `position` where there is none.
 fn loop_start(units: &[Unit], position: usize) -> usize {
     let Some(unit) = units.iter().position(|unit| unit.entries.contains(&position)) else { return position };
     let steps = units[..=unit].iter().rev().take_while(|unit| unit.kind == UnitKind::Step).count();

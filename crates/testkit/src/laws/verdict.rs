@@ -1,4 +1,4 @@
-//! Is the verdict right, and is it the same each time?
+//! Is the status right, and is it the same each time?
 
 use epitome_engine::{Draft, EngineError, Ledger, Report, Request, Status, Timings, block_on};
 use epitome_session::{Message, Origin, Role, Session, Trigger};
@@ -6,7 +6,7 @@ use epitome_session::{Message, Origin, Role, Session, Trigger};
 use super::Laws;
 
 impl Laws<'_> {
-    /// At or under the limit, or a floor that really exceeds it.
+    /// The result is at or under the limit, or the reported floor exceeds it.
     pub(super) fn budget(&mut self) {
         let tokens = self.recount(self.after);
         let limit = self.request.limit.max(self.request.target);
@@ -30,7 +30,7 @@ impl Laws<'_> {
         }
     }
 
-    /// A floor that was reported can be had.
+    /// A reported floor can be reached.
     pub(super) fn feasible_floor(&mut self) {
         let Some(floor) = self.report.floor.as_ref().map(|floor| floor.tokens) else { return };
         let request = Request { target: floor, limit: floor, ..self.request.clone() };
@@ -40,7 +40,8 @@ impl Laws<'_> {
         self.law("floor", can_be_had, || format!("a budget of the floor's {floor} tokens ended as {status:?}"));
     }
 
-    /// Drafting and committing is compacting; the same again gives the same; what was compacted fits and is left alone.
+    /// Drafting and committing equals compacting; repeating gives the same; a compacted session fits and stays
+    /// unchanged.
     pub(super) fn repeated(&mut self) {
         let mut again = self.before.clone();
         let report = self.run_again(&mut again, self.ledger_before, self.request);
@@ -56,7 +57,7 @@ impl Laws<'_> {
         }
     }
 
-    /// Drafts a compaction and commits it; what the draft holds is what the commit appends.
+    /// Drafts a compaction and commits it; the commit appends the draft's epoch.
     fn run_again(&mut self, session: &mut Session, ledger: &Ledger, request: &Request) -> Result<Report, EngineError> {
         let mut ledger = ledger.clone();
         let mut scratch = self.archive.clone();
@@ -94,8 +95,8 @@ impl Laws<'_> {
         self.drafts_on_a_prefix(&draft);
     }
 
-    /// A draft of the session as it was before newer messages arrived gives what it would have given then, with these behind
-    /// it; it is refused where anything else has changed.
+    /// A draft of the session as it was before newer messages arrived gives the result of that time with these messages
+    /// behind it; it is refused where anything else has changed.
     fn drafts_on_a_prefix(&mut self, draft: &Draft) {
         let newer =
             [(Role::User, Origin::Typed, "something newer"), (Role::Assistant, Origin::Model, "and its answer")];
@@ -134,7 +135,7 @@ impl Laws<'_> {
     }
 }
 
-/// A report without the times that it took.
+/// Returns a report without its times.
 fn without_timings(report: &Report) -> Report {
     let mut report = report.clone();
     report.steps.iter_mut().for_each(|step| step.duration_us = 0);

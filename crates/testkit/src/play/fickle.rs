@@ -1,42 +1,43 @@
-//! Services that fail now and then: a summarizer, an embedder, and a strategy that asks for vectors.
+//! Services that fail now and then: a summarizer, an embedder, and a strategy that needs vectors.
 
 use epitome_strategy::{
-    BoxFuture, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
-    SummarizeError, Summarizer, Summary, SummaryTask, View,
+    EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
+    SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait,
 };
 
 use crate::embedder::FakeEmbedder;
 use crate::hostile::Chaos;
 
-/// What [`FickleEmbedder`] panics with.
+/// The message of [`FickleEmbedder`]'s panics.
 pub(super) const EMBEDDER_PANIC: &str = "no idea";
 
-/// A summarizer that fails, writes nothing and writes too much now and then.
+/// A summarizer that now and then fails, writes nothing or writes too much.
 #[derive(Debug, Clone, Copy)]
 pub struct FickleSummarizer;
 
+#[async_trait]
 impl Summarizer for FickleSummarizer {
     fn kind(&self) -> &str {
         "fickle"
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let failed = || SummarizeError::new("not today", true);
         let summary = |text: String| Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() };
-        let written = match task.request.max_tokens % 4 {
+        match task.request.max_tokens % 4 {
             0 => Err(failed()),
             1 => Ok(summary(String::new())),
             2 => Ok(summary("far too long ".repeat(2_000))),
             _ => Ok(summary("what was said".to_owned())),
-        };
-        Box::pin(std::future::ready(written))
+        }
     }
 }
 
-/// An embedder that fails, panics and answers nonsense now and then.
+/// An embedder that now and then fails, panics or answers nonsense.
 #[derive(Debug, Clone, Copy)]
 pub struct FickleEmbedder;
 
+#[async_trait]
 impl Embedder for FickleEmbedder {
     fn name(&self) -> &str {
         "fickle"
@@ -46,20 +47,19 @@ impl Embedder for FickleEmbedder {
         FakeEmbedder.dimensions()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        let answer = match texts.iter().map(|text| text.len()).sum::<usize>() % 6 {
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        match texts.iter().map(|text| text.len()).sum::<usize>() % 6 {
             0 => Err(EmbedError { message: "not today".to_owned(), retryable: true }),
             #[expect(clippy::panic, reason = "what this embedder is for")]
             1 => panic!("{EMBEDDER_PANIC}"),
             2 => Ok(Embeddings::default()),
             3 => Ok(Embeddings::new(1, vec![f32::NAN; texts.len()])),
-            _ => return FakeEmbedder.embed(texts),
-        };
-        Box::pin(std::future::ready(answer))
+            _ => FakeEmbedder.embed(texts).await,
+        }
     }
 }
 
-/// Plans like [`Chaos`], but only with vectors; with vectors that are not what the engine promises it panics.
+/// Plans like [`Chaos`], but only with vectors; it panics with vectors that break the engine's promise.
 #[derive(Debug)]
 pub struct VectorChaos(pub Chaos);
 
