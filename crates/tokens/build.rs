@@ -12,12 +12,12 @@ use std::{env, fs};
 #[path = "src/exact/layout.rs"]
 mod layout;
 
+#[path = "src/exact/tables.rs"]
+mod tables;
+
 #[path = "src/exact/class_bits.rs"]
 mod class_bits;
 
-/// Slots for two tokens. With 3, a search that fails probes about 4 slots, all in a cache line or two; with 4 it is
-/// faster by a few per cent, for a table larger by a third.
-const SLOTS_PER_TWO_TOKENS: usize = 3;
 /// One more than the last code point.
 const N_CODE_POINTS: usize = 0x11_0000;
 
@@ -27,50 +27,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         write_vocabulary(encoding, &output)?;
     }
     write_classes(&output)?;
-    for input in ["build.rs", "data", "src/exact/layout.rs", "src/exact/class_bits.rs"] {
+    for input in ["build.rs", "data", "src/exact/layout.rs", "src/exact/tables.rs", "src/exact/class_bits.rs"] {
         println!("cargo::rerun-if-changed={input}");
     }
     Ok(())
 }
 
 fn write_vocabulary(encoding: &str, output: &Path) -> Result<(), Box<dyn Error>> {
-    let packed = fs::read(format!("data/{encoding}.vocab"))?;
-    let mut tokens = Vec::new();
-    let mut rest = packed.as_slice();
-    while let Some((&length, after)) = rest.split_first() {
-        let (token, after) = after.split_at_checked(length.into()).ok_or("the vocabulary is cut short")?;
-        tokens.push(token);
-        rest = after;
-    }
-
-    let mut bytes = Vec::with_capacity(packed.len());
-    let mut filter = vec![0; (layout::FILTER_BITS_PER_TOKEN * tokens.len()).div_ceil(8)];
-    let mut pairs = vec![layout::NO_RANK; 1 << 16];
-    let mut slots = vec![layout::EMPTY; SLOTS_PER_TWO_TOKENS * tokens.len() / 2];
-    for (rank, token) in tokens.iter().enumerate() {
-        let hash = layout::hash(token);
-        let slot =
-            layout::pack(u32::try_from(rank)?, bytes.len(), token.len(), hash).ok_or("a token does not fit a slot")?;
-        let mut at = layout::first_slot(hash, slots.len());
-        while slots[at] != layout::EMPTY {
-            at = (at + 1) % slots.len();
-        }
-        slots[at] = slot;
-        bytes.extend_from_slice(token);
-        let (byte, mask) = layout::filter_bit(hash, filter.len());
-        filter[byte] |= mask;
-        if let &[first, second] = *token {
-            pairs[usize::from(u16::from_le_bytes([first, second]))] = u32::try_from(rank)?;
-        }
-    }
-    bytes.resize(bytes.len() + layout::PADDING, 0);
-
-    let slots: Vec<u8> = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
-    let pairs: Vec<u8> = pairs.iter().flat_map(|rank| rank.to_le_bytes()).collect();
-    fs::write(output.join(format!("{encoding}.pairs")), pairs)?;
-    fs::write(output.join(format!("{encoding}.filter")), filter)?;
-    fs::write(output.join(format!("{encoding}.bytes")), bytes)?;
-    fs::write(output.join(format!("{encoding}.slots")), slots)?;
+    let tables = tables::lay_out(&fs::read(format!("data/{encoding}.vocab"))?)?;
+    fs::write(output.join(format!("{encoding}.pairs")), tables.pairs.as_flattened())?;
+    fs::write(output.join(format!("{encoding}.filter")), tables.filter)?;
+    fs::write(output.join(format!("{encoding}.bytes")), tables.bytes)?;
+    fs::write(output.join(format!("{encoding}.slots")), tables.slots.as_flattened())?;
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use crate::pieces::parts_of_name;
 
-/// The numbers that the lexical share of a vector has. Two features fall together once in this many pairs, and as often
-/// with opposite signs.
+/// The numbers of a vector's lexical share. Two features share a number once in this many pairs, half of the time with
+/// opposite signs.
 pub(crate) const DIMENSIONS: usize = 128;
 
-/// Something exact: a path, an error code, an id, a name in code.
+/// An exact name: a path, an error code, an id, a name in code.
 const NAME: f32 = 3.0;
-/// A part of a path, or a part of a name that holds digits.
+/// A part of a path, or a part of a name that has digits.
 const PART: f32 = 2.0;
 /// A word of a script without rows.
 const WORD: f32 = 1.0;
@@ -31,7 +31,7 @@ impl<'a> LexicalFeatures<'a> {
     }
 
     fn put(&mut self, kind: u8, feature: &str, weight: f32) {
-        // FNV-1a over the kind and the feature, stirred, so that the lowest bits hang on all of it.
+        // FNV-1a over the kind and the feature, mixed so that the lowest bits depend on all of it.
         let mut hash = (0xcbf2_9ce4_8422_2325 ^ u64::from(kind)).wrapping_mul(0x100_0000_01b3_u64);
         for byte in feature.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -64,7 +64,7 @@ impl<'a> LexicalFeatures<'a> {
         self.lower = lower;
     }
 
-    /// A lower-case Latin word that is met as often as `weight` says, 1 for the rarest.
+    /// Adds a lower-case Latin word, with its rarity `weight`: 1 for the rarest.
     pub(crate) fn latin_word(&mut self, word: &str, weight: f32) {
         if word.len() >= 3 {
             self.put(b'w', word, weight);
@@ -88,7 +88,7 @@ impl<'a> LexicalFeatures<'a> {
         self.windows(b'2', run, 2, WORD);
     }
 
-    /// Every `size` characters that follow each other; the whole run where it is no longer.
+    /// Calls back with every `size` neighbouring characters; with the whole run where it is no longer.
     fn windows(&mut self, kind: u8, run: &str, size: usize, weight: f32) {
         let ends = run.char_indices().map(|(at, _)| at).skip(size).chain([run.len()]);
         for (start, end) in run.char_indices().map(|(at, _)| at).zip(ends) {

@@ -1,8 +1,8 @@
-//! The embedder that is always there: no model to fetch, no native library, no network, no waiting.
+//! The default embedder: it needs no model, native library, network or waiting.
 //!
-//! [`StaticEmbedder`] looks up one row for each word piece in a table that is compiled in and adds the rows up. A text is a
-//! bag of pieces to it: it knows that "cat" and "kitten" are near, and nothing of "not". `docs/embeddings.md` has the
-//! measurements; `tools/distill` the recipe that makes the table.
+//! [`StaticEmbedder`] looks up one row for each word piece in a table that is compiled in, and adds the rows. It reads
+//! a text as a bag of pieces: it knows that "cat" and "kitten" are near, and does not know what "not" means.
+//! `docs/embeddings.md` has the measurements, `tools/distill` the recipe for the table.
 
 mod lexical;
 mod pieces;

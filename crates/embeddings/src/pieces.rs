@@ -5,10 +5,10 @@ use crate::table::{Block, Table};
 /// The score of a Han character without a row: less likely than any piece, so that it never breaks one up.
 const UNKNOWN_HAN: f32 = -16.0;
 
-/// The longest word that is looked up; what is longer is data, and its first letters are enough.
+/// The most letters of a word that are looked up; a longer one is data, and its first letters are enough.
 const MAX_WORD_BYTES: usize = 64;
 
-/// What stands before a piece that goes on inside a word.
+/// The prefix of a piece that continues a word.
 const MARKS: &str = "##";
 
 /// Buffers that are used again for each text.
@@ -81,7 +81,7 @@ impl Cutter {
     }
 }
 
-/// The parts of a name: `parseHTTPHeader2` is parse, HTTP, Header, 2. `name` is ASCII letters and digits.
+/// Returns the parts of a name: `parseHTTPHeader2` is parse, HTTP, Header, 2. `name` is ASCII letters and digits.
 pub(crate) fn parts_of_name(name: &str) -> impl Iterator<Item = &str> {
     let bytes = name.as_bytes();
     let mut start = 0;
@@ -94,7 +94,7 @@ pub(crate) fn parts_of_name(name: &str) -> impl Iterator<Item = &str> {
             let capitals = run(start, u8::is_ascii_uppercase);
             match capitals - start {
                 0 | 1 => run(start + 1, u8::is_ascii_lowercase).max(capitals),
-                // The last capital begins the word that goes on in small letters.
+                // The last capital begins the word that continues in small letters.
                 _ if bytes.get(capitals).is_some_and(u8::is_ascii_lowercase) => capitals - 1,
                 _ => capitals,
             }

@@ -1,6 +1,6 @@
-//! Which characters the table knows, and which are left to hashing.
+//! The characters that the table knows, and those that are hashed.
 
-/// What reads a character.
+/// The reader of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Script {
     /// A Latin letter, a digit.
@@ -15,7 +15,7 @@ pub(crate) enum Script {
     None,
 }
 
-/// What reads `character`.
+/// Returns the reader of `character`.
 pub(crate) fn script_of(character: char) -> Script {
     match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' => Script::Latin,
@@ -36,7 +36,7 @@ pub(crate) fn script_of(character: char) -> Script {
     }
 }
 
-/// The letter without its accent, lower case, as the table spells it; `None` where there is no such letter.
+/// Returns the letter without its accent, in lower case, as the table spells it; `None` where there is no such letter.
 pub(crate) fn plain_letter(character: char) -> Option<char> {
     // One letter for each character from U+00C0 on; a blank stands for "none".
     const LATIN_1: &[u8; 64] = b"aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty";

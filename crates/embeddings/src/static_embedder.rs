@@ -1,40 +1,40 @@
 //! The default embedder.
 
-use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
+use epitome_strategy::{EmbedError, Embedder, Embeddings, async_trait};
 
 use crate::lexical::{self, LexicalFeatures};
 use crate::pieces::{Cutter, parts_of_name};
 use crate::scripts::{Script, plain_letter, script_of};
 use crate::table::Table;
 
-/// The share of a vector's (squared) length that exact names and rare words have beside the meaning: more finds identifiers
-/// better and paraphrases worse. Chosen on the questions in `tests/check` themselves, where names go from .86 at .10 to .89 and
-/// paraphrases stay where they are within what such small sets can tell.
+/// The share of a vector's (squared) length for exact names and rare words beside the meaning: more finds identifiers
+/// better and paraphrases worse. Chosen on the questions in `tests/check` themselves, where names go from .86 at .10 to
+/// .89 and paraphrases do not change by more than such small sets can show.
 const LEXICAL_SHARE: f32 = 0.15;
 
-/// The word frequency at which a word counts half; the table's rows were weighted with the same number.
+/// The word frequency at which a word counts half; the rows of the table were weighted with the same number.
 const SMOOTHING: f32 = 1e-3;
 
-/// Vectors out of the table that is compiled in, together with a small share of hashed names.
+/// Embeds texts with the table that is compiled in, and a small share of hashed names.
 ///
 /// A vector has three parts: the meaning of Chinese words, of Latin ones, and hashed features: exact names (paths, error
 /// codes, ids) with a small weight, and all words of the scripts that the table does not know (Cyrillic, kana, Hangul, …)
 /// with the weight of their share of the text. One dot product compares all of it. A text without any letter or digit gets
 /// zeros.
 ///
-/// It makes of the order of 100,000 vectors a second on one core, is ready after some milliseconds and needs about 10 MB. It does
-/// not match a Chinese question with an English text, and the order of words means nothing to it.
+/// It makes of the order of 100,000 vectors a second on one core, is ready after some milliseconds and needs about 10
+/// MB. It does not match a Chinese question with an English text, and ignores the order of words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StaticEmbedder;
 
 impl StaticEmbedder {
-    /// The embedder; costs nothing. The table is laid out at the first text.
+    /// Returns the embedder; costs nothing. The table is laid out at the first text.
     pub fn new() -> Self {
         Self
     }
 
-    /// The vector of `text`: [`dimensions`](Embedder::dimensions) numbers, of length 1, or zeros. Linear in the text, and
-    /// without waiting.
+    /// Returns the vector of `text`: [`dimensions`](Embedder::dimensions) numbers, of length 1, or zeros. Linear in the
+    /// text, without waiting.
     pub fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0; self.dimensions()];
         if let Some(table) = Table::shipped() {
@@ -44,6 +44,7 @@ impl StaticEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for StaticEmbedder {
     fn name(&self) -> &str {
         "static-v1"
@@ -53,18 +54,16 @@ impl Embedder for StaticEmbedder {
         Table::shipped().map_or(0, |table| 2 * table.dimensions() + lexical::DIMENSIONS)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        Box::pin(async move {
-            let damaged = || EmbedError { message: "the compiled-in table is damaged".to_owned(), retryable: false };
-            let table = Table::shipped().ok_or_else(damaged)?;
-            let dimensions = self.dimensions();
-            let mut values = vec![0.0; texts.len() * dimensions];
-            let mut cutter = Cutter::default();
-            for (text, row) in texts.iter().zip(values.chunks_exact_mut(dimensions)) {
-                embed_into(table, &mut cutter, text, row);
-            }
-            Ok(Embeddings::new(dimensions, values))
-        })
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        let damaged = || EmbedError { message: "the compiled-in table is damaged".to_owned(), retryable: false };
+        let table = Table::shipped().ok_or_else(damaged)?;
+        let dimensions = self.dimensions();
+        let mut values = vec![0.0; texts.len() * dimensions];
+        let mut cutter = Cutter::default();
+        for (text, row) in texts.iter().zip(values.chunks_exact_mut(dimensions)) {
+            embed_into(table, &mut cutter, text, row);
+        }
+        Ok(Embeddings::new(dimensions, values))
     }
 }
 
@@ -127,7 +126,7 @@ impl Reader<'_> {
             let end = match script {
                 Script::None => first.len_utf8(),
                 Script::Latin => {
-                    // Nearly always ASCII to its end: no character has to be decoded for that.
+                    // Nearly always ASCII to its end: then no character has to be decoded.
                     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || is_joint(char::from(*byte));
                     let ascii = rest.bytes().take_while(goes_on).count();
                     ascii
@@ -200,7 +199,7 @@ fn end_of(text: &str, goes_on: impl Fn(char) -> bool) -> usize {
     text.find(|character| !goes_on(character)).unwrap_or(text.len())
 }
 
-/// What stands between the parts of one name.
+/// The characters between the parts of one name.
 fn is_joint(character: char) -> bool {
     matches!(character, '_' | '.' | '/' | ':' | '-')
 }

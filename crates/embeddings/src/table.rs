@@ -1,4 +1,4 @@
-//! The table as it lies in the program: pieces, how likely each is, and a row of small numbers each.
+//! The table in the program: pieces, their probabilities, and a row of small numbers for each.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -28,8 +28,8 @@ pub(crate) struct Block {
 }
 
 impl Table {
-    /// The table that is compiled in, laid out at the first call: milliseconds. `None` never happens with the file that is
-    /// in the repository: a test reads it.
+    /// Returns the table that is compiled in, laid out at the first call in milliseconds. It is never `None` with the
+    /// file in the repository: a test reads that file.
     pub(crate) fn shipped() -> Option<&'static Self> {
         static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| Table::read(BYTES));
         TABLE.as_ref()
@@ -44,7 +44,7 @@ impl Table {
         rest.is_empty().then_some(Self { latin, han, longest_han })
     }
 
-    /// The numbers of a row.
+    /// Returns the numbers of a row.
     pub(crate) fn dimensions(&self) -> usize {
         self.latin.dimensions
     }
@@ -70,18 +70,18 @@ impl Block {
         Some(Self { dimensions, texts, index, scores, scales, rows })
     }
 
-    /// The piece that is spelt like `text`.
+    /// Returns the piece with the spelling `text`.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
         self.index.get(text).copied()
     }
 
-    /// How a piece is spelt.
+    /// Returns the spelling of a piece.
     #[cfg(test)]
     pub(crate) fn text(&self, piece: u32) -> &'static str {
         self.texts[piece as usize]
     }
 
-    /// The natural logarithm of how often a piece is met.
+    /// Returns the natural logarithm of a piece's frequency.
     pub(crate) fn score(&self, piece: u32) -> f32 {
         self.scores[piece as usize]
     }
@@ -112,7 +112,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)).collect()
 }
 
-/// FNV-1a: the pieces are short, and nobody chooses them to collide.
+/// FNV-1a: the pieces are short and fixed, so they need no protection against chosen collisions.
 #[derive(Debug)]
 pub(crate) struct PieceHasher(u64);
 
@@ -130,7 +130,7 @@ impl Hasher for PieceHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The table is indexed by the upper bits, which FNV hardly stirs.
+        // The upper bits index the table, and FNV hardly mixes these.
         self.0 ^ self.0.rotate_right(29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }

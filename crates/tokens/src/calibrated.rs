@@ -1,15 +1,15 @@
-//! A counter corrected by what a provider really charged.
+//! A counter that is corrected by a provider's own figures.
 
 use std::sync::Arc;
 
 use epitome_strategy::{TokenCounter, Tokens};
 
-/// One usage record: what a counter said of a request, and what the provider reported for it.
+/// One usage record: a counter's estimate of a request, and the provider's figure for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The tokens by the base counter, of everything that the reported figure covers.
+    /// The tokens by the base counter, of everything that the reported figure includes.
     pub estimated: Tokens,
-    /// The input tokens the provider reported, cached ones included.
+    /// The input tokens that the provider reported, cached ones included.
     pub reported: Tokens,
 }
 
@@ -47,7 +47,8 @@ const MIN_FACTOR: u64 = ONE / 2;
 const MAX_FACTOR: u64 = ONE * 2;
 
 impl CalibratedCounter {
-    /// Learns the factor of `base` from usage records. Without a usable one (both figures above 0) it is 1.
+    /// Learns the factor of `base` from usage records and returns the counter. Without a usable record (both figures
+    /// above 0) the factor is 1.
     ///
     /// Cost: O(n log n) for n records, and one allocation of their size.
     pub fn learn(base: Arc<dyn TokenCounter>, samples: impl IntoIterator<Item = Sample>) -> CalibratedCounter {
@@ -62,14 +63,14 @@ impl CalibratedCounter {
         CalibratedCounter { name: format!("calibrated {}", base.name()), base, factor }
     }
 
-    /// The factor applied to the base counter, 0.5 to 2.0.
+    /// Returns the factor for the base counter, 0.5 to 2.0.
     pub fn factor(&self) -> f64 {
         self.factor as f64 / ONE as f64
     }
 }
 
 impl TokenCounter for CalibratedCounter {
-    /// `calibrated` and the base counter's name.
+    /// Returns `calibrated` and the base counter's name.
     fn name(&self) -> &str {
         &self.name
     }
@@ -79,13 +80,14 @@ impl TokenCounter for CalibratedCounter {
         Tokens::try_from(n_tokens).unwrap_or(Tokens::MAX)
     }
 
-    /// Always false, even on an exact base: the factor is learned.
+    /// Returns false, even on an exact base: the factor is learned.
     fn is_exact(&self) -> bool {
         false
     }
 }
 
-/// The value at which half of the weight is reached, of pairs of a value and its weight; the upper one in a tie.
+/// Returns the value at which half of the weight is reached, of pairs of a value and its weight; the upper one in a
+/// tie.
 fn weighted_median(mut values: Vec<(u64, u64)>) -> Option<u64> {
     values.sort_unstable();
     let total: u64 = values.iter().map(|&(_, weight)| weight).sum();
@@ -97,6 +99,7 @@ fn weighted_median(mut values: Vec<(u64, u64)>) -> Option<u64> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "vocab-o200k")]
 mod tests {
     use proptest::prelude::*;
 

@@ -4,9 +4,9 @@ use epitome_strategy::{TokenCounter, Tokens};
 
 /// A rule of thumb for the tokens of a text, from its characters alone. Every rule rounds up.
 ///
-/// The rules and their constants are those of the seed designs of this project. Two of them add 4 tokens a message and
-/// count the names, arguments and ids of tool calls; these are the business of whoever counts messages, not of the
-/// counter, which sees one text at a time.
+/// The rules and their constants are those of the seed designs of this project. Two of these add 4 tokens a message and
+/// count the names, arguments and ids of tool calls; here the caller that counts messages does that, because a counter
+/// sees one text at a time.
 ///
 /// Cost: one pass over the bytes without allocation, many times faster than exact counting. Use them for models whose
 /// vocabulary is not known, best with [`CalibratedCounter`](crate::CalibratedCounter); where an exact counter fits, prefer that.
@@ -48,13 +48,13 @@ impl TokenCounter for Estimator {
     fn count(&self, text: &str) -> Tokens {
         let n_tokens = match self {
             Estimator::Weighted => {
-                let Tally { n_chars, n_white, n_cjk, n_cjk_punctuation } = Tally::of(text);
+                let Tally { n_chars, n_white, n_cjk, n_cjk_punctuation } = Tally::count(text);
                 let n_others = n_chars - n_white - n_cjk - n_cjk_punctuation;
                 // In twentieths of a token, in which all four weights are whole.
                 (30 * n_cjk + 20 * n_cjk_punctuation + 5 * n_white + 6 * n_others).div_ceil(20)
             }
             Estimator::TwoRatio => {
-                let Tally { n_chars, n_cjk, n_cjk_punctuation, .. } = Tally::of(text);
+                let Tally { n_chars, n_cjk, n_cjk_punctuation, .. } = Tally::count(text);
                 let n_wide = n_cjk + n_cjk_punctuation;
                 // In twelfths of a token: 12 / 1.5 and 12 / 4.
                 (8 * n_wide + 3 * (n_chars - n_wide)).div_ceil(12)
@@ -70,7 +70,7 @@ impl TokenCounter for Estimator {
     }
 }
 
-/// How many characters of each class a text has.
+/// The number of a text's characters in each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     n_chars: usize,
@@ -83,7 +83,7 @@ struct Tally {
 const BLOCK: usize = 64;
 
 impl Tally {
-    fn of(text: &str) -> Tally {
+    fn count(text: &str) -> Tally {
         let mut tally = Tally::default();
         let mut rest = text;
         while !rest.is_empty() {
@@ -98,7 +98,7 @@ impl Tally {
         tally
     }
 
-    /// Adds the characters of at least the next [`BLOCK`] bytes, and gives the text behind them.
+    /// Adds the characters of at least the next [`BLOCK`] bytes, and returns the text behind them.
     fn add_chars<'a>(&mut self, text: &'a str) -> &'a str {
         let end = text.len().saturating_sub(BLOCK);
         let mut characters = text.chars();
@@ -189,7 +189,7 @@ mod tests {
                 expected.n_cjk += usize::from(is_cjk(character));
                 expected.n_cjk_punctuation += usize::from(is_cjk_punctuation(character));
             }
-            prop_assert_eq!(Tally::of(&text), expected);
+            prop_assert_eq!(Tally::count(&text), expected);
         }
     }
 }

@@ -4,21 +4,25 @@
 //! - [`Estimator`]: rules of thumb on characters, for models whose vocabulary is not known;
 //! - [`CalibratedCounter`]: any of them times a factor learned from what a provider reported.
 //!
-//! [`by_name`] gives the first two by the name that configuration spells. No counter downloads, loads or builds
+//! The cargo features `vocab-o200k` and `vocab-cl100k`, both on by default, put the vocabularies in.
+//!
+//! [`by_name`] returns the first two by their names in the configuration. No counter downloads, loads or builds
 //! anything, and all may be shared between threads.
 //!
 //! ```
 //! let counter = epitome_tokens::by_name("o200k_base")?;
 //! assert_eq!(counter.count("The fold keeps what the task needs."), 8);
-//! # Ok::<(), epitome_tokens::UnknownCounter>(())
+//! # Ok::<(), epitome_tokens::CounterError>(())
 //! ```
 
 mod calibrated;
 mod estimate;
+#[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod exact;
 mod registry;
 
 pub use calibrated::{CalibratedCounter, Sample};
 pub use estimate::Estimator;
+#[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 pub use exact::ExactCounter;
-pub use registry::{NAMES, UnknownCounter, by_name};
+pub use registry::{CounterError, NAMES, by_name};

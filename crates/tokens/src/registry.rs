@@ -4,33 +4,55 @@ use std::sync::Arc;
 
 use epitome_strategy::TokenCounter;
 
-use crate::{Estimator, ExactCounter};
+use crate::Estimator;
+#[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
+use crate::ExactCounter;
 
 /// The names that [`by_name`] knows: the exact counters, then the estimators.
 pub const NAMES: [&str; 6] = ["o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters"];
 
-/// No counter has the name asked for.
+/// Why there is no counter of a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown token counter `{name}`, the known ones are {}", quoted_names())]
-pub struct UnknownCounter {
-    /// The name asked for.
-    pub name: String,
+pub enum CounterError {
+    /// No counter has the name.
+    #[error("unknown token counter `{name}`, the known ones are {}", quoted_names())]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The counter's vocabulary is not in this build.
+    #[error(
+        "this build has no vocabulary `{name}`: build it with the cargo feature `{feature}`, or take another counter, such as \
+         `weighted`"
+    )]
+    NotBuilt {
+        /// The counter's name.
+        name: &'static str,
+        /// The feature that puts its vocabulary in.
+        feature: &'static str,
+    },
 }
 
-/// The counter called `name`, one of [`NAMES`]. Cost: one small allocation; no counter has anything to load.
+/// Returns the counter called `name`, one of [`NAMES`]. Cost: one small allocation; no counter loads anything.
 ///
 /// # Errors
 ///
-/// When no counter has that name. The error's text lists the known ones.
-pub fn by_name(name: &str) -> Result<Arc<dyn TokenCounter>, UnknownCounter> {
+/// No counter has that name; the error's text lists the known ones. Or its vocabulary is not in this build.
+pub fn by_name(name: &str) -> Result<Arc<dyn TokenCounter>, CounterError> {
     Ok(match name {
+        #[cfg(feature = "vocab-o200k")]
         "o200k_base" => Arc::new(ExactCounter::O200kBase),
+        #[cfg(not(feature = "vocab-o200k"))]
+        "o200k_base" => return Err(CounterError::NotBuilt { name: "o200k_base", feature: "vocab-o200k" }),
+        #[cfg(feature = "vocab-cl100k")]
         "cl100k_base" => Arc::new(ExactCounter::Cl100kBase),
+        #[cfg(not(feature = "vocab-cl100k"))]
+        "cl100k_base" => return Err(CounterError::NotBuilt { name: "cl100k_base", feature: "vocab-cl100k" }),
         "weighted" => Arc::new(Estimator::Weighted),
         "two-ratio" => Arc::new(Estimator::TwoRatio),
         "halves" => Arc::new(Estimator::Halves),
         "quarters" => Arc::new(Estimator::Quarters),
-        _ => return Err(UnknownCounter { name: name.to_owned() }),
+        _ => return Err(CounterError::Unknown { name: name.to_owned() }),
     })
 }
 
@@ -47,7 +69,20 @@ mod tests {
     #[test]
     fn each_name_gives_the_counter_of_that_name() {
         for name in NAMES {
-            let counter = by_name(name).unwrap();
+            let built = match name {
+                "o200k_base" => cfg!(feature = "vocab-o200k"),
+                "cl100k_base" => cfg!(feature = "vocab-cl100k"),
+                _ => true,
+            };
+            let counter = match by_name(name) {
+                Err(error) => {
+                    let feature = format!("vocab-{}", name.trim_end_matches("_base"));
+                    assert!(!built && error.to_string().contains(&feature), "{error}");
+                    continue;
+                }
+                Ok(counter) => counter,
+            };
+            assert!(built, "{name}");
             assert_eq!(counter.name(), name);
             assert_eq!(counter.is_exact(), name.ends_with("_base"));
             assert_eq!(counter.count(""), 0, "{name}");

@@ -70,6 +70,7 @@ fn class_of(code: usize) -> u8 {
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,6 +1,6 @@
 //! The packed vocabulary table: how a token is hashed, and the bits of a slot.
 //!
-//! `build.rs` includes this file to write the tables that the crate reads, so both sides agree by construction.
+//! `build.rs` includes this file to write the tables that the crate reads (`tables.rs`), so both sides agree by construction.
 //!
 //! A vocabulary is four arrays. The *bytes* of all tokens in rank order, followed by [`PADDING`] zeros. *Slots* of 64
 //! bits, probed upwards from the [`first_slot`] of the token's hash to the first [`EMPTY`] one:
@@ -12,17 +12,17 @@
 //! | 25–42 | fingerprint: the low 18 bits of the hash |
 //! | 43–63 | offset in the bytes |
 //!
-//! A *filter* with one bit set for each token, which tells most byte strings that are no token from those that may be
+//! A *filter* with one bit set for each token, which tells most byte strings that are not tokens from those that may be
 //! one. And the ranks of the *pairs* of bytes that are tokens, by pair. All numbers are little-endian.
 
 /// The longest token a slot can hold, in bytes. Both vocabularies reach it, with runs of spaces.
 pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 /// A slot without a token: a rank that no vocabulary has.
 pub(crate) const EMPTY: u64 = u64::MAX;
-/// A pair of bytes that is no token, in the table of pairs.
+/// A pair of bytes that is not a token, in the table of pairs.
 pub(crate) const NO_RANK: u32 = u32::MAX;
 /// Zeros behind the last token, so that eight bytes can be read at each token's start.
-#[allow(dead_code, reason = "used by build.rs")]
+#[allow(dead_code, reason = "used where tables are made")]
 pub(crate) const PADDING: usize = 8;
 
 const RANK_BITS: u32 = 18;
@@ -31,7 +31,7 @@ const FINGERPRINT_BITS: u32 = 18;
 const OFFSET_SHIFT: u32 = RANK_BITS + LENGTH_BITS + FINGERPRINT_BITS;
 
 /// The slot of the token of `rank`, or `None` when a field does not fit.
-#[allow(dead_code, reason = "used by build.rs")]
+#[allow(dead_code, reason = "used where tables are made")]
 pub(crate) fn pack(rank: u32, offset: usize, length: usize, hash: u64) -> Option<u64> {
     let fits = rank >> RANK_BITS == 0
         && (offset as u64) >> (u64::BITS - OFFSET_SHIFT) == 0
@@ -63,8 +63,8 @@ pub(crate) fn slot_offset(slot: u64) -> usize {
     (slot >> OFFSET_SHIFT) as usize
 }
 
-/// The bits of the filter for each token: at 10, one string in ten that is no token passes.
-#[allow(dead_code, reason = "used by build.rs")]
+/// The bits of the filter for each token: at 10, one string in ten that is not a token passes.
+#[allow(dead_code, reason = "used where tables are made")]
 pub(crate) const FILTER_BITS_PER_TOKEN: usize = 10;
 
 /// The byte of a filter of `n_bytes`, and the mask in it, that stand for tokens of this hash.
@@ -116,7 +116,7 @@ pub(crate) fn hash_many(token: &[u8]) -> u64 {
 }
 
 /// The hash of a token of any length, equal to those above.
-#[allow(dead_code, reason = "used by build.rs")]
+#[allow(dead_code, reason = "used where tables are made")]
 pub(crate) fn hash(token: &[u8]) -> u64 {
     match token.len() {
         length @ 0..=8 => hash_one(length, load(token, 0, length.max(1))),

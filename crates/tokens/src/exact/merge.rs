@@ -1,4 +1,4 @@
-//! Byte-pair merging: the number of tokens of one piece that is no token itself.
+//! Byte-pair merging: the number of tokens of one piece that is not a token itself.
 //!
 //! From single bytes, the adjacent pair whose concatenation has the lowest rank merges, the leftmost among equals,
 //! until no pair is a token. Which pair that is, is found by a scan in short pieces, with a heap in long ones, and in giant
@@ -228,6 +228,7 @@ fn put(places: &mut BTreeMap<u32, Vec<u32>>, rank: u32, starts: Vec<u32>) {
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod tests {
     use super::super::vocabulary::{CL100K_BASE, O200K_BASE};
     use super::*;

@@ -10,8 +10,10 @@ use super::classes::{class_at, skip};
 /// `\p{L}`.
 const LETTER: u8 = UPPER | LOWER | CASELESS;
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: starts a word of `o200k_base`.
+#[cfg(feature = "vocab-o200k")]
 const WORD_START: u8 = UPPER | CASELESS | MARK;
 /// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: ends a word of `o200k_base`.
+#[cfg(feature = "vocab-o200k")]
 const WORD_REST: u8 = LOWER | CASELESS | MARK;
 /// `[^\s\p{L}\p{N}]`.
 const SYMBOL: u8 = OTHER | MARK;
@@ -20,6 +22,7 @@ const WHITE: u8 = SPACE | NEWLINE;
 
 /// The end of the piece of `o200k_base` that starts at `start`, a character boundary before the end of `text`.
 #[inline]
+#[cfg(feature = "vocab-o200k")]
 pub(crate) fn o200k_end(text: &[u8], start: usize) -> usize {
     let (class, width) = class_at(text, start);
     let second = start + width;
@@ -44,6 +47,7 @@ pub(crate) fn o200k_end(text: &[u8], start: usize) -> usize {
 
 /// The end of the piece of `cl100k_base` that starts at `start`, a character boundary before the end of `text`.
 #[inline]
+#[cfg(feature = "vocab-cl100k")]
 pub(crate) fn cl100k_end(text: &[u8], start: usize) -> usize {
     let (class, width) = class_at(text, start);
     let second = start + width;
@@ -102,6 +106,7 @@ fn symbols_end(text: &[u8], at: usize, trailing: &[u8]) -> usize {
 /// capitals are left to `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`.
 /// Both end in a contraction, if any.
 #[inline]
+#[cfg(feature = "vocab-o200k")]
 fn word_end(text: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut after_caseless = start;
@@ -165,12 +170,14 @@ fn white_end(text: &[u8], start: usize) -> usize {
 }
 
 /// White space of `cl100k_base`: `\s++$` first, which takes a run at the end of the text whole.
+#[cfg(feature = "vocab-cl100k")]
 fn white_to_end(text: &[u8], start: usize) -> usize {
     let end = skip(text, start, WHITE);
     if end == text.len() { end } else { white_end(text, start) }
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod tests {
     use super::*;
 

@@ -1,8 +1,11 @@
-//! A vocabulary: from the bytes of a token to its rank, in place in the program's image.
+//! A vocabulary: from the bytes of a token to its rank, in place in the program's image or in tables made at the first use.
+
+#[cfg(feature = "packed-vocabularies")]
+use std::sync::LazyLock;
 
 use super::layout::{self, EMPTY, MAX_TOKEN_BYTES, NO_RANK};
 
-/// The tokens of one encoding. Construction does nothing: pages of the tables are read as they are first touched.
+/// The tokens of one encoding.
 #[derive(Clone, Copy)]
 pub(crate) struct Vocabulary {
     id: u8,
@@ -13,9 +16,12 @@ pub(crate) struct Vocabulary {
 }
 
 /// Gives a table the alignment of a cache line, so that no slot straddles two.
+#[cfg(not(feature = "packed-vocabularies"))]
 #[repr(align(64))]
 struct CacheAligned<T>(T);
 
+/// A vocabulary in the program's image. Construction does nothing: pages of the tables are read as they are first touched.
+#[cfg(not(feature = "packed-vocabularies"))]
 macro_rules! vocabulary {
     ($id:literal, $encoding:literal) => {{
         static SLOTS: &[u8] = &CacheAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $encoding, ".slots"))).0;
@@ -26,19 +32,53 @@ macro_rules! vocabulary {
     }};
 }
 
+/// A vocabulary whose tables are made when it is first used.
+#[cfg(feature = "packed-vocabularies")]
+macro_rules! vocabulary {
+    ($id:literal, $encoding:literal) => {
+        LazyLock::new(|| {
+            Vocabulary::of_packed(
+                $id,
+                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/", $encoding, ".vocab")),
+            )
+        })
+    };
+}
+
+#[cfg(not(feature = "packed-vocabularies"))]
+type Kept = Vocabulary;
+#[cfg(feature = "packed-vocabularies")]
+type Kept = LazyLock<Vocabulary>;
+
 /// The vocabulary of `o200k_base`: 199,998 tokens.
-pub(crate) const O200K_BASE: Vocabulary = vocabulary!(1, "o200k_base");
+#[cfg(feature = "vocab-o200k")]
+pub(crate) static O200K_BASE: Kept = vocabulary!(1, "o200k_base");
 /// The vocabulary of `cl100k_base`: 100,256 tokens.
-pub(crate) const CL100K_BASE: Vocabulary = vocabulary!(2, "cl100k_base");
+#[cfg(feature = "vocab-cl100k")]
+pub(crate) static CL100K_BASE: Kept = vocabulary!(2, "cl100k_base");
 
 impl Vocabulary {
+    /// The vocabulary of these packed tokens. Its tables live as long as the program.
+    #[cfg(feature = "packed-vocabularies")]
+    fn of_packed(id: u8, packed: &[u8]) -> Self {
+        // Bytes that cannot be laid out do not get here: build.rs lays out the same ones.
+        let tables = super::tables::lay_out(packed).unwrap_or_default();
+        Self {
+            id,
+            slots: tables.slots.leak(),
+            bytes: tables.bytes.leak(),
+            filter: tables.filter.leak(),
+            pairs: tables.pairs.leak(),
+        }
+    }
+
     /// A number that tells the vocabularies apart; not 0.
     #[inline]
     pub(crate) fn id(&self) -> u8 {
         self.id
     }
 
-    /// The rank of the token that `text[start..end]` is, or `None` when it is no token. `start < end`.
+    /// The rank of the token that `text[start..end]` is, or `None` when it is not a token. `start < end`.
     #[inline]
     pub(crate) fn rank(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         self.find::<false>(text, start, end)
@@ -112,6 +152,7 @@ impl Vocabulary {
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
