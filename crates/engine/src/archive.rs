@@ -1,4 +1,4 @@
-//! The archive in memory.
+//! An archive in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,29 +6,29 @@ use std::sync::Arc;
 use epitome_strategy::archive::handles;
 use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
-/// Keeps what leaves the context in memory, by content: the same content has the same handle, whenever it is put.
+/// Keeps what leaves the context in memory, by content: equal content always has the same handle.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryArchive {
     items: HashMap<Arc<str>, ArchivedContent>,
 }
 
 impl MemoryArchive {
-    /// An empty archive.
+    /// Returns an empty archive.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many items it holds.
+    /// Returns how many items it holds.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Everything it holds, by handle, in no order.
+    /// Returns every item with its handle, in no order.
     pub fn items(&self) -> impl Iterator<Item = (&Arc<str>, &ArchivedContent)> {
         self.items.iter()
     }
 
-    /// Whether it holds nothing.
+    /// Whether it holds no item.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -12,7 +12,7 @@ use crate::ledger::Ledger;
 use crate::working::WorkingView;
 use epitome_session::heading::group_digits;
 
-/// What a cut on arrival is called in reports.
+/// The name of a cut on arrival in reports.
 const ARRIVAL: &str = "arrival";
 
 /// A cut on arrival.
@@ -24,12 +24,12 @@ pub struct Arrival {
     pub tokens_before: Tokens,
     /// Tokens of the view after.
     pub tokens_after: Tokens,
-    /// How many results were cut.
+    /// How many results it cut.
     pub results: u32,
 }
 
 impl Arrival {
-    /// Commits what was done to a view as an epoch that does not count as a compaction; the session has `before` tokens
+    /// Commits the changes of a view as an epoch that does not count as a compaction; the session has `before` tokens
     /// without it and `after` with it.
     pub(crate) fn commit(
         session: &mut Session,
@@ -59,9 +59,9 @@ impl Arrival {
 }
 
 impl Engine {
-    /// Cuts the results of the newest step that take more than `most` tokens to the lines that say the most; `None` where
-    /// there is none, or where calls of the step are not answered yet. The whole text is archived, and the cut is an epoch
-    /// that can be undone; it does not count as a compaction of the session.
+    /// Cuts the results of the newest step that take more than `most` tokens to their most informative lines; `None`
+    /// where there are none, or where calls of the step are not answered yet. The whole text is archived, and the cut
+    /// is an epoch that can be undone; it does not count as a compaction of the session.
     ///
     /// Cost: linear in the newest step; where something is cut also in the number of the view's messages.
     pub fn cut_arrivals(
@@ -86,7 +86,7 @@ impl Engine {
         }
         let never = Cancellation::never();
         let context = self.context(session, language(session.view()), &never);
-        let working = WorkingView::of(session, newest, tokens, &self.pins);
+        let working = WorkingView::from_session(session, newest, tokens, &self.pins);
         let mut editor = Editor::new(working, &context, archive);
         let layout = editor.layout();
         let view = editor.view(&layout);
@@ -120,7 +120,7 @@ impl Engine {
     }
 }
 
-/// Where the newest step starts, if the view ends with one; else the view's end. Linear in that step.
+/// Returns where the newest step starts, if the view ends with one; else the view's end. Linear in that step.
 fn newest_step(entries: &[Entry]) -> usize {
     let is_output = |entry: &&Entry| {
         use epitome_session::Origin;

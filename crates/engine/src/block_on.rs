@@ -16,7 +16,7 @@ impl Wake for ThreadWaker {
 }
 
 /// Runs a future to its end on this thread, for callers without a runtime. A summarizer that needs a runtime of its own
-/// has to be awaited on that.
+/// has to be awaited there.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
     let mut context = std::task::Context::from_waker(&waker);
@@ -29,7 +29,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Awaits the future that `start` gives; a panic in either comes back as its message.
+/// Awaits the future that `start` returns; a panic in either is returned as its message.
 pub(crate) async fn without_panic<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, String> {
     let future = catch_unwind(AssertUnwindSafe(start)).map_err(|panic| panic_message(&*panic))?;
     let mut future = pin!(future);
@@ -41,7 +41,7 @@ pub(crate) async fn without_panic<F: Future>(start: impl FnOnce() -> F) -> Resul
     .await
 }
 
-/// The message of a panic, where it has one.
+/// Returns the message of a panic, where it has one.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

@@ -15,10 +15,10 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// One that is never reached.
+    /// Returns a threshold that is never reached.
     pub const NEVER: Self = Self::Tokens(Tokens::MAX);
 
-    /// The threshold in tokens of a window of which `usable` tokens are usable.
+    /// Returns the threshold in tokens, for a window of which `usable` tokens are usable.
     pub fn tokens(self, usable: Tokens) -> Tokens {
         match self {
             Self::Tokens(tokens) => tokens,
@@ -35,15 +35,15 @@ impl Threshold {
 pub struct Budget {
     /// The model's context window.
     pub window: Tokens,
-    /// Kept free for the answer.
+    /// Tokens that are kept free for the answer.
     pub reserve_output: Tokens,
-    /// Taken by the tool definitions, which are sent with every request.
+    /// Tokens of the tool definitions, which are sent with every request.
     pub tool_definitions: Tokens,
-    /// From here on a compaction is suggested.
+    /// The soft threshold: from here on a compaction is suggested.
     pub soft: Threshold,
-    /// From here on a compaction is due.
+    /// The hard threshold: from here on a compaction is due.
     pub hard: Threshold,
-    /// What a compaction gets down to.
+    /// What a compaction should reduce the view to.
     pub target: Threshold,
 }
 
@@ -64,6 +64,7 @@ impl Default for Budget {
 
 /// How urgent a compaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Urgency {
     /// Not at all.
@@ -76,35 +77,41 @@ pub enum Urgency {
 
 /// The answer to "should this be compacted?".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Check {
     /// Whether a threshold is reached.
     pub should_compact: bool,
     /// Tokens of the messages now.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub current_tokens: Tokens,
     /// The threshold that was reached, or the soft one; `None` where no number of tokens calls for a compaction.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u32>, required))]
     pub threshold_tokens: Option<Tokens>,
     /// Tokens that messages may take: the window less the answer's reserve and the tool definitions.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub usable_tokens: Tokens,
     /// `current_tokens` as a share of `usable_tokens`.
     pub share: f64,
     /// How urgent it is.
     pub urgency: Urgency,
-    /// What calls for it.
+    /// The trigger that calls for it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub trigger: Option<Trigger>,
 }
 
 impl Budget {
-    /// Tokens that messages may take.
+    /// Returns the tokens that messages may take.
     pub fn usable(&self) -> Tokens {
         self.window.saturating_sub(self.reserve_output).saturating_sub(self.tool_definitions)
     }
 
-    /// Whether `current` tokens of messages call for a compaction, in a session that was never compacted. Constant time.
+    /// Returns whether `current` tokens of messages call for a compaction, in a session that was never compacted.
+    /// Constant time.
     pub fn check(&self, current: Tokens) -> Check {
         self.check_since(current, None)
     }
 
-    /// The same in a session whose newest compaction left `after` tokens. Constant time.
+    /// Returns the same for a session whose newest compaction left `after` tokens. Constant time.
     ///
     /// A compaction that could not get below the soft threshold is not suggested again at once: each one breaks the
     /// provider's prompt cache, so it waits until half of the room up to the hard threshold is used.
@@ -112,7 +119,7 @@ impl Budget {
         self.check_at(current, self.soft.tokens(self.usable()), after)
     }
 
-    /// The same with `soft` tokens as the soft threshold. Constant time.
+    /// Returns the same with `soft` tokens as the soft threshold. Constant time.
     pub(crate) fn check_at(&self, current: Tokens, soft: Tokens, after: Option<Tokens>) -> Check {
         let usable = self.usable();
         let hard = self.hard.tokens(usable);

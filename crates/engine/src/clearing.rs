@@ -1,7 +1,7 @@
-//! The first layer: what is old leaves in small parts before any threshold is reached, without a model and without a floor.
+//! Clearing: old text leaves in small parts before any threshold is reached, without a model and without the floor.
 
 use epitome_session::{Session, Trigger};
-use epitome_strategy::{Archive, Cancellation, Goal, Strategy, TaskKind, Tokens};
+use epitome_strategy::{Archive, Cancellation, Goal, HostChanges, Strategy, TaskKind, Tokens};
 
 use crate::archive::MemoryArchive;
 use crate::arrival::Arrival;
@@ -12,10 +12,10 @@ use crate::ledger::Ledger;
 use crate::run::Runner;
 
 impl Engine {
-    /// Does what `strategy` plans for a view that is to shrink as far as the strategy knows how, if that saves `least` tokens
-    /// or more; `None` where it does not, and nothing is changed then. It is an epoch that can be undone, and does not count
-    /// as a compaction of the session: no summary is written, nothing leaves that the strategy does not name, and the quality
-    /// is not measured.
+    /// Applies the plan of `strategy` for a view that is to shrink as far as the strategy can, if that saves at least
+    /// `least` tokens; otherwise nothing changes and the result is `None`. The epoch can be undone and does not count
+    /// as a compaction of the session: no summary is written, nothing leaves that the strategy does not name, and the
+    /// quality is not measured.
     ///
     /// Cost: that of the plan, linear in the view.
     pub async fn clear(
@@ -41,8 +41,9 @@ impl Engine {
             focus_given: false,
             first_unsent_unit: None,
             language: context.language,
+            host: HostChanges::Any,
         };
-        // What is given up leaves nothing in the session's archive.
+        // Cancelled work leaves nothing in the session's archive.
         let mut scratch = MemoryArchive::new();
         let total = start.total;
         let mut runner = Runner::new(start, &context, &mut scratch);

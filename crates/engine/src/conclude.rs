@@ -1,4 +1,4 @@
-//! What a compaction comes to: the epoch, and the report with a receipt for every message.
+//! The result of a compaction: the epoch, and the report with a receipt for every message.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::run::WrittenSummary;
 use crate::select::SelectedKind;
 use crate::working::WorkingView;
 
-/// Turns the attempt that is taken into a draft: the epoch, and the report with a receipt for every message.
+/// Turns the chosen attempt into a draft: the epoch, and the report with a receipt for every message.
 pub(crate) fn conclude(
     context: &Context<'_>,
     start: &WorkingView,
@@ -91,8 +91,8 @@ pub(crate) fn conclude(
     Draft { report, epoch, counts, made_from: session.state_hash() }
 }
 
-/// Whether less may leave than what is worth a compaction. What must stay and is over the limit by itself is another matter:
-/// that has to be said in any case. Linear in the units.
+/// Whether less may leave than a compaction is worth. The case that what must stay alone is over the limit is another
+/// one and has to be reported in any case. Linear in the units.
 pub(crate) fn is_vain(start: &WorkingView, pins: &Pins, request: &Request) -> bool {
     if request.worthwhile == 0 {
         return false;
@@ -101,7 +101,8 @@ pub(crate) fn is_vain(start: &WorkingView, pins: &Pins, request: &Request) -> bo
     start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
 }
 
-/// The newest summary that was asked for and is still shown; where there is none, the newest that a strategy brought.
+/// Returns the newest summary that a summarizer wrote and that is still shown; where there is none, the newest that a
+/// strategy supplied.
 fn shown_summary<'r>(summaries: &'r [WrittenSummary], working: &WorkingView, epoch: u32) -> Option<&'r WrittenSummary> {
     let is_shown = |index: u32| {
         let key = EntryKey::Synthetic { epoch, index };

@@ -1,20 +1,20 @@
-//! What stays the same during one compaction.
+//! What is constant during one compaction.
 
 use epitome_session::{Language, MessageId, Session};
-use epitome_strategy::{Cancellation, Embedder, Lexicon, Summarizer, TokenCounter};
+use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter};
 
 use crate::guard::{Guards, Refusal};
 use crate::observe::{Observer, Progress};
 use crate::request::{Pins, SummaryRole, WithoutSummary};
 
-/// Everything that stays the same during one compaction.
+/// Everything that is constant during one compaction.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub counter: &'a dyn TokenCounter,
     pub pins: &'a Pins,
     pub language: Language,
     pub summary_role: SummaryRole,
-    /// Whether texts name the handles of what they stand for.
+    /// Whether the engine's texts name the handles of what they replace.
     pub handles: bool,
     pub lexicon: &'a Lexicon,
     pub guards: Guards,
@@ -24,32 +24,35 @@ pub(crate) struct Context<'a> {
     pub summarizer: Option<&'a dyn Summarizer>,
     pub without_summary: WithoutSummary,
     pub embedder: Option<&'a dyn Embedder>,
-    /// What summaries are to remember.
+    /// What the summaries should remember.
     pub memories: &'a [String],
     pub observer: Option<&'a dyn Observer>,
     /// How many messages at the end of the view were never sent.
     pub unsent_messages: u32,
+    /// Times the steps for the report.
+    pub clock: &'a Clock,
 }
 
 impl Context<'_> {
-    /// An error where the compaction is given up: asked before each piece of work whose cost grows with the view.
+    /// Returns an error where the compaction is cancelled; called before each piece of work whose cost grows with the
+    /// view.
     pub(crate) fn go_on(&self) -> Result<(), Refusal> {
         if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
     }
 
-    /// Tells the observer, if there is one.
+    /// Notifies the observer, if there is one.
     pub(crate) fn tell(&self, progress: Progress<'_>) {
         if let Some(observer) = self.observer {
             observer.on(progress);
         }
     }
 
-    /// The handle that a text may name: none where nobody could use it.
+    /// Returns the handle for a text; `None` where the reader cannot use it.
     pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
         self.handles.then_some(handle)
     }
 
-    /// An id for the engine's message number `number` that the session does not have yet.
+    /// Returns an id for the engine's message `number` that the session does not have yet.
     pub(crate) fn free_id(&self, number: usize) -> MessageId {
         let mut id = MessageId::new(format!("epitome-{}-{number}", self.epoch));
         while self.session.has_id(&id) {

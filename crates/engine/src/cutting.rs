@@ -8,7 +8,7 @@ use epitome_strategy::{ArchivedContent, BlockRef, Tokens};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, archive_first};
-use crate::guard::{self, Guard, Refusal};
+use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::ledger::count_block;
 use crate::working::{Layout, WorkingView};
 use crate::{trim, wording};
@@ -25,6 +25,7 @@ impl Editor<'_> {
         keep: &[Range<u32>],
     ) -> Result<Tokens, Refusal> {
         let at = edit.at;
+        self.check_host(HostChange::Text)?;
         let (context, working) = (self.context, &self.working);
         let block = working.editable(context.guards, layout, at)?;
         let shown = block.excerptable().ok_or(Refusal::NotText)?;
@@ -40,7 +41,7 @@ impl Editor<'_> {
         };
         let of_text = tokens_of_original(working, context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
-        // A stub keeps no image either: then the whole message is archived.
+        // A stub does not keep an image either: then the whole message is archived.
         let media = original.as_result().map_or(0, |result| result.attachments.len());
         let media = if kept.ranges().is_empty() { media } else { 0 };
         let item = match media {
@@ -59,10 +60,11 @@ impl Editor<'_> {
         self.change_block(EditKind::Excerpt, edit, (after, handle), change)
     }
 
-    /// Cuts long strings in the arguments of a call to `max_chars` characters; 0 takes the arguments out whole. What is
-    /// cut are the recorded arguments, however often they were cut before.
+    /// Cuts long strings in the arguments of a call to `max_chars` characters; 0 takes the arguments out whole. The
+    /// recorded arguments are the base, however often they were cut before.
     pub(crate) fn trim(&mut self, layout: &Layout, edit: BlockEdit<'_>, max_chars: u32) -> Result<Tokens, Refusal> {
         let at = edit.at;
+        self.check_host(HostChange::Text)?;
         let (context, working) = (self.context, &self.working);
         let block = working.editable(context.guards, layout, at)?;
         let shown = block.as_call().ok_or(Refusal::NotText)?;
@@ -82,20 +84,20 @@ impl Editor<'_> {
         self.change_block(EditKind::Trim, edit, (after, handle), change)
     }
 
-    /// The text of a block that may be cut.
+    /// Returns the text of a block that may be cut.
     pub(crate) fn excerptable(&self, at: BlockRef) -> Option<&Arc<str>> {
         self.working.entries().get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
     }
 
-    /// The most characters that strings in the arguments of a call may keep for the call to take no more than `most` tokens;
-    /// 0 where no number does. A search by halves, each step linear in the arguments.
+    /// Returns the most characters that strings in the arguments of a call may keep for the call to take no more than
+    /// `most` tokens; 0 where no number does. A binary search, each step linear in the arguments.
     pub(crate) fn most_chars(&self, at: BlockRef, most: Tokens) -> u32 {
         let context = self.context;
         let entry = &self.working.entries()[at.message as usize];
         let recorded = entry.original.blocks.get(at.block as usize).and_then(Block::as_call);
         let Some(call) = recorded else { return 0 };
         let fits = |max_chars: u32| {
-            let handle = context.told("00000000");
+            let handle = context.told("000000000000");
             let trimmed = trim::trim_arguments(&call.arguments, max_chars as usize, context.language, handle);
             trimmed.is_some_and(|arguments| {
                 let arguments = Arguments::Text(Arc::from(arguments));
@@ -133,8 +135,8 @@ impl Editor<'_> {
         Ok(saved)
     }
 
-    /// Takes a block out of the view without a mark: signed thinking that is no longer valid where it stands. The message
-    /// is archived whole, for the signature is part of what leaves.
+    /// Removes a block from the view without a mark: signed thinking that is no longer valid in its place. The message
+    /// is archived whole, because the signature leaves too.
     pub(crate) fn strip(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
         let entry = &self.working.entries()[at.message as usize];
@@ -150,8 +152,8 @@ impl Editor<'_> {
     }
 }
 
-/// Tokens of the original text of a block. Counted only for a block that an earlier compaction cut: what the ledger
-/// knows of it is the count of its excerpt.
+/// Returns the tokens of the original text of a block. Counted only for a block that an earlier compaction cut, of
+/// which the ledger has the count of its excerpt.
 fn tokens_of_original(working: &WorkingView, context: &Context<'_>, at: BlockRef, text: &str) -> Tokens {
     let entry = &working.entries()[at.message as usize];
     if let Some(known) = working.original_tokens.get(&(entry.key, at.block)) {
@@ -165,13 +167,14 @@ fn tokens_of_original(working: &WorkingView, context: &Context<'_>, at: BlockRef
     working.tokens()[at.message as usize].blocks[at.block as usize].saturating_sub(beside)
 }
 
-/// The kept ranges with every gap filled whose mark would cost about as much as the gap holds.
+/// Returns the kept ranges, with every gap filled whose mark would cost about as much as the gap holds.
 fn without_small_gaps(kept: KeptRanges, length: usize, of_text: Tokens) -> KeptRanges {
     let bytes_per_token = length as f64 / f64::from(of_text.max(1));
     kept.fill_gaps(length, (MARK_TOKENS * bytes_per_token).ceil() as u32)
 }
 
-/// The marks of an excerpt: tokens of each gap by its share of the block's bytes, the handle in the first.
+/// Returns the marks of an excerpt; a gap's tokens are estimated by its share of the block's bytes. The first mark has
+/// the handle.
 fn marks(context: &Context<'_>, text: &str, kept: &KeptRanges, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
     let mut handle = context.told(handle);
     let mark = |gap: Range<u32>| {

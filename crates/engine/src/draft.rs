@@ -1,7 +1,6 @@
 //! Drafts: compactions that are worked out and not yet made.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use epitome_session::{Block, EditKind, EntryKey, Epoch, Origin};
 use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
@@ -10,17 +9,18 @@ use thiserror::Error;
 
 use crate::guard::{self, Refusal};
 use crate::ledger::count_message;
-use crate::report::{Report, Status, Timings, microseconds};
+use crate::report::{Report, Status, Timings};
 
-/// A compaction that is worked out and not yet made: committing it makes exactly this one. It can be shown, its summaries
-/// can be edited by a person before it is committed, and the host may store it.
+/// A compaction that is worked out and not yet made; committing makes exactly this one. A host may show it, store it,
+/// and let a person edit its summaries before the commit.
 ///
-/// What is stored is sealed by a hash: a draft that was changed on the way is not read again. That keeps accidents out, not
-/// attackers: a client should be sent what [`summaries`](Self::summaries) gives, and send back a number and a text.
+/// A stored draft is sealed by a hash, and a draft that was changed meanwhile is refused on reading. The hash keeps
+/// accidents out, not attackers: send a client the result of [`summaries`](Self::summaries), and take back a number and
+/// a text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredDraft", into = "StoredDraft")]
 pub struct Draft {
-    /// What it would do.
+    /// The report of the compaction, as it will be when the draft is committed.
     pub report: Report,
     pub(crate) epoch: Option<Epoch>,
     pub(crate) counts: Vec<(EntryKey, EntryTokens)>,
@@ -37,7 +37,7 @@ struct StoredDraft {
     seal: String,
 }
 
-/// The hash of everything that a commit goes by.
+/// Returns the hash of everything that a commit depends on.
 fn seal(draft: &Draft) -> Result<String, serde_json::Error> {
     let tokens = (draft.report.status, draft.report.budget, draft.report.tokens_after);
     let parts = serde_json::to_vec(&(&draft.epoch, &draft.counts, draft.made_from, tokens))?;
@@ -46,7 +46,7 @@ fn seal(draft: &Draft) -> Result<String, serde_json::Error> {
 
 impl From<Draft> for StoredDraft {
     fn from(draft: Draft) -> Self {
-        // What cannot be written as JSON has no seal, and is not read again.
+        // A draft that cannot be written as JSON has no seal and is refused on reading.
         let seal = seal(&draft).unwrap_or_default();
         let Draft { report, epoch, counts, made_from } = draft;
         Self { report, epoch, counts, made_from, seal }
@@ -68,16 +68,19 @@ impl TryFrom<StoredDraft> for Draft {
 
 /// A summary of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DraftSummary {
-    /// Its number, for [`Draft::edit_summary`].
+    /// Its number, the argument of [`Draft::edit_summary`].
     pub number: u32,
-    /// Its first line, which the engine writes and which stays: what it stands for and how to recall it.
+    /// Its first line, which the engine writes and which stays: how many messages it replaces, and how to recall them.
     pub heading: String,
     /// Its text.
     pub text: String,
-    /// Tokens of heading, text and the message's frame.
+    /// Tokens of the heading, the text and the message's frame.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens: Tokens,
-    /// Tokens that they may be at most: less than what the summary replaces, and no more than the budget leaves.
+    /// The most tokens that these may take: less than what the summary replaces, and no more than the budget leaves.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub most_tokens: Tokens,
 }
 
@@ -89,42 +92,42 @@ pub enum EditSummaryError {
     Unknown {
         /// The number asked for.
         number: u32,
-        /// How many there are.
+        /// How many summaries the draft has.
         count: usize,
     },
-    /// There is nothing in it.
+    /// The text is empty.
     #[error("the text is empty: a summary has to say something")]
     Empty,
-    /// It is longer than what it replaces, or than the budget allows.
+    /// The text is longer than what it replaces, or than the budget allows.
     #[error("the text makes {tokens} tokens and may be at most {most}: shorten it")]
     TooLong {
         /// Tokens of the message with this text.
         tokens: Tokens,
-        /// Tokens that it may be.
+        /// The most tokens that it may take.
         most: Tokens,
     },
 }
 
 impl Draft {
-    /// The same with what it took since `started`: what is neither in `timings` nor before it is planning.
-    pub(crate) fn with_timings(mut self, started: Instant, timings: Timings) -> Self {
+    /// Returns the draft with the microseconds that it took in all: whatever `timings` does not name counts as planning.
+    pub(crate) fn with_timings(mut self, took_us: u64, timings: Timings) -> Self {
         let others = timings.detect_us + timings.quality_us;
-        self.report.timings = Timings { plan_us: microseconds(started).saturating_sub(others), ..timings };
+        self.report.timings = Timings { plan_us: took_us.saturating_sub(others), ..timings };
         self
     }
 
-    /// The epoch that a commit would append; `None` where nothing would change.
+    /// Returns the epoch that a commit would append; `None` where nothing would change.
     pub fn epoch(&self) -> Option<&Epoch> {
         self.epoch.as_ref()
     }
 
-    /// The state of the session that it was made from
+    /// Returns the state of the session that the draft was made from
     /// ([`Session::state_hash`](epitome_session::Session::state_hash)): it commits to that state and to no other.
     pub fn made_from(&self) -> [u8; 32] {
         self.made_from
     }
 
-    /// The summaries that would be shown, in the order in which they were written. Linear in the epoch.
+    /// Returns the summaries that would be shown, in the order in which they were written. Linear in the epoch.
     pub fn summaries(&self) -> Vec<DraftSummary> {
         let Some(epoch) = &self.epoch else { return Vec::new() };
         let shown = epoch.synthetics.iter().zip(0..).filter(|(it, _)| it.message.origin == Origin::Summary);
@@ -139,8 +142,8 @@ impl Draft {
             .collect()
     }
 
-    /// Replaces the text of a summary by a person's. The result still fits the budget and is smaller than what it
-    /// replaces, or the draft stays as it was. `counter` is the engine's.
+    /// Replaces the text of a summary by a person's. The result has to fit the budget and be smaller than what it
+    /// replaces; otherwise the draft is unchanged. `counter` is the engine's.
     pub fn edit_summary(
         &mut self,
         number: u32,
@@ -186,13 +189,13 @@ impl Draft {
         Some(EntryKey::Synthetic { epoch: self.epoch.as_ref()?.id, index })
     }
 
-    /// Tokens of the message that the draft adds under that number, where it is still shown at the end.
+    /// Returns the tokens of the message that the draft adds under that number, where it is still shown at the end.
     fn tokens(&self, number: u32) -> Option<Tokens> {
         let key = self.key(number)?;
         self.counts.iter().find(|(counted, _)| *counted == key).map(|(_, tokens)| tokens.total)
     }
 
-    /// Tokens that a summary of `tokens` tokens may be at most, by the guards of progress and budget.
+    /// Returns the most tokens that a summary of `tokens` tokens may take, by the guards of progress and budget.
     fn most_tokens(&self, number: u32, tokens: Tokens) -> Option<Tokens> {
         let edit = self.epoch.as_ref()?.edits.iter().find(|edit| edit.into == Some(number))?;
         let replaced = tokens.saturating_add(edit.tokens_saved);

@@ -1,33 +1,33 @@
-//! Editing a view: what an edit removes is archived, the edit is applied, counted and written down.
+//! Editing a view: what an edit removes is archived first, then the edit is applied, counted and recorded.
 
 use std::sync::Arc;
 
 use epitome_session::{EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role};
-use epitome_strategy::{Archive, ArchivedContent, BlockRef, EntryTokens, Tokens, View};
+use epitome_strategy::{Archive, ArchivedContent, BlockRef, EntryTokens, HostChanges, Tokens, View};
 
 use crate::context::Context;
-use crate::guard::{self, Guard, Refusal};
+use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::ledger::count_message;
 use crate::slots::Slot;
 use crate::working::{Layout, WorkingView};
 
-/// The view of one compaction, what stays the same during it, and the archive for what leaves: everything that an edit
-/// takes. Strategies' edits and the engine's own stages are made through it.
+/// Everything that an edit needs: the view of one compaction, the context that is constant during it, and the archive
+/// for what leaves. Strategies' edits and the engine's own stages go through it.
 pub(crate) struct Editor<'e> {
     pub working: WorkingView,
     pub context: &'e Context<'e>,
     pub archive: &'e mut dyn Archive,
 }
 
-/// What stands for messages that leave.
+/// The message that replaces others.
 pub(crate) struct Replacement<'a> {
     /// [`Origin::Summary`] or [`Origin::Notice`].
     pub origin: Origin,
-    /// Turns the archive's handle into its text.
+    /// Makes its text from the archive's handle.
     pub write: &'a dyn Fn(&str) -> String,
 }
 
-/// An edit of one block: who makes it, where, and why.
+/// An edit of one block: its author, place and reason.
 pub(crate) struct BlockEdit<'a> {
     pub strategy: &'a str,
     pub at: BlockRef,
@@ -45,7 +45,7 @@ impl<'e> Editor<'e> {
         Self { working, context, archive }
     }
 
-    /// A copy of the view with an archive of its own, to try out what edits come to.
+    /// Returns a copy of the view with an archive of its own, to try edits out.
     pub(crate) fn fork<'f>(&self, archive: &'f mut dyn Archive) -> Editor<'f>
     where
         'e: 'f,
@@ -61,22 +61,46 @@ impl<'e> Editor<'e> {
         self.working.view(layout, self.context)
     }
 
-    /// The positions of the messages of `wanted` units, if all of them may leave.
+    /// Returns the positions of the messages of `wanted` units, if all of them may leave.
     pub(crate) fn leaving(&self, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
         self.working.leaving(self.context.guards, layout, wanted)
+    }
+
+    /// Refuses a change that the host cannot make, unless the guard is off.
+    pub(crate) fn check_host(&self, change: HostChange) -> Result<(), Refusal> {
+        if self.context.guards.on(Guard::Host) { guard::host(self.working.host, change) } else { Ok(()) }
+    }
+
+    /// Refuses to replace the messages at `positions` by one where the host cannot. Linear in the view for a host that
+    /// takes one text, constant for others.
+    pub(crate) fn check_replacement(&self, positions: &[usize]) -> Result<(), Refusal> {
+        match self.working.host {
+            HostChanges::Any => Ok(()),
+            _ => self.check_host(self.working.replacement(self.context.pins, positions)),
+        }
+    }
+
+    /// Refuses to remove the messages at `positions` where the host cannot. Linear in the view for a host that takes
+    /// removals, constant for others.
+    pub(crate) fn check_removal(&self, positions: &[usize]) -> Result<(), Refusal> {
+        match self.working.host {
+            HostChanges::Any => Ok(()),
+            _ => self.check_host(self.working.removal(positions)),
+        }
     }
 
     fn archive_messages(&mut self, positions: &[usize]) -> Result<Arc<str>, Refusal> {
         archive_first(self.context, self.archive, ArchivedContent::Messages(self.working.recorded_messages(positions)))
     }
 
-    /// Takes the messages at `positions` out of the view.
+    /// Removes the messages at `positions` from the view.
     pub(crate) fn drop_messages(
         &mut self,
         strategy: &str,
         positions: &[usize],
         reason: Reason,
     ) -> Result<Tokens, Refusal> {
+        self.check_removal(positions)?;
         let recall = self.archive_messages(positions)?;
         let saved = self.working.tokens_of(positions);
         let changes = self.working.remove(positions);
@@ -85,8 +109,7 @@ impl<'e> Editor<'e> {
         Ok(saved)
     }
 
-    /// Replaces the messages at `positions`, a run of neighbours, by one message, which stands where the first of them
-    /// stood.
+    /// Replaces the messages at `positions`, a run of neighbours, by one message in the place of the first.
     pub(crate) fn replace_messages(
         &mut self,
         strategy: &str,
@@ -96,12 +119,14 @@ impl<'e> Editor<'e> {
     ) -> Result<Tokens, Refusal> {
         let context = self.context;
         self.working.check_order(context.guards, positions)?;
+        self.check_replacement(positions)?;
         let recall = self.archive_messages(positions)?;
         let sequence = self.working.synthetics.len() as u32;
         let id = context.free_id(sequence as usize);
         let role = match replacement.origin {
-            Origin::Summary => context.summary_role.role(),
-            // Others may have to open the conversation.
+            // With one text alone nothing but that could open the conversation.
+            Origin::Summary if !self.working.host.takes_one_text() => context.summary_role.role(),
+            // Another message may have to open the conversation now.
             _ => Role::User,
         };
         let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
@@ -123,7 +148,7 @@ impl<'e> Editor<'e> {
         Ok(saved)
     }
 
-    /// Writes a message that stands for nothing that left: an answer, an opening. It saves nothing and is reported.
+    /// Adds a message that replaces none: an answer, an opening. It saves nothing and is reported.
     pub(crate) fn write(&mut self, strategy: &str, position: Position, mut message: Message, reason: Reason) {
         message.id = self.context.free_id(self.working.synthetics.len());
         let tokens = count_message(self.context.counter, &message);
@@ -132,13 +157,13 @@ impl<'e> Editor<'e> {
         self.working.add(slot, 0);
     }
 
-    /// A message of the engine's, numbered as the next of this compaction.
+    /// Returns a message of the engine's, numbered as the next one of this compaction.
     fn slot(&self, position: Position, message: Message, tokens: EntryTokens, level: u32) -> Slot {
         let key = EntryKey::Synthetic { epoch: self.context.epoch, index: self.working.synthetics.len() as u32 };
         Slot { entry: Entry::new(key, position, Arc::new(message)), tokens, is_marked: false, level }
     }
 
-    /// How many messages of the log the entries at `positions` stand for.
+    /// Returns how many messages of the log the entries at `positions` represent.
     pub(crate) fn covered_messages(&self, positions: &[usize]) -> usize {
         let of = |key: EntryKey| match key {
             EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => self.working.covers(index),

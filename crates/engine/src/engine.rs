@@ -1,12 +1,11 @@
-//! The engine: drafts a compaction and commits it. How a chain runs is in `run.rs`, what it comes to in `conclude.rs`.
+//! The engine: drafts a compaction and commits it. `run.rs` runs a chain, `conclude.rs` makes its result.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use epitome_session::{Language, Session, units};
 use epitome_strategy::{
-    Archive, Cancellation, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector, TaskKind,
-    TokenCounter, Tokens, Verdict,
+    Archive, Cancellation, Clock, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector,
+    TaskKind, TokenCounter, Tokens, Verdict,
 };
 use thiserror::Error;
 
@@ -19,75 +18,77 @@ use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, OriginalMessages};
-use crate::report::{Mode, Report, Status, Timings, microseconds};
+use crate::report::{Mode, Report, Status, Timings};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 use crate::run::Runner;
 use crate::select::{SelectSettings, SelectedKind, route_verdict};
 use crate::tournament::{one_or_retries, tournament};
 use crate::working::WorkingView;
 
-/// The engine: services, chains and pins. It keeps no session; one engine serves many.
+/// The engine: services, chains and pins. It holds no session; one engine serves many.
 #[derive(Debug, Clone)]
 pub struct Engine {
     /// Counts tokens; budgets are met by its figures.
     pub counter: Arc<dyn TokenCounter>,
-    /// Tells what kind of task a session is.
+    /// Detects a session's kind of task.
     pub detector: Arc<dyn TaskDetector>,
-    /// The cue words that detector and strategies go by.
+    /// The cue words of the detector and the strategies.
     pub lexicon: Arc<Lexicon>,
     /// Turns texts into vectors; without one, strategies that need them decline.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// Writes summaries; without one, requests for summaries are refused and the chain goes on.
+    /// Writes summaries; without one, requests for summaries are refused and the chain continues.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// What becomes of a compaction whose summary cannot be written.
+    /// What follows where a summary cannot be written.
     pub without_summary: WithoutSummary,
-    /// Whose side summaries stand on.
+    /// The role of summaries.
     pub summary_role: SummaryRole,
-    /// Whether the texts that the engine writes (headings, notices, marks) name the archive's handles. Reports name them in
-    /// any case. To a model that has no tool to recall what left, a handle is noise.
+    /// Whether the texts that the engine writes (headings, notices, marks) name the archive's handles. Reports name
+    /// them in any case. For a model without a tool to recall the archived text, a handle is noise.
     pub handles: bool,
     /// The chains by kind of task.
     pub chains: Chains,
-    /// How a verdict becomes a choice of a chain.
+    /// How the chain is chosen from a verdict.
     pub select: SelectSettings,
     /// What must stay verbatim.
     pub pins: Pins,
-    /// The least that a compaction must keep, and what follows where it does not.
+    /// The least that a compaction must keep, and what follows where it keeps less.
     pub quality: MinQuality,
-    /// Which reasoning is sent to the model, and so counted.
+    /// Which reasoning is sent to the model, and therefore counted.
     pub sent: ReasoningFilter,
-    /// For tests of the tests.
+    /// Times the phases of a compaction for its report; nothing else depends on it.
+    pub clock: Clock,
+    /// Which guards are on; tests switch single ones off.
     #[doc(hidden)]
     pub guards: Guards,
 }
 
-/// Why the engine could not work at all. Everything else is a [`Report`].
+/// Why the engine could not work at all. Every other outcome is a [`Report`].
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The archive did not take what the engine itself had to remove.
+    /// The archive refused an item that the engine itself had to remove.
     #[error("nothing was changed: {0}")]
     Refused(String),
-    /// There is no summary, and [`Engine::without_summary`] says that nothing is to be done without one.
+    /// The summary could not be written, and [`Engine::without_summary`] forbids a compaction without it.
     #[error("nothing was changed: there is no summary: {0}")]
     NoSummary(SummarizeError),
     /// The draft was made from another state of the session.
     #[error("the draft is stale: the session has changed since it was made; make a new one")]
     Stale,
-    /// It was given up by [`Request::cancellation`].
+    /// [`Request::cancellation`] was requested.
     #[error("nothing was changed: the compaction was given up")]
     Cancelled,
-    /// So much has arrived since the draft was made that its result would not fit.
+    /// The result would not fit any more, because of the messages that arrived since the draft was made.
     #[error("the draft leaves {tokens} tokens with what has arrived since, more than {limit}; make a new one")]
     Outgrown {
-        /// Tokens that there would be.
+        /// Tokens of the result.
         tokens: Tokens,
-        /// Tokens that there may be.
+        /// The most tokens that the result may have.
         limit: Tokens,
     },
 }
 
 impl Engine {
-    /// An engine that counts with `counter` and has no chain yet.
+    /// Returns an engine that counts with `counter` and has no chain yet.
     pub fn new(counter: Arc<dyn TokenCounter>, detector: Arc<dyn TaskDetector>) -> Self {
         Self {
             counter,
@@ -103,22 +104,23 @@ impl Engine {
             pins: Pins::default(),
             quality: MinQuality::default(),
             sent: ReasoningFilter::all(),
+            clock: Clock::default(),
             guards: Guards::default(),
         }
     }
 
-    /// Counts the view of a session. Linear in the view.
+    /// Counts the view of a session and returns the ledger. Linear in the view.
     pub fn ledger(&self, session: &Session) -> Ledger {
         Ledger::new(Arc::clone(&self.counter), self.sent.clone(), session)
     }
 
-    /// The same for work that may be given up: [`EngineError::Cancelled`] then.
+    /// Counts as [`ledger`](Self::ledger) does; [`EngineError::Cancelled`] where the work is given up.
     pub fn ledger_unless(&self, cancellation: &Cancellation, session: &Session) -> Result<Ledger, EngineError> {
         Ledger::count_unless_cancelled(cancellation, Arc::clone(&self.counter), self.sent.clone(), session)
             .ok_or(EngineError::Cancelled)
     }
 
-    /// What protects each message of a session's view, in order. Linear in the view.
+    /// Returns the protection of each message of a session's view, in order. Linear in the view.
     pub fn protections(&self, session: &Session) -> Vec<Protection> {
         let entries = session.view();
         let marked: Vec<bool> = entries.iter().map(|entry| is_pinned(entry, &self.pins)).collect();
@@ -127,7 +129,7 @@ impl Engine {
         units.iter().zip(protections).flat_map(|(unit, it)| unit.entries.clone().map(move |_| it)).collect()
     }
 
-    /// What kind of task a session is. Linear in the view.
+    /// Returns the kind of task of a session. Linear in the view.
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
         let working = working(session, ledger, &self.pins);
         let never = Cancellation::never();
@@ -135,7 +137,7 @@ impl Engine {
         self.verdict(&working, &context)
     }
 
-    /// The detector's verdict; one that panics knows nothing.
+    /// Returns the detector's verdict; `unknown` where the detector panics.
     fn verdict(&self, working: &WorkingView, context: &Context<'_>) -> Verdict {
         let layout = working.layout(&self.pins);
         let view = working.view(&layout, context);
@@ -170,10 +172,10 @@ impl Engine {
         Ok(draft.report)
     }
 
-    /// Works out a compaction without changing the session. What it would remove is archived already, so that the
-    /// summary and the marks can name it. Linear in the view for each strategy of the chain.
+    /// Works out a compaction without changing the session. The items that it would remove are archived already, so
+    /// that the summary and the marks can name them. Linear in the view for each strategy of the chain.
     ///
-    /// Work that [`Request::cancellation`] gives up ends between two of its steps, or inside one that takes long.
+    /// A requested [`Request::cancellation`] ends the work between two steps, or inside a long one.
     pub async fn draft(
         &self,
         session: &Session,
@@ -181,7 +183,7 @@ impl Engine {
         archive: &mut dyn Archive,
         request: &Request,
     ) -> Result<Draft, EngineError> {
-        let started = Instant::now();
+        let started = self.clock.now();
         let language = language(session.view());
         let context = Context {
             memories: &request.memories,
@@ -190,13 +192,14 @@ impl Engine {
             ..self.context(session, language, &request.cancellation)
         };
         let mut start = working(session, ledger, &self.pins);
+        start.host = request.host;
         start.keep_recent(&self.pins, request.target);
-        let detecting = Instant::now();
+        let detecting = self.clock.now();
         let selected = self.select_kind(session, request, || self.verdict(&start, &context));
-        let timings = Timings { detect_us: microseconds(detecting), ..Timings::default() };
+        let timings = Timings { detect_us: self.clock.microseconds_since(detecting), ..Timings::default() };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
         let fits = guard::idempotence(start.total, request.target).filter(|_| self.guards.on(Guard::Idempotence));
-        // Nobody is asked, and no model paid, where too little can come of it.
+        // No strategy is asked and no model paid where too little can be gained.
         let is_vain = is_vain(&start, &self.pins, request).then_some(Status::NoChange);
         let attempt = match fits.or(is_vain) {
             Some(status) => {
@@ -206,10 +209,12 @@ impl Engine {
             None => self.attempt(&context, &start, archive, request, selected.kind).await?,
         };
         let timings = Timings { quality_us: attempt.judged_us, ..timings };
-        Ok(conclude(&context, &start, request, mode, selected, attempt).with_timings(started, timings))
+        let draft = conclude(&context, &start, request, mode, selected, attempt);
+        Ok(draft.with_timings(self.clock.microseconds_since(started), timings))
     }
 
-    /// Runs the chain for a kind of task, or the request's own, and others where that takes it; the attempt that is taken.
+    /// Runs the chain for a kind of task, or the request's own, and others where the quality requires it; returns the
+    /// chosen attempt.
     async fn attempt(
         &self,
         context: &Context<'_>,
@@ -220,7 +225,7 @@ impl Engine {
     ) -> Result<Attempt, EngineError> {
         let session = context.session;
         let goal = goal(context, start, request, kind);
-        let whole = OriginalMessages::of(session, start.entries());
+        let whole = OriginalMessages::new(session, start.entries());
         let judge = Judge::new(start, &whole, context, goal.limit, self.quality);
         let refused = |refusal: Refusal| match refusal {
             Refusal::Stopped(error) => EngineError::NoSummary(error),
@@ -236,7 +241,7 @@ impl Engine {
             }
         };
         let mut attempt = attempt.map_err(refused)?;
-        // What was worked out after it was given up is not whole.
+        // The results of interrupted work are incomplete.
         context.go_on().map_err(refused)?;
         if judge.rolls_back(&attempt, request.trigger) {
             attempt.status = Status::RolledBack;
@@ -246,7 +251,7 @@ impl Engine {
         Ok(attempt)
     }
 
-    /// The kind of task to choose a chain by: the caller's, else what the selector makes of the verdict.
+    /// Returns the kind of task that decides the chain: the caller's, else the selector's choice for the verdict.
     fn select_kind(&self, session: &Session, request: &Request, detect: impl FnOnce() -> Verdict) -> SelectedKind {
         let mut selected = match request.task {
             Some(kind) => {
@@ -263,7 +268,7 @@ impl Engine {
         selected
     }
 
-    /// The chain of a kind of task for the next compaction of a session.
+    /// Returns the chain of a kind of task for the next compaction of a session.
     fn chain(&self, session: &Session, kind: TaskKind) -> &Chain {
         self.chains.at(kind, session.cycle() + 1, &self.select).0
     }
@@ -291,10 +296,11 @@ impl Engine {
             memories: &[],
             observer: None,
             unsent_messages: 0,
+            clock: &self.clock,
         }
     }
 
-    /// The chains that differ, the one of `kind` first.
+    /// Returns the distinct chains, the one of `kind` first.
     fn candidates(&self, session: &Session, kind: TaskKind) -> Vec<Chain> {
         let mut chains: Vec<Chain> = vec![self.chain(session, kind).clone()];
         for other in TaskKind::ALL {
@@ -307,7 +313,7 @@ impl Engine {
     }
 }
 
-/// The view of a session with the counts of a ledger; what the ledger does not know is counted.
+/// Returns the view of a session with the counts of a ledger; entries that the ledger lacks are counted.
 pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> WorkingView {
     let tokens = session
         .view()
@@ -320,7 +326,7 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
     WorkingView::new(session, tokens, pins)
 }
 
-/// What the strategies of a chain are asked for.
+/// Returns the goal that the strategies of a chain are asked to reach.
 fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: TaskKind) -> Goal {
     let newest = crate::focus::newest(start.entries());
     let is_open = newest.as_ref().is_some_and(|newest| newest.is_open);
@@ -336,5 +342,6 @@ fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: Tas
         focus_given: request.focus.is_some() || is_open,
         first_unsent_unit: None, // set for each plan: its position changes with the view
         language: context.language,
+        host: request.host,
     }
 }

@@ -1,12 +1,13 @@
-//! The floor stage: no model, no network, no strategy; it ends every chain that did not meet the target.
+//! The floor stage ends every chain that did not meet the target: without model, network or strategy.
 
 use epitome_session::heading::group_digits;
 use epitome_session::{Block, Origin, Reason, UnitKind};
-use epitome_strategy::{BlockRef, Tokens};
+use epitome_strategy::{BlockRef, HostChanges, Tokens};
 
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::freed::FreedThinking;
 use crate::guard::Refusal;
+use crate::protect::are_one_row;
 use crate::shorten::{beginnings, ends};
 use crate::wording;
 use crate::working::{Layout, WorkingView};
@@ -17,40 +18,45 @@ pub(crate) const FLOOR: &str = "floor";
 const SHORTEST_TEXT: Tokens = 40;
 
 /// Tokens of a mark without a handle.
-const MARK: Tokens = 14;
+pub(crate) const MARK: Tokens = 14;
 
-/// Arguments are cut at this many characters first, where that is not enough at the second, and last taken out whole.
+/// The lengths in characters to which arguments are cut: the second where the first is not enough; in the end they are
+/// taken out whole.
 const ARGUMENT_CHARS: [u32; 3] = [200, 20, 0];
 
 /// Tokens of a notice.
 pub(crate) const NOTICE_ROOM: Tokens = 40;
 
-/// What a notice and what comes with it may cost. Where it costs more, more leaves in the next round; the last round
-/// takes all that may leave.
-const SLACK: [Tokens; 4] = [NOTICE_ROOM, 160, 640, Tokens::MAX];
+/// The most that a notice and its companions are expected to cost. Where they cost more, more messages leave in the
+/// next round; the last round removes everything that may leave.
+pub(crate) const SLACK: [Tokens; 4] = [NOTICE_ROOM, 160, 640, Tokens::MAX];
 
-/// A summary is not shortened to fewer tokens: its heading and a few lines.
-const LEAST_SUMMARY: Tokens = 120;
+/// The fewest tokens of a shortened summary: its heading and a few lines.
+pub(crate) const LEAST_SUMMARY: Tokens = 120;
 
-/// Arguments are cut at no fewer characters before anything leaves.
+/// The fewest characters to which arguments are cut before any message leaves.
 const LEAST_ARGUMENT_CHARS: u32 = 200;
 
-/// What may leave whole.
+/// The messages that may leave whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leave {
     /// All but summaries.
     Said,
-    /// Summaries too.
+    /// All, summaries included.
     All,
 }
 
 impl Editor<'_> {
-    /// Makes room until the target is met or nothing more may leave: giant texts and arguments are cut, the oldest units
-    /// leave with one notice, then the newest step's own texts and arguments shrink. A summary is what is left of much: it
-    /// is shortened by its sections and never becomes a mark, and it leaves when nothing else can give.
+    /// Makes room until the target is met or nothing more may leave: giant texts and arguments are cut, the oldest
+    /// units leave with one notice, then the newest step's own texts and arguments shrink. A summary holds the rest of
+    /// many messages, so it is shortened by its sections, never becomes a mark, and leaves only when nothing else can
+    /// give.
     ///
     /// Linear in the view for each of a bounded number of passes.
     pub(crate) fn make_room(&mut self, target: Tokens) -> Result<(), Refusal> {
+        if self.only_cuts() {
+            return self.move_cut(target);
+        }
         let giant = (target / 4).max(SHORTEST_TEXT * 4);
         self.cut_texts(target, giant)?;
         self.entail_unless_cancelled()?;
@@ -86,12 +92,12 @@ impl Editor<'_> {
         self.drop_notices(target)
     }
 
-    fn entail_unless_cancelled(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn entail_unless_cancelled(&mut self) -> Result<(), Refusal> {
         self.context.go_on()?;
         self.entail()
     }
 
-    /// The last thing that may leave is the notice that others left.
+    /// The notice for other messages is the last thing that may leave.
     fn drop_notices(&mut self, target: Tokens) -> Result<(), Refusal> {
         if self.working.total <= target {
             return Ok(());
@@ -105,6 +111,9 @@ impl Editor<'_> {
             (0..layout.units.len()).filter(|unit| is_notice(*unit)).map(|unit| unit as u32).collect();
         if !notices.is_empty() {
             let positions = self.leaving(&layout, &notices)?;
+            if self.check_removal(&positions).is_err() {
+                return Ok(());
+            }
             let reason = Reason::new("over-budget", "there is no room for the notice");
             self.drop_messages(FLOOR, &positions, reason)?;
             self.entail_unless_cancelled()?;
@@ -112,9 +121,12 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Takes out everything that may leave, the notice too where it does not fit `limit`: the least that a compaction can
-    /// reach. Linear in the view.
+    /// Removes everything that may leave, and the notice too where it does not fit `limit`: the least that a compaction
+    /// can reach. Linear in the view.
     pub(crate) fn make_most_room(&mut self, limit: Tokens) -> Result<(), Refusal> {
+        if self.only_cuts() {
+            return self.make_whole_cut();
+        }
         self.leave_oldest(0, Tokens::MAX, Leave::All)?;
         self.entail_unless_cancelled()?;
         self.trim_arguments(0, 0)?;
@@ -123,14 +135,14 @@ impl Editor<'_> {
         self.drop_notices(limit)
     }
 
-    /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance of 0
-    /// leaves stubs. Summaries are left alone.
+    /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance
+    /// of 0 leaves stubs. Summaries stay.
     fn cut_texts(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
         if self.working.total <= target {
             return Ok(());
         }
         let layout = self.layout();
-        let mut thinking = FreedThinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::new(&self.view(&layout));
         let mut texts =
             editable(&self.working, &layout, |unit| unit != UnitKind::Summary, |it| it.excerptable().is_some());
         texts.retain(|(tokens, _)| *tokens > allowance);
@@ -140,7 +152,7 @@ impl Editor<'_> {
                 break;
             }
             self.context.go_on()?;
-            // What this change frees behind it need not be cut out of the text.
+            // Tokens that this change frees behind it need not be cut out of the text.
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
             let keep = tokens.saturating_sub(excess).saturating_sub(SHORTEST_TEXT).max(allowance);
@@ -151,8 +163,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Shortens summaries, largest first, until the target is met, each to no fewer tokens than `least` says of its own and
-    /// than [`LEAST_SUMMARY`].
+    /// Shortens summaries, largest first, until the target is met, but none to fewer tokens than `least` returns for
+    /// it, or than [`LEAST_SUMMARY`].
     fn shorten_summaries(&mut self, target: Tokens, least: impl Fn(Tokens) -> Tokens) -> Result<(), Refusal> {
         if self.working.total <= target {
             return Ok(());
@@ -172,7 +184,7 @@ impl Editor<'_> {
                 continue;
             }
             let mut keep = tokens.saturating_sub(excess).max(least);
-            // The marks of a summary with many sections may take what was to be gained.
+            // The marks of a summary with many sections may use up the gain.
             for _ in 0..3 {
                 let Some(shown) = self.excerptable(at) else { break };
                 let kept = beginnings(shown, keep, tokens, MARK);
@@ -189,14 +201,14 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Cuts the arguments of calls of more than `allowance` tokens, largest first, to what the target leaves them: strings of
-    /// theirs to the most characters that will do, and no fewer than [`LEAST_ARGUMENT_CHARS`].
+    /// Cuts the arguments of calls of more than `allowance` tokens, largest first, to the share that the target leaves
+    /// them: their strings keep as many characters as fit, and at least [`LEAST_ARGUMENT_CHARS`].
     fn cut_giant_arguments(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
         if self.working.total <= target {
             return Ok(());
         }
         let layout = self.layout();
-        let mut thinking = FreedThinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::new(&self.view(&layout));
         let mut calls = editable(&self.working, &layout, |_| true, |block| block.as_call().is_some());
         calls.retain(|(tokens, _)| *tokens > allowance);
         calls.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
@@ -225,7 +237,7 @@ impl Editor<'_> {
         mut keep: Tokens,
         code: &str,
     ) -> Result<bool, Refusal> {
-        // The share of bytes is an estimate of the share of tokens: a few tries come down to it, the last leaves a stub.
+        // The share of bytes only estimates the share of tokens: a few tries approach it, and the last leaves a stub.
         for attempt in 0..4 {
             self.context.go_on()?;
             let Some(shown) = self.excerptable(at) else { break };
@@ -259,7 +271,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Cuts the strings of one call; returns whether that changed it.
+    /// Cuts the strings of one call; returns whether that changed the call.
     fn trim_call(&mut self, layout: &Layout, at: BlockRef, max_chars: u32) -> Result<bool, Refusal> {
         let detail = match max_chars {
             0 => "the arguments left whole".to_owned(),
@@ -272,8 +284,8 @@ impl Editor<'_> {
         }
     }
 
-    /// Lets the oldest units leave, as many as the target and `slack` tokens beyond it take, and puts one
-    /// notice in place of the first run of them. Notices of earlier compactions that stand in such a run go into it.
+    /// Removes the oldest units until the target, and `slack` tokens beyond it, are met, and puts one notice in place
+    /// of the first run of them. Earlier notices inside such a run are merged into it.
     fn leave_oldest(&mut self, target: Tokens, slack: Tokens, leave: Leave) -> Result<(), Refusal> {
         let layout = self.layout();
         let origin = |unit: usize| self.working.entries()[layout.units[unit].entries.start].message.origin;
@@ -285,11 +297,17 @@ impl Editor<'_> {
             .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
         let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
         let summaries = if leave == Leave::All { summaries } else { Vec::new() };
-        let mut thinking = FreedThinking::of(&self.view(&layout));
+        let mut thinking = FreedThinking::new(&self.view(&layout));
         let mut freed: Tokens = 0;
         let mut leaving = notices.clone();
+        let is_row_of = |unit: usize, before: Option<&usize>| {
+            before.is_some_and(|before| {
+                before + 1 == unit && are_one_row(self.working.entries(), &layout.units[*before], &layout.units[unit])
+            })
+        };
         for unit in others.into_iter().chain(summaries) {
-            if freed.saturating_add(thinking.freed_tokens()) >= wanted {
+            let is_enough = freed.saturating_add(thinking.freed_tokens()) >= wanted;
+            if is_enough && (self.working.host == HostChanges::Any || !is_row_of(unit, leaving.last())) {
                 break;
             }
             freed +=
@@ -316,8 +334,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Lets a run of messages leave, with a notice in their place where none stands in front of them yet and where it is
-    /// shorter than they are. Returns whether there is a notice now.
+    /// Removes a run of messages. A notice takes their place where none precedes them yet and where it is shorter than
+    /// they are. Messages that the host cannot remove stay. Returns whether there is a notice now.
     fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
@@ -325,20 +343,23 @@ impl Editor<'_> {
             let write = |handle: &str| wording::notice(self.context.language, messages, self.context.told(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
             match self.replace_messages(FLOOR, run, reason.clone(), replacement) {
-                Err(Refusal::NoGain) => {}
+                Err(Refusal::NoGain | Refusal::Host(_)) => {}
                 other => return other.map(|_| true),
             }
         }
-        self.drop_messages(FLOOR, run, reason).map(|_| is_told)
+        match self.drop_messages(FLOOR, run, reason) {
+            Err(Refusal::Host(_)) => Ok(is_told),
+            dropped => dropped.map(|_| is_told),
+        }
     }
 }
 
-/// The unit that holds a block.
+/// Returns the unit that holds a block.
 fn unit_at(layout: &Layout, at: BlockRef) -> usize {
     layout.units.partition_point(|unit| unit.entries.end <= at.message as usize)
 }
 
-/// The blocks of units of some kinds that may be edited and satisfy `wanted`, with their tokens.
+/// Returns the blocks of units of some kinds that may be edited and satisfy `wanted`, with their tokens.
 fn editable(
     working: &WorkingView,
     layout: &Layout,
@@ -350,7 +371,7 @@ fn editable(
     editable_blocks(working, units.flat_map(|(unit, _)| unit.entries.clone()), wanted)
 }
 
-/// The same of the messages at `positions`, whatever protects them.
+/// Returns such blocks of the messages at `positions`, whatever their protection.
 pub(crate) fn editable_blocks(
     working: &WorkingView,
     positions: impl Iterator<Item = usize>,

@@ -1,21 +1,21 @@
-//! What a session is about now: the newest thing that a person typed.
+//! The subject of a session: the newest thing that a person typed.
 
 use epitome_session::{Entry, Origin, Role};
 use epitome_strategy::speech::{asks, typed_texts};
 
-/// Bytes of a typed message that say what it is about.
+/// The bytes of a typed message that are read for its subject.
 const FOCUS_BYTES: usize = 2_000;
 
 /// The newest typed message.
 #[derive(Debug, PartialEq)]
 pub(crate) struct NewestTypedMessage {
-    /// What was typed in it, without what a harness put beside it; its first bytes.
+    /// The text that a person typed, without a harness's additions; only its first bytes.
     pub text: String,
-    /// Whether it asks something that the model has neither said nor done anything about yet: what comes next is about it.
+    /// Whether it asks something that the model has not answered or worked on yet: the next turn is then about it.
     pub is_open: bool,
 }
 
-/// The newest message in which a person typed something. Linear in the messages behind it and in its text.
+/// Returns the newest message in which a person typed something. Linear in the messages behind it and in its text.
 pub(crate) fn newest(entries: &[Entry]) -> Option<NewestTypedMessage> {
     let mut is_answered = false;
     for message in entries.iter().rev().map(|entry| &entry.message) {

@@ -1,21 +1,21 @@
-//! What a change frees beside its own tokens.
+//! The tokens that a change frees beside those of the changed message.
 
 use epitome_strategy::{Tokens, View};
 
-/// What changes free behind them: the signed thinking that leaves once something in front of it changes.
+/// The tokens freed behind a change: signed thinking leaves once something in front of it changes.
 pub(crate) struct FreedThinking {
-    /// Of each unit as the first that changes, the end included.
+    /// For each unit, and for the end of the view: what leaves when the first change is there.
     behind: Vec<Tokens>,
-    /// Of each unit alone.
+    /// For each unit: its own signed thinking.
     own: Vec<Tokens>,
     first_changed: usize,
-    /// Thinking in units that leave: it is counted with them.
+    /// Thinking in units that leave: their own tokens include it.
     left: Tokens,
 }
 
 impl FreedThinking {
-    /// Before anything has changed. Linear in the view.
-    pub(crate) fn of(view: &View<'_>) -> Self {
+    /// The state before any change. Linear in the view.
+    pub(crate) fn new(view: &View<'_>) -> Self {
         let units = view.units().len();
         // Behind the end of the view nothing changes, and no thinking leaves.
         let behind = (0..units).map(|unit| view.thinking_behind(unit)).chain([0]).collect();
@@ -23,22 +23,22 @@ impl FreedThinking {
         Self { behind, own, first_changed: units, left: 0 }
     }
 
-    /// Tokens that the changes so far free.
+    /// Returns the tokens that the changes so far free.
     pub(crate) fn freed_tokens(&self) -> Tokens {
         self.behind[self.first_changed].saturating_sub(self.left)
     }
 
-    /// The same once `unit` has changed too.
+    /// Returns the tokens that are freed once `unit` has changed too.
     pub(crate) fn freed_with(&self, unit: usize) -> Tokens {
         self.behind[self.first_changed.min(unit)].saturating_sub(self.left)
     }
 
-    /// `unit` changes.
+    /// Records that `unit` changes.
     pub(crate) fn change(&mut self, unit: usize) {
         self.first_changed = self.first_changed.min(unit);
     }
 
-    /// `unit` leaves whole.
+    /// Records that `unit` leaves whole.
     pub(crate) fn leave(&mut self, unit: usize) {
         self.change(unit);
         self.left += self.own[unit];

@@ -1,65 +1,17 @@
 //! The guarantees, each one function. `docs/architecture.md` states them as invariants.
 //!
-//! Tests switch single guards off to show that the property tests notice ([`Guards`]); nothing else can.
+//! Tests switch single guards off to show that the property tests notice (feature `mutants`); other builds cannot.
 
 use epitome_session::{Entry, MessageId, Position, Role, Unit, UnitKind};
 use epitome_strategy::{
-    Embedder, Embeddings, EntryTokens, Goal, Plan, PlanError, Protection, Strategy, SummarizeError, Tokens, View,
+    Embedder, Embeddings, EntryTokens, Goal, HostChanges, Plan, PlanError, Protection, Strategy, SummarizeError,
+    Tokens, View,
 };
 
 use crate::block_on::{panic_message, without_panic};
+use crate::mutants::plan_without_guard;
+pub use crate::mutants::{Guard, Guards};
 use crate::report::Status;
-
-/// The guards by name.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guard {
-    /// Calls and results stay together.
-    Pairing,
-    /// What is protected stays verbatim.
-    Pins,
-    /// Open calls stay.
-    OpenCalls,
-    /// Nothing is edited or removed twice.
-    Conservation,
-    /// Each edit saves tokens.
-    Progress,
-    /// Counts are of what is shown.
-    Counting,
-    /// An over-budget result is no success.
-    Budget,
-    /// Signed thinking stays whole or leaves whole.
-    Thinking,
-    /// What leaves is archived before.
-    ArchiveFirst,
-    /// What fits is left alone.
-    Idempotence,
-    /// The conversation starts with a user's message.
-    Provider,
-    /// A failing strategy fails nothing else.
-    Failure,
-    /// A summary replaces neighbours.
-    Order,
-}
-
-/// Which guards are on: all of them, but in tests of the tests.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Guards {
-    off: Option<Guard>,
-}
-
-impl Guards {
-    /// All guards but one.
-    #[doc(hidden)]
-    pub fn without(guard: Guard) -> Self {
-        Self { off: Some(guard) }
-    }
-
-    pub(crate) fn on(self, guard: Guard) -> bool {
-        self.off != Some(guard)
-    }
-}
 
 /// Why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +22,7 @@ pub(crate) enum Refusal {
     Protected(Protection),
     /// A call in the unit is not answered yet.
     Open,
-    /// An earlier edit of the same plan touched the same thing.
+    /// An earlier edit of the same plan changed the same unit, message or block.
     Overlaps,
     /// It would not save tokens.
     NoGain,
@@ -78,15 +30,17 @@ pub(crate) enum Refusal {
     BadRanges(String),
     /// The block holds no text that may be cut.
     NotText,
-    /// The archive did not take what would leave.
+    /// The archive refused the content that would leave.
     Archive(String),
-    /// Something that stays stands between what it replaces: the message.
+    /// A message that stays is between the messages that it replaces: the id of that message.
     Order(MessageId),
-    /// There is no text for the summary.
+    /// The summary could not be written.
     Summary(String),
-    /// There is no text for the summary, and without it nothing is to be done.
+    /// The summary could not be written, and the configuration forbids a compaction without one.
     Stopped(SummarizeError),
-    /// Nobody waits for the compaction any more.
+    /// The host cannot make the change.
+    Host(HostChanges),
+    /// The compaction is cancelled.
     Cancelled,
 }
 
@@ -104,6 +58,7 @@ impl std::fmt::Display for Refusal {
             Self::Order(id) => write!(formatter, "would put what came later in front of `{id}`"),
             Self::Summary(problem) => write!(formatter, "has no summary: {problem}"),
             Self::Stopped(error) => write!(formatter, "has no summary: {error}"),
+            Self::Host(host) => write!(formatter, "is not one for this host, which {}", host.describe()),
             Self::Cancelled => formatter.write_str("is not wanted any more"),
         }
     }
@@ -139,11 +94,11 @@ pub(crate) fn conservation(touched: bool) -> Result<(), Refusal> {
     if touched { Err(Refusal::Overlaps) } else { Ok(()) }
 }
 
-/// Invariant (order): what replaces messages replaces a run of neighbours. Nothing that stays stands between the first and
-/// the last of `positions` (ascending); what left before does not stay, and a part of the system prompt is no part of the
-/// conversation. `incoming` are the places of messages that came in since the view was settled.
+/// Invariant (order): what replaces messages replaces a run of neighbours. No message that stays is between the first
+/// and the last of `positions` (ascending). Messages that left before do not stay, and a part of the system prompt is
+/// not part of the conversation. `incoming` are the places of messages that came in since the view was settled.
 ///
-/// Linear in the span and in what came in.
+/// Linear in the span and in the incoming messages.
 pub(crate) fn order<'e>(
     entries: &[Entry],
     positions: &[usize],
@@ -183,20 +138,72 @@ pub(crate) fn idempotence(total: Tokens, target: Tokens) -> Option<Status> {
     (total <= target).then_some(Status::NoChange)
 }
 
-/// Invariant (provider): the first message after the system prompt is a user's. Returns where a message has to be put in
-/// front, if anywhere. Linear in the leading system messages.
+/// Invariant (provider): the first message after the system prompt is a user's. Returns where a message has to be put
+/// in front; `None` where none has to. Linear in the leading system messages.
 pub(crate) fn provider(entries: &[Entry]) -> Option<usize> {
     let first = entries.iter().position(|entry| entry.message.role != Role::System)?;
     (entries[first].message.role != Role::User).then_some(first)
 }
 
-/// Invariant (failure): a strategy that fails or panics is recorded, and the chain goes on.
-pub(crate) fn failure(strategy: &dyn Strategy, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+/// A change of the view as the host would have to make it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostChange {
+    /// A text or the arguments of a message that stays become shorter.
+    Text,
+    /// Messages leave, and nothing takes their place.
+    Removal {
+        /// Whether the model would be the first to speak, and was not before.
+        opens_with_model: bool,
+        /// Whether a message of the host's list would lose a part.
+        splits_row: bool,
+    },
+    /// One message takes the place of others.
+    Replacement {
+        /// Whether it takes the place of the first message that may leave.
+        is_at_front: bool,
+        /// Whether no other message stands in place of others.
+        is_only_text: bool,
+        /// Whether a message of the host's list would lose a part.
+        splits_row: bool,
+    },
+    /// A message is added that replaces none: an answer, an opening.
+    Addition,
+}
+
+/// Invariant (host): the result has no change that the host cannot make. What validity asks for and the host cannot
+/// make is left undone.
+pub(crate) fn host(host: HostChanges, change: HostChange) -> Result<(), Refusal> {
+    let takes = match (host, change) {
+        (HostChanges::Any, _) | (HostChanges::Texts, HostChange::Text) => true,
+        (HostChanges::Cut, HostChange::Replacement { is_at_front, is_only_text, splits_row }) => {
+            is_at_front && is_only_text && !splits_row
+        }
+        (HostChanges::Removals, HostChange::Replacement { is_only_text, splits_row, .. }) => {
+            is_only_text && !splits_row
+        }
+        (HostChanges::Removals, HostChange::Removal { opens_with_model, splits_row }) => {
+            !opens_with_model && !splits_row
+        }
+        (HostChanges::Texts | HostChanges::Cut | HostChanges::Removals, _) => false,
+    };
+    if takes { Ok(()) } else { Err(Refusal::Host(host)) }
+}
+
+/// Invariant (failure): a strategy that fails or panics is recorded, and the chain continues.
+pub(crate) fn failure(
+    guards: Guards,
+    strategy: &dyn Strategy,
+    view: &View<'_>,
+    goal: &Goal,
+) -> Result<Plan, PlanError> {
+    if !guards.on(Guard::Failure) {
+        return Ok(plan_without_guard(strategy, view, goal));
+    }
     let planned = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strategy.plan(view, goal)));
     planned.unwrap_or_else(|panic| Err(PlanError(format!("panicked: {}", panic_message(&*panic)))))
 }
 
-/// Invariant (failure), for an embedder: one vector of finite numbers for each text, or why there are none.
+/// Invariant (failure), for an embedder: returns one vector of finite numbers for each text, or why there are none.
 pub(crate) async fn embedding(embedder: &dyn Embedder, texts: &[&str]) -> Result<Embeddings, String> {
     let embedded = match without_panic(|| embedder.embed(texts)).await {
         Ok(answer) => answer.map_err(|error| format!("the embedder failed: {error}"))?,

@@ -3,13 +3,14 @@
 use epitome_session::{Content, Entry, Language};
 use epitome_strategy::text::is_cjk;
 
-/// Characters of typed text that are looked at: the first pages tell.
+/// How many characters of typed text are read: the first pages decide.
 const SAMPLE: usize = 4_000;
 
-/// From this share of Chinese characters on, a session is Chinese: a Chinese sentence about code is half Latin letters.
+/// The share of Chinese characters from which on a session is Chinese: a Chinese sentence about code is half Latin
+/// letters.
 const CHINESE_FROM: f64 = 0.15;
 
-/// The language in which the user writes. Linear in a bounded sample.
+/// Returns the language in which the user writes. Linear in a bounded sample.
 pub(crate) fn language(entries: &[Entry]) -> Language {
     let (mut letters, mut chinese, mut others) = (0usize, 0usize, 0usize);
     for entry in entries.iter().filter(|entry| entry.message.is_typed()) {

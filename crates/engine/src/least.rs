@@ -1,27 +1,30 @@
-//! What must stay: a bound of the least that can be reached, and its parts by name.
+//! What must stay: a lower bound of what can be reached, and its parts by name.
 
 use epitome_session::heading::group_digits;
 use epitome_session::{Origin, UnitKind};
-use epitome_strategy::{Protection, Tokens};
+use epitome_strategy::{EntryTokens, Protection, Tokens};
 
 use crate::floor::NOTICE_ROOM;
 use crate::report::{Floor, FloorPart};
 use crate::request::Pins;
 use crate::working::{Layout, WorkingView};
 
-/// The part of what may leave: in a floor, the notice for what has left.
+/// The name of the part that may leave: in a floor, the notice for the messages that left.
 const FREE: &str = "notice";
 
-/// Tokens that a compaction reaches without touching the newest step: a bound that costs next to nothing.
+/// Tokens of a message whose text left for a mark, near enough.
+const STUB: Tokens = 20;
+
+/// Tokens that a compaction reaches without touching the newest step: a bound that is cheap to compute.
 pub(crate) fn easily_reached(working: &WorkingView, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
     let tokens = stays.flat_map(|(unit, _)| &working.tokens()[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
 }
 
-/// Tokens of `working` that a compaction to `target` cannot save: what must stay, and the summaries that are there, of which
-/// new ones would take the room. The newest step may be cut, and a summary may shrink, where they are large for the target.
-/// Linear in the units.
+/// Returns the tokens of `working` that a compaction to `target` cannot save: what must stay, and the earlier
+/// summaries, whose room new ones would take. The newest step may be cut, and a summary may shrink, where they are
+/// large for the target. Linear in the units.
 pub(crate) fn staying(working: &WorkingView, layout: &Layout, target: Tokens) -> Tokens {
     let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
@@ -29,15 +32,22 @@ pub(crate) fn staying(working: &WorkingView, layout: &Layout, target: Tokens) ->
         let is_notice = || working.entries()[unit.entries.start].message.origin == Origin::Notice;
         match protection {
             Protection::NewestStep => stays += tokens.min(target / 4),
-            Protection::Free if unit.kind == UnitKind::Summary || is_notice() => summaries += tokens,
-            Protection::Free => {}
+            Protection::Free | Protection::WholeOnly if unit.kind == UnitKind::Summary || is_notice() => {
+                summaries += tokens
+            }
+            Protection::Free | Protection::WholeOnly => {}
+            Protection::TextsOnly => {
+                let least = |entry: &EntryTokens| entry.total.min(STUB);
+                stays += working.tokens()[unit.entries.clone()].iter().map(least).sum::<Tokens>();
+            }
             _ => stays += tokens,
         }
     }
     stays + summaries.min(target.saturating_sub(stays))
 }
 
-/// Why a compaction is not made that would save less than what is worth making one. Linear in the view.
+/// Returns why a compaction is not worth making: it would save less than the least that is asked of one. Linear in the
+/// view.
 pub(crate) fn not_worthwhile(working: &WorkingView, pins: &Pins, stays: Tokens, least: Tokens) -> String {
     let number = |tokens: Tokens| group_digits(tokens.into());
     let mut parts = floor_of(working, pins).parts;
@@ -52,13 +62,14 @@ pub(crate) fn not_worthwhile(working: &WorkingView, pins: &Pins, stays: Tokens, 
     )
 }
 
-/// What is left when nothing more may leave: the parts of the floor, largest first.
+/// Returns what is left when nothing more may leave: the parts of the floor, largest first.
 pub(crate) fn floor_of(working: &WorkingView, pins: &Pins) -> Floor {
     let layout = working.layout(pins);
     let mut parts: Vec<FloorPart> = Vec::new();
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         let part = match protection {
-            Protection::Free => FREE,
+            Protection::Free | Protection::WholeOnly => FREE,
+            Protection::TextsOnly | Protection::Fixed => "host-keeps",
             Protection::NewestStep => "newest-step",
             Protection::System => "system",
             Protection::OriginalTask => "original-task",
@@ -83,8 +94,8 @@ pub(crate) fn floor_of(working: &WorkingView, pins: &Pins) -> Floor {
     Floor { tokens: working.total, parts }
 }
 
-/// Where a compaction stopped above `target`, and which parts of what must stay hold how many tokens; `None` at or under it.
-/// Linear in the view.
+/// Returns why a compaction stopped above `target`, and how many tokens each part of what must stay holds; `None` at or
+/// under the target. Linear in the view.
 pub(crate) fn stop_reason(working: &WorkingView, pins: &Pins, target: Tokens) -> Option<String> {
     let over = working.total.checked_sub(target).filter(|over| *over > 0)?;
     let number = |tokens: Tokens| group_digits(tokens.into());

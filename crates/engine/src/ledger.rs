@@ -1,4 +1,4 @@
-//! Counting: every block once.
+//! Token counting: every block is counted once.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,15 +12,15 @@ use rayon::prelude::*;
 /// OpenAI's own counting recipes add at most.
 pub const MESSAGE_TOKENS: Tokens = 4;
 
-/// Tokens of an image or document whose size is not known. Source: between the 1,200 to 1,844 tokens that coding agents
-/// assume for a screenshot.
+/// Tokens of an image or document of unknown size. Source: between the 1,200 to 1,844 tokens that coding agents assume
+/// for a screenshot.
 pub const MEDIA_TOKENS: Tokens = 1_500;
 
-/// Texts of fewer bytes in all are counted on one thread: starting others costs more than it saves.
+/// Texts of fewer bytes in all are counted on one thread, because starting others costs more than it saves.
 const PARALLEL_FROM_BYTES: usize = 4 << 20;
 
-/// The tokens of a block as it is rendered: text, tool names, arguments and ids. Signatures are not text and cost
-/// nothing here. Linear in the block.
+/// Returns the tokens of a block as it is rendered: text, tool names, arguments and ids. Signatures are not text and
+/// cost nothing here. Linear in the block.
 pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
     match &block.content {
         Content::Text { text } => counter.count(text),
@@ -39,8 +39,8 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
     }
 }
 
-/// The tokens of a call's arguments. Text that is no JSON is counted as the JSON string that providers get it as: escapes
-/// cost tokens, and the budget is met by what is sent. Linear.
+/// Returns the tokens of a call's arguments. Text that is not JSON is counted as the JSON string that providers
+/// receive: its escapes cost tokens, and the budget is about what is sent. Linear.
 pub(crate) fn count_arguments(counter: &dyn TokenCounter, arguments: &Arguments) -> Tokens {
     match arguments {
         Arguments::Json(text) => counter.count(text),
@@ -48,7 +48,7 @@ pub(crate) fn count_arguments(counter: &dyn TokenCounter, arguments: &Arguments)
     }
 }
 
-/// The tokens of a message and of each of its blocks. Linear in the message.
+/// Returns the tokens of a message and of each of its blocks. Linear in the message.
 pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryTokens {
     let blocks: Vec<Tokens> = message.blocks.iter().map(|block| count_block(counter, block)).collect();
     let mut tokens = EntryTokens { total: 0, blocks };
@@ -56,25 +56,25 @@ pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryToke
     tokens
 }
 
-/// The tokens of a message beside its blocks: the frame, a participant's name, and one for each place where texts are
-/// joined for a provider that takes one string.
+/// Returns the tokens of a message beside its blocks: the frame, a participant's name, and one for each place where
+/// texts are joined for a provider that takes one string.
 fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
     let texts = message.blocks.iter().filter(|block| matches!(block.content, Content::Text { .. })).count();
     let name = message.name.as_deref().map_or(0, |name| counter.count(name));
     MESSAGE_TOKENS + name + (texts as Tokens).saturating_sub(1)
 }
 
-/// Which reasoning is sent: what the target format has no place for costs nothing.
+/// Which reasoning is sent. Reasoning that the target format has no place for costs nothing.
 #[derive(Clone)]
 pub struct ReasoningFilter(Arc<dyn Fn(&Block) -> bool + Send + Sync>);
 
 impl ReasoningFilter {
-    /// All of it.
+    /// All reasoning.
     pub fn all() -> Self {
         Self::matching(|_| true)
     }
 
-    /// The reasoning for which `sent` holds; it is asked for blocks of reasoning only.
+    /// The reasoning for which `sent` holds; it is called for blocks of reasoning only.
     pub fn matching(sent: impl Fn(&Block) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(sent))
     }
@@ -86,26 +86,26 @@ impl fmt::Debug for ReasoningFilter {
     }
 }
 
-/// The token counts of a session's view, kept from one compaction to the next: nothing is counted twice.
+/// The token counts of a session's view, kept from one compaction to the next, so that each block is counted once.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     counter: Arc<dyn TokenCounter>,
     sent: ReasoningFilter,
     counts: HashMap<EntryKey, EntryTokens>,
-    /// Entries whose count is of an edited form.
+    /// Entries of which an edited form is counted.
     edited: HashSet<EntryKey>,
     total: Tokens,
 }
 
 impl Ledger {
-    /// Counts the view of `session`. Linear in the view; large views are counted on all cores.
+    /// Counts the view of `session` and returns the ledger. Linear in the view; large views are counted on all cores.
     pub fn new(counter: Arc<dyn TokenCounter>, sent: ReasoningFilter, session: &Session) -> Self {
         let mut ledger = Self { counter, sent, counts: HashMap::new(), edited: HashSet::new(), total: 0 };
         ledger.resync(session);
         ledger
     }
 
-    /// The same, or `None` where that is given up before it has come to its end.
+    /// Counts as [`new`](Self::new) does; `None` where the work is given up before its end.
     pub(crate) fn count_unless_cancelled(
         cancellation: &Cancellation,
         counter: Arc<dyn TokenCounter>,
@@ -117,22 +117,23 @@ impl Ledger {
         (!cancellation.is_requested()).then_some(ledger)
     }
 
-    /// Tokens of the whole view. Constant time.
+    /// Returns the tokens of the whole view. Constant time.
     pub fn total(&self) -> Tokens {
         self.total
     }
 
-    /// The counter.
+    /// Returns the token counter.
     pub fn counter(&self) -> &Arc<dyn TokenCounter> {
         &self.counter
     }
 
-    /// The tokens of an entry of the view.
+    /// Returns the tokens of an entry of the view.
     pub fn of(&self, key: EntryKey) -> Option<&EntryTokens> {
         self.counts.get(&key)
     }
 
-    /// The tokens of a message and of each of its blocks; reasoning that is not sent costs nothing. Linear in the message.
+    /// Returns the tokens of a message and of each of its blocks; reasoning that is not sent costs nothing. Linear in
+    /// the message.
     pub fn measure(&self, message: &Message) -> EntryTokens {
         let mut tokens = count_message(&*self.counter, message);
         for (block, tokens_of_block) in message.blocks.iter().zip(&mut tokens.blocks) {
@@ -143,8 +144,8 @@ impl Ledger {
         tokens
     }
 
-    /// Counts the message that was just pushed to `session` under `key`. Linear in the message; a result that came late
-    /// changes what stands in the middle of the view, and is linear in that.
+    /// Counts the message that was just pushed to `session` under `key`. Linear in the message; for a late result,
+    /// which changes the middle of the view, linear in the view.
     pub fn push(&mut self, session: &Session, key: EntryKey) {
         match session.view().last() {
             Some(entry) if entry.key == key && entry.is_in_place() => {
@@ -156,13 +157,13 @@ impl Ledger {
         }
     }
 
-    /// Brings the counts up to date with a view that changed by other means than the engine's: an undone epoch, a
-    /// loaded journal, a late result. Counts what is new and what is or was edited. Linear in the view.
+    /// Recounts after the view changed by other means than the engine's: an undone epoch, a loaded journal, a late
+    /// result. Counts the new entries and those that are or were edited. Linear in the view.
     pub fn resync(&mut self, session: &Session) {
         self.count(session, &Cancellation::never());
     }
 
-    /// Messages that come up after the work was given up are not counted.
+    /// Messages that are reached after the work was given up are not counted.
     fn count(&mut self, session: &Session, cancellation: &Cancellation) {
         let stale: Vec<&Entry> = session
             .view()
@@ -183,7 +184,7 @@ impl Ledger {
         self.total = self.counts_of(session.view()).map(|tokens| tokens.total).fold(0, Tokens::saturating_add);
     }
 
-    /// The counts of `entries`, in order. Entries that were never counted are left out.
+    /// Returns the counts of `entries`, in order. Entries that were never counted are left out.
     pub(crate) fn counts_of<'a>(&'a self, entries: &'a [Entry]) -> impl Iterator<Item = &'a EntryTokens> {
         entries.iter().filter_map(|entry| self.counts.get(&entry.key))
     }
@@ -196,7 +197,7 @@ impl Ledger {
     }
 }
 
-/// Bytes of the texts of a message.
+/// Returns the bytes of a message's texts.
 fn text_bytes(message: &Message) -> usize {
     message
         .blocks

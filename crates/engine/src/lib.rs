@@ -1,6 +1,7 @@
 //! The engine: asks strategies for plans and validates, resolves, archives, applies, counts, journals and reports them.
 //!
-//! It knows no strategy and no file format, and does no IO. The one asynchronous thing in it is the summarizer's call.
+//! It knows no strategy and no file format, and does no IO. Only the summarizer's and the embedder's calls are
+//! asynchronous.
 
 mod archive;
 mod arrival;
@@ -9,6 +10,7 @@ mod budget;
 mod clearing;
 mod conclude;
 mod context;
+mod cut_floor;
 mod cutting;
 mod detector;
 mod draft;
@@ -21,6 +23,7 @@ pub mod guard;
 mod language;
 mod least;
 mod ledger;
+mod mutants;
 mod observe;
 mod prefix;
 mod protect;

@@ -1,4 +1,4 @@
-//! A compaction that was worked out while the session went on: it is made with what arrived meanwhile as it came.
+//! Commits a compaction that was worked out while messages arrived; these messages stay as they came.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::ledger::Ledger;
 use crate::report::{Outcome, Receipt, Report};
 
 impl Draft {
-    /// How many messages the log held when it was made; `None` where nothing would change.
+    /// How many messages the log held when the draft was made; `None` where nothing would change.
     pub fn log_length(&self) -> Option<usize> {
         Some(self.epoch.as_ref()?.log_length as usize)
     }
 
-    /// Whether it was made from this session as it is, or as it was before its newest messages arrived. Linear in the
-    /// session's log.
+    /// Whether the draft was made from this session as it is, or as it was before its newest messages arrived. Linear
+    /// in the session's log.
     pub fn is_of_prefix(&self, session: &Session) -> bool {
         match self.log_length() {
             Some(messages) => session.state_hash_at(messages) == Some(self.made_from),
@@ -30,14 +30,15 @@ impl Draft {
 }
 
 impl Engine {
-    /// Makes the compaction that was drafted from the session as it was some messages ago; what arrived since stays as it
-    /// came. The report's figures are those of the session as it is now. Signed thinking in what arrived is what
-    /// [`strip_arrived`](Self::strip_arrived) takes out then. Linear in the session.
+    /// Commits a draft that was made before the session's newest messages arrived; these messages stay as they came.
+    /// The report's figures are those of the session as it is now. [`strip_arrived`](Self::strip_arrived) removes the
+    /// signed thinking in these messages that a provider would refuse. Linear in the session.
     ///
     /// # Errors
     ///
     /// [`Stale`](EngineError::Stale) where anything but new messages has changed since;
-    /// [`Outgrown`](EngineError::Outgrown) where the result would be more than `limit` tokens. The session is as it was.
+    /// [`Outgrown`](EngineError::Outgrown) where the result would be more than `limit` tokens. The session is unchanged
+    /// then.
     pub fn commit_on_prefix(
         &self,
         session: &mut Session,
@@ -75,9 +76,9 @@ impl Engine {
         Ok(report)
     }
 
-    /// Takes signed thinking out that a provider refuses behind what the newest epoch changed, the newest step's excepted:
-    /// what arrived while that epoch was worked out may hold some. It is an epoch of its own, which does not count as a
-    /// compaction; whether there is one. Linear in the view.
+    /// Removes the signed thinking that a provider refuses behind the changes of the newest epoch, except that of the
+    /// newest step: messages that arrived while the epoch was worked out may hold some. The removal is an epoch of its
+    /// own, which does not count as a compaction. Returns whether there is one. Linear in the view.
     pub fn strip_arrived(
         &self,
         session: &mut Session,
@@ -102,7 +103,7 @@ impl Engine {
     }
 }
 
-/// The position in the view of the first message that an epoch changed, or that stands behind one which it took out.
+/// Returns the position in the view of the first message that an epoch changed, or that is behind one which it removed.
 fn first_change(session: &Session, epoch: &Epoch) -> Option<usize> {
     let position = |key: EntryKey| match key {
         EntryKey::Log(index) => Some(Position::log(index)),

@@ -1,4 +1,4 @@
-//! Receipts: what became of every message, and every edit as the report shows it.
+//! Receipts: the outcome of every message, and every edit as the report shows it.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use epitome_strategy::Protection;
 use crate::report::{EditReport, Outcome, ReasonReport, Receipt};
 use crate::working::{Layout, WorkingView};
 
-/// One receipt for every message of the view before. Linear in the view and the edits.
+/// Returns one receipt for every message of the view before. Linear in the view and the edits.
 pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdit]) -> Vec<Receipt> {
     let mut outcomes: HashMap<EntryKey, Outcome> = HashMap::new();
     for edit in edits {
@@ -29,7 +29,11 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         for entry in &start.entries()[unit.entries.clone()] {
             let untouched = match protection {
-                Protection::Free | Protection::NewestStep => Outcome::Kept,
+                Protection::Free
+                | Protection::NewestStep
+                | Protection::TextsOnly
+                | Protection::WholeOnly
+                | Protection::Fixed => Outcome::Kept,
                 Protection::System
                 | Protection::OriginalTask
                 | Protection::NewestUser
@@ -46,7 +50,7 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
     receipts
 }
 
-/// A message that was excerpted and left later has left.
+/// Returns the rank of an outcome; the highest of a message counts: one that was excerpted and left later has left.
 fn weight(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Kept | Outcome::Pinned => 0,
@@ -56,7 +60,7 @@ fn weight(outcome: Outcome) -> u8 {
     }
 }
 
-/// The edits with the ids of their messages. Linear.
+/// Returns the edits with the ids of their messages. Linear.
 pub(crate) fn edits(start: &WorkingView, working: &WorkingView, epoch: u32) -> Vec<EditReport> {
     let id = |entry: &Entry| (entry.key, entry.message.id.clone());
     let mut ids: HashMap<EntryKey, MessageId> = start.entries().iter().map(id).collect();

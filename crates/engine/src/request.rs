@@ -1,10 +1,10 @@
-//! What a compaction is asked to do.
+//! The request of a compaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_session::{Role, Trigger};
-use epitome_strategy::{Cancellation, Strategy, TaskKind, Tokens};
+use epitome_strategy::{Cancellation, HostChanges, Strategy, TaskKind, Tokens, named};
 
 use crate::observe::Observer;
 use crate::report::Mode;
@@ -31,15 +31,15 @@ pub struct Chains {
     pub conversation: Chain,
     /// For mixed sessions.
     pub mixed: Chain,
-    /// Where the kind cannot be told.
+    /// For sessions of unknown kind.
     pub unknown: Chain,
-    /// For sessions that were compacted before, from [`SelectSettings::later_from`](crate::SelectSettings::later_from) on: what the first
-    /// chains take is gone by then. A kind that is not here keeps its first chain.
+    /// For sessions that were compacted before, from [`SelectSettings::later_from`](crate::SelectSettings::later_from)
+    /// on: what the first chains remove is gone by then. A kind without an entry keeps its first chain.
     pub later: BTreeMap<TaskKind, Chain>,
 }
 
 impl Chains {
-    /// The first chain of a kind of task.
+    /// Returns the first chain of a kind of task.
     pub fn of(&self, kind: TaskKind) -> &Chain {
         match kind {
             TaskKind::Code => &self.code,
@@ -58,12 +58,12 @@ pub struct Pins {
     pub original_task: bool,
     /// The newest rounds, whole.
     pub last_rounds: u32,
-    /// The newest messages, whole: so many of them, and what belongs to them, as take no more than half of what a
-    /// compaction's target leaves beside what else must stay.
+    /// The newest messages, whole: this many, with their units, as long as they take no more than half of what a
+    /// compaction's target leaves beside the rest that must stay.
     pub keep_recent: u32,
     /// Tools whose calls and results stay.
     pub protected_tools: Vec<String>,
-    /// Texts that pin the message they stand in.
+    /// Texts that pin the message that contains them.
     pub markers: Vec<String>,
 }
 
@@ -79,27 +79,31 @@ impl Default for Pins {
     }
 }
 
-/// What becomes of a compaction whose summary cannot be written.
+/// What follows where a summary cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WithoutSummary {
-    /// The edit that asked for it is refused, and the chain goes on.
+    /// The edit that asked for it is refused, and the chain continues.
     #[default]
     GoOn,
-    /// The session stays as it was: [`EngineError::NoSummary`](crate::EngineError::NoSummary).
+    /// The session stays unchanged: [`EngineError::NoSummary`](crate::EngineError::NoSummary).
     Stop,
 }
 
-/// Whose side summaries stand on. Renderings for a provider that takes the system's side at the top only (Anthropic) put
-/// them on the user's.
+named! { WithoutSummary { GoOn = "go-on", Stop = "stop" } }
+
+/// The role of summaries. A provider that accepts system messages only at the top (Anthropic) gets them as user
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SummaryRole {
-    /// The user's.
+    /// The user's role.
     #[default]
     User,
-    /// The system's: what stands there is no part of the conversation for the model. It is no part of the system prompt
-    /// either, and leaves with later compactions.
+    /// The system's role: for the model such a message is not part of the conversation. It is not part of the system
+    /// prompt either, and leaves with later compactions.
     System,
 }
+
+named! { SummaryRole { User = "user", System = "system" } }
 
 impl SummaryRole {
     pub(crate) fn role(self) -> Role {
@@ -113,16 +117,16 @@ impl SummaryRole {
 /// One compaction.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Tokens to get down to.
+    /// The target, in tokens.
     pub target: Tokens,
     /// Tokens that the result must not exceed; at least `target`.
     pub limit: Tokens,
     /// The model's window, for rules that speak of shares of it; `limit` where it is not known.
     pub window: Option<Tokens>,
-    /// What started it.
+    /// The trigger that started it.
     pub trigger: Trigger,
-    /// The least that it has to save to be made: where what may leave holds less, no strategy is asked and no model is paid,
-    /// and the report says so. 0 makes it in any case.
+    /// The fewest tokens that it has to save: where less may leave, no strategy is asked, no model is paid, and the
+    /// report states it. 0 makes it in any case.
     pub worthwhile: Tokens,
     /// How the chain is chosen.
     pub mode: Mode,
@@ -130,20 +134,22 @@ pub struct Request {
     pub task: Option<TaskKind>,
     /// The chain to use, whatever the kind of task is.
     pub chain: Option<Chain>,
-    /// What to keep in focus; the newest genuine user message without it.
+    /// The focus; the newest genuine user message without it.
     pub focus: Option<String>,
-    /// What is known from elsewhere and belongs into summaries, the most important first.
+    /// Facts from elsewhere that belong into summaries, the most important first.
     pub memories: Vec<String>,
-    /// Is told what happens.
+    /// Receives the events of the compaction.
     pub observer: Option<Arc<dyn Observer>>,
     /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.
     pub unsent_messages: u32,
-    /// Gives the work up: [`EngineError::Cancelled`](crate::EngineError::Cancelled), and the session stays as it was.
+    /// Cancels the work: [`EngineError::Cancelled`](crate::EngineError::Cancelled), and the session stays as it was.
     pub cancellation: Cancellation,
+    /// The changes that the host can make: the result has no other.
+    pub host: HostChanges,
 }
 
 impl Request {
-    /// A compaction to at most `budget` tokens, asked for by hand.
+    /// Returns a compaction to at most `budget` tokens, asked for by hand.
     pub fn to_budget(budget: Tokens) -> Self {
         Self {
             target: budget,
@@ -159,6 +165,7 @@ impl Request {
             observer: None,
             unsent_messages: 0,
             cancellation: Cancellation::default(),
+            host: HostChanges::Any,
         }
     }
 }

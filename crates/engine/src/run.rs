@@ -1,28 +1,29 @@
-//! One run of a chain: plans are asked for, edits applied, until the target is met.
+//! One run of a chain: asks for plans and applies their edits until the target is met.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use epitome_session::{Origin, Position, Unit};
-use epitome_strategy::{Archive, Edit, Embeddings, Goal, Plan, Strategy, SummaryText, Tokens, Vectors};
+use epitome_strategy::{
+    Archive, Edit, Embeddings, Goal, HostChanges, Lossiness, Plan, Strategy, SummaryText, Tokens, Vectors,
+};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::FLOOR;
-use crate::guard::{self, Guard, Refusal};
+use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::least::easily_reached;
 use crate::observe::Progress;
-use crate::report::{Step, SummarizerReport, microseconds};
+use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
 use crate::summaries::{wanted_summaries, write_summaries};
 use crate::wording;
 use crate::working::{Layout, WorkingView};
 
-/// How often one strategy is asked in one compaction: several passes make tiers possible, a bound makes an end certain.
+/// The most passes of one strategy in one compaction: several make tiers possible, and a bound guarantees an end.
 const MOST_PASSES: usize = 8;
 
-/// What a run of a chain came to.
+/// The result of a chain's run.
 pub(crate) struct Run {
     pub working: WorkingView,
     pub steps: Vec<Step>,
@@ -32,10 +33,10 @@ pub(crate) struct Run {
 
 /// A summary that was written.
 pub(crate) struct WrittenSummary {
-    /// Its number among what the compaction added.
+    /// Its number among the additions of the compaction.
     pub number: u32,
     pub text: String,
-    /// The strategy, where it brought the text itself and nobody was asked for one.
+    /// The strategy, where it supplied the text itself and no summarizer was asked.
     pub by_strategy: Option<String>,
 }
 
@@ -59,16 +60,16 @@ impl<'r> Runner<'r> {
         Self { editor, steps: Vec::new(), summaries: Vec::new(), summarizer, first_unsent }
     }
 
-    /// What it has come to.
+    /// The result so far.
     pub(crate) fn into_run(self) -> Run {
         let Self { editor, steps, summaries, summarizer, .. } = self;
         Run { working: editor.working, steps, summaries, summarizer }
     }
 
-    /// Repair, the chain, the floor.
+    /// Runs the repair, the chain and the floor.
     pub(crate) async fn run(mut self, chain: &Chain, mut goal: Goal) -> Result<Run, Refusal> {
         self.stage(REPAIR, Editor::repair)?;
-        // Without a result that answered no call, messages around it may be one step, which stays or leaves as one.
+        // Without a result that answered no call, the messages around it may be one step, which stays or leaves as one.
         let editor = &mut self.editor;
         editor.working.keep_recent(editor.context.pins, goal.target);
         self.stage(THINKING, Editor::entail)?;
@@ -88,29 +89,32 @@ impl<'r> Runner<'r> {
             self.stage(FLOOR, |editor| editor.make_room(goal.target))?;
         }
         if self.editor.working.total > goal.limit {
-            // The least is known to fit: whatever the chain left in its way goes.
+            // The least is known to fit: everything that may leave goes.
             self.take_back(repaired, stages);
             self.stage(FLOOR, |editor| editor.make_most_room(goal.limit))?;
         }
         Ok(self.into_run())
     }
 
-    /// Sets a target that can be reached. Returns whether even the limit can: if not, no strategy needs to be asked.
+    /// Sets a target that can be reached. Returns whether the limit can be: if not, no strategy is asked.
     ///
-    /// A target below the least that must stay is approached: what is aimed at is the least and room for a summary beside
-    /// it, a quarter of the target, or half of what is above the least where that is less. Going down to the least would cost
-    /// everything and still not meet the target.
+    /// A target below the least that must stay is raised to the least and room for a summary beside it: a quarter of
+    /// the target, or half of the room above the least where that is less. Going down to the least would lose
+    /// everything and still miss the target. Example: with a limit of 1,000 tokens, a target of 400 and a least of 600,
+    /// the new target is 600 + min(400 / 4, (1,000 - 600) / 2) = 700.
     fn aim(&mut self, goal: &mut Goal) -> Result<bool, Refusal> {
         let editor = &mut self.editor;
-        if easily_reached(&editor.working, &editor.layout()) <= goal.target {
+        // The bound supposes that everything which may leave does: not every host can let it.
+        let is_any = editor.working.host == HostChanges::Any;
+        if is_any && easily_reached(&editor.working, &editor.layout()) <= goal.target {
             return Ok(true);
         }
         let mut least = editor.least(goal.limit)?;
         if least.total > goal.target && editor.working.give_up_recent() {
-            // The newest messages are a wish, and the budget is none.
+            // The newest messages yield to the budget.
             least = editor.least(goal.limit)?;
         }
-        if least.total > goal.limit {
+        if least.total > goal.limit && editor.check_host(HostChange::Text).is_ok() {
             let cut;
             (least, cut) = editor.fitting_cut(goal.limit)?;
             if let Some(cut) = cut {
@@ -132,12 +136,18 @@ impl<'r> Runner<'r> {
     /// Asks one strategy until the goal is met or it makes no more progress.
     pub(crate) async fn ask(&mut self, strategy: &dyn Strategy, goal: &mut Goal) -> Result<(), Refusal> {
         let context = self.editor.context;
-        let started = Instant::now();
+        let started = context.clock.now();
         let first_edit = self.editor.working.edits.len();
         let mut step = new_step(strategy.meta().id, self.editor.working.total);
         context.go_on()?;
         context.tell(Progress::Strategy { id: strategy.meta().id, tokens: self.editor.working.total });
-        for _ in 0..MOST_PASSES {
+        let passes = if let Some(reason) = self.unfit(strategy, goal) {
+            step.declined = Some(reason);
+            0
+        } else {
+            MOST_PASSES
+        };
+        for _ in 0..passes {
             goal.current = self.editor.working.total;
             if goal.is_met() {
                 break;
@@ -158,13 +168,9 @@ impl<'r> Runner<'r> {
                 if let Some(vectors) = vectors {
                     view = view.with_vectors(vectors);
                 }
-                if context.guards.on(Guard::Failure) {
-                    guard::failure(strategy, &view, goal)
-                } else {
-                    Ok(strategy.plan(&view, goal).unwrap_or_else(|error| panic_for_mutant(&error.0)))
-                }
+                guard::failure(context.guards, strategy, &view, goal)
             };
-            // What a strategy says that was interrupted means nothing.
+            // The answer of an interrupted strategy is not used.
             context.go_on()?;
             let plan = match planned {
                 Ok(plan) => plan,
@@ -182,13 +188,19 @@ impl<'r> Runner<'r> {
         if step.edits > 0 {
             step.declined = None;
         }
-        step.duration_us = microseconds(started);
+        step.duration_us = context.clock.microseconds_since(started);
         self.push_step(step, first_edit);
         Ok(())
     }
 
-    /// The vectors of the view's units and of the current question, or why there are none. Linear in the view, but for
-    /// what the embedder keeps from earlier calls.
+    /// Returns why a strategy is not asked: it shortens texts, and the host takes no edited message.
+    fn unfit(&self, strategy: &dyn Strategy, goal: &Goal) -> Option<String> {
+        let cuts = strategy.meta().lossiness == Lossiness::Partial && !goal.host.takes_texts();
+        cuts.then(|| format!("it shortens texts, and the host {}", goal.host.describe()))
+    }
+
+    /// Returns the vectors of the view's units and of the current question, or why there are none. Linear in the view,
+    /// but for vectors that the embedder keeps from earlier calls.
     ///
     /// Takes `&mut self` so that the future can be sent to another thread: an archive cannot be shared between two.
     async fn vectors(&mut self, layout: &Layout, goal: &Goal) -> Result<Arc<Vectors>, Arc<str>> {
@@ -232,7 +244,7 @@ impl<'r> Runner<'r> {
         Ok(applied)
     }
 
-    /// Applies one edit; `written` is the summary that it asked for, where it did.
+    /// Applies one edit; `written` is the summary that it requested, if any.
     fn apply_edit(
         &mut self,
         layout: &Layout,
@@ -274,23 +286,24 @@ impl<'r> Runner<'r> {
         }
     }
 
-    /// Runs a stage of the engine and reports it where it did something.
+    /// Runs a stage of the engine, and reports it where it changed something.
     fn stage(&mut self, name: &str, stage: impl FnOnce(&mut Editor<'r>) -> Result<(), Refusal>) -> Result<(), Refusal> {
-        let started = Instant::now();
+        let clock = self.editor.context.clock;
+        let started = clock.now();
         let working = &self.editor.working;
         let mut step = new_step(name, working.total);
         let (first_edit, synthetics) = (working.edits.len(), working.synthetics.len());
         stage(&mut self.editor)?;
         let working = &self.editor.working;
         step.edits = (working.edits.len() - first_edit) as u32;
-        step.duration_us = microseconds(started);
+        step.duration_us = clock.microseconds_since(started);
         if step.edits > 0 || working.synthetics.len() > synthetics || name == FLOOR {
             self.push_step(step, first_edit);
         }
         Ok(())
     }
 
-    /// Goes back to `before`: what the steps behind the first `stages` did is undone, and they say so.
+    /// Restores `before`: the work of the steps behind the first `stages` is undone, and their reports state it.
     fn take_back(&mut self, before: WorkingView, stages: usize) {
         self.editor.working = before;
         self.summaries.clear();
@@ -330,9 +343,4 @@ fn new_step(name: &str, tokens_before: Tokens) -> Step {
         declined: None,
         duration_us: 0,
     }
-}
-
-#[expect(clippy::panic, reason = "only reached with the failure guard switched off, in tests of the tests")]
-fn panic_for_mutant(problem: &str) -> Plan {
-    panic!("{problem}")
 }

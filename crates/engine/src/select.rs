@@ -1,7 +1,7 @@
 //! The selector: which kind of task a chain is chosen by, and which of that kind's chains.
 //!
-//! Verdicts waver where a session is of several kinds, and each change of the chain changes what the context looks like.
-//! So the kind of the last compaction stays until several verdicts in a row agree on another.
+//! Verdicts waver where a session is of several kinds, and each change of the chain changes the look of the context. So
+//! the kind of the last compaction stays until several verdicts in a row agree on another.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use epitome_strategy::{TaskKind, Verdict};
 
 use crate::request::{Chain, Chains};
 
-/// How a verdict becomes a choice.
+/// How the chain is chosen from verdicts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelectSettings {
-    /// How many verdicts in a row, the newest included, must agree on another kind before it is chosen; at 1 each
-    /// verdict is.
+    /// How many verdicts in a row, the newest included, must agree on another kind before it is chosen; with 1 each
+    /// verdict decides.
     pub agreeing_verdicts: u32,
     /// A verdict of less confidence counts as `unknown`.
     pub min_confidence: f64,
-    /// The compaction of a session, counted from 1, from which on the chains of [`Chains::later`] are used.
+    /// The number of the compaction of a session, from 1, from which on the chains of [`Chains::later`] are used.
     pub later_from: u32,
 }
 
@@ -29,14 +29,14 @@ impl Default for SelectSettings {
     }
 }
 
-/// Calls from which on, where every third typed message or more has one, a conversation is had through tools.
+/// The fewest calls that make a conversation one with tools, where at least every third typed message has one.
 const LEAST_CALLS: usize = 3;
 const TYPED_PER_CALL: usize = 3;
 
-/// The verdict to choose a chain by. Who talks to an agent that looks up and books things has a conversation; but later
-/// calls need what earlier ones gave (ids, dates, amounts), word for word, which the chains of plain chats do not keep: it
-/// counts as mixed work. The log tells, so that a compaction of the calls does not change it. Linear in the log, without
-/// its texts.
+/// Returns the verdict that decides the chain. A user who talks to an agent that looks up and books things has a
+/// conversation; but later calls need ids, dates and amounts of earlier ones word for word, which the chains of plain
+/// chats do not keep, so it counts as mixed work. The log is read and not the view, so that a compaction of the calls
+/// does not change the answer. Linear in the log, without its texts.
 pub(crate) fn route_verdict(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
     if verdict.kind != TaskKind::Conversation {
         return verdict;
@@ -52,12 +52,12 @@ pub(crate) fn route_verdict(verdict: Verdict, log: &[Arc<Message>]) -> Verdict {
     Verdict { kind: TaskKind::Mixed, evidence, ..verdict }
 }
 
-/// The kind that a chain is chosen by.
+/// The kind that decides the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectedKind {
     /// The kind.
     pub(crate) kind: TaskKind,
-    /// What was detected and chosen, for the journal.
+    /// The detected and the chosen kind, for the journal.
     pub(crate) choice: Choice,
     /// The chosen kind with its evidence, for the report.
     pub(crate) verdict: Verdict,
@@ -72,14 +72,14 @@ struct PriorVerdict {
 }
 
 impl SelectSettings {
-    /// Chooses by the verdict and by what the journal's compactions in force detected and chose.
+    /// Chooses by the verdict and by the kinds that the journal's compactions in force detected and chose.
     pub(crate) fn choose(&self, journal: &[Epoch], mut verdict: Verdict) -> SelectedKind {
         verdict.confidence = in_hundredths(verdict.confidence);
         let earlier: Vec<PriorVerdict> =
             journal.iter().rev().filter(|epoch| !epoch.undone).filter_map(earlier).collect();
         let detected = self.counted(verdict.kind, verdict.confidence);
         let (kind, why) = match earlier.first() {
-            // Not knowing is nothing to hold on to.
+            // A detector that does not know is not a reason to keep a kind.
             None | Some(PriorVerdict { chosen: TaskKind::Unknown, .. }) => (detected, None),
             Some(last) if last.chosen == detected => (detected, None),
             Some(last) if detected == TaskKind::Unknown => (last.chosen, Some("too little can be told now".to_owned())),
@@ -104,13 +104,13 @@ impl SelectSettings {
         SelectedKind { kind, choice, verdict: self.explain(verdict, kind, why, earlier.first()) }
     }
 
-    /// The kind that a verdict counts as.
+    /// Returns the kind that a verdict counts as.
     fn counted(&self, kind: TaskKind, confidence: f64) -> TaskKind {
         if confidence >= self.min_confidence { kind } else { TaskKind::Unknown }
     }
 
-    /// The verdict with the chosen kind in place of the detected one, and why as the first line of evidence. The
-    /// confidence stays that of the detection that the kind comes from.
+    /// Returns the verdict with the chosen kind in place of the detected one, and the reason as the first line of
+    /// evidence. The confidence stays that of the detection that the kind comes from.
     fn explain(&self, verdict: Verdict, kind: TaskKind, why: Option<String>, last: Option<&PriorVerdict>) -> Verdict {
         if verdict.kind == kind {
             return verdict;
@@ -130,12 +130,12 @@ impl SelectSettings {
     }
 }
 
-/// A confidence as it can be stored and read again: what is no number is none.
+/// Returns a confidence that can be stored and read again: 0 for one that is not a number.
 fn in_hundredths(confidence: f64) -> f64 {
     if confidence.is_nan() { 0.0 } else { (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0 }
 }
 
-/// What an epoch detected and chose, where it says so in words that are known.
+/// Returns what an epoch detected and chose, where it names known kinds.
 fn earlier(epoch: &Epoch) -> Option<PriorVerdict> {
     let choice = epoch.choice.as_ref()?;
     Some(PriorVerdict {
@@ -146,7 +146,7 @@ fn earlier(epoch: &Epoch) -> Option<PriorVerdict> {
 }
 
 impl Chains {
-    /// The chain of a kind for the compaction `cycle`, counted from 1; the second part tells whether it is the later one.
+    /// Returns the chain of a kind for the compaction `cycle`, counted from 1, and whether it is the later one.
     pub(crate) fn at(&self, kind: TaskKind, cycle: u32, select: &SelectSettings) -> (&Chain, bool) {
         match self.later.get(&kind).filter(|_| cycle >= select.later_from) {
             Some(chain) => (chain, true),
@@ -191,7 +191,7 @@ mod tests {
         check("code.4", "unknown");
         check("code.9 analysis.9", "code code");
         check("code.9 analysis.9 analysis.9", "code code analysis");
-        // Not in a row, and not certain enough, is no agreement.
+        // Verdicts that are not in a row, or not certain enough, do not agree.
         check("code.9 analysis.9 code.9 analysis.9", "code code code code");
         check("code.9 analysis.9 analysis.4 analysis.9", "code code code code");
         check("code.9 analysis.9 mixed.9 mixed.9", "code code code mixed");

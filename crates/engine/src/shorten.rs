@@ -1,15 +1,16 @@
-//! Which parts of a text stay when the floor cuts it: both ends of what was printed, the beginnings of a summary's sections.
+//! The parts of a text that stay when the floor cuts it: both ends of an output, the beginnings of a summary's
+//! sections.
 
 use std::ops::Range;
 
 use epitome_strategy::cut::sections;
 use epitome_strategy::{Tokens, text};
 
-/// Bytes of the shortest beginning of a section that says anything: its heading and a few words.
+/// Bytes of the shortest informative beginning of a section: its heading and a few words.
 const LEAST_BEGINNING: usize = 60;
 
-/// The head and the tail of a text of `tokens` tokens that together make about `keep` of them, at ends of lines where
-/// that costs little. Two thirds go to the head: it says what the text is.
+/// Returns the head and the tail of a text of `tokens` tokens that together make about `keep` of them, at ends of lines
+/// where that costs little. The head gets two thirds, because it names the subject.
 pub(crate) fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
     let bytes = bytes_of(shown, keep, tokens);
     let head = text::floor_boundary(shown, bytes * 2 / 3);
@@ -23,14 +24,14 @@ pub(crate) fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>>
     if head >= tail { vec![] } else { vec![0..head as u32, tail as u32..shown.len() as u32] }
 }
 
-/// The beginning of a summary of `tokens` tokens and those of its sections, each with its heading, that with marks of `mark`
-/// tokens for what is left out make about `keep` tokens. Short sections stay whole before long ones get more. A summary
-/// without sections is one. Never nothing: a summary is not to become a mark. Linear in the text, but for a search over the
-/// sections' lengths.
+/// Returns the beginning of a summary of `tokens` tokens and those of its sections, each with its heading; with a mark
+/// of `mark` tokens for each gap they make about `keep` tokens. Short sections stay whole before long ones get more. A
+/// summary without sections is one section. Never empty: a summary is not to become a mark. Linear in the text, but for
+/// a search over the sections' lengths.
 pub(crate) fn beginnings(shown: &str, keep: Tokens, tokens: Tokens, mark: Tokens) -> Vec<Range<u32>> {
     let (room, mark) = (bytes_of(shown, keep, tokens), bytes_of(shown, mark, tokens));
     let mut sections: Vec<Range<usize>> = sections(shown).into_iter().map(|section| section.range).collect();
-    // Sections that get no more than their headings would be a list of headings.
+    // Sections that get no more than their headings would be a mere list of headings.
     let mut taken = 0;
     let most = sections
         .iter()
@@ -67,12 +68,13 @@ pub(crate) fn beginnings(shown: &str, keep: Tokens, tokens: Tokens, mark: Tokens
     kept
 }
 
-/// How many bytes of a text make so many of its tokens, by its mean.
+/// Returns how many bytes of a text make this many of its tokens, by its mean.
 fn bytes_of(shown: &str, part: Tokens, tokens: Tokens) -> usize {
     (shown.len() as f64 * f64::from(part) / f64::from(tokens.max(1))) as usize
 }
 
-/// How much of a section stays when about `most` bytes may: whole lines, where these are most of it, else whole words.
+/// Returns how much of a section stays when about `most` bytes may: whole lines, where these are most of it, else whole
+/// words.
 fn beginning(section: &str, most: usize) -> usize {
     let end = text::floor_boundary(section, most);
     let line = section[..end].rfind('\n').map(|at| at + 1);
@@ -85,7 +87,7 @@ fn beginning(section: &str, most: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// What stays of `text` when `keep` of its bytes may, a mark taking 10; parts are joined by `|`.
+    /// Returns what stays of `text` when `keep` of its bytes may and a mark takes 10; parts are joined by `|`.
     fn check(text: &str, keep: usize, expect: &str) {
         let kept = beginnings(text, keep as Tokens, text.len() as Tokens, 10);
         let parts: Vec<&str> = kept.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();

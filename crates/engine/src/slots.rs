@@ -1,20 +1,21 @@
-//! The messages of a view that is being compacted, each with what belongs to it.
+//! The messages of a view that is being compacted, each with its count and state.
 
 use epitome_session::Entry;
 use epitome_strategy::EntryTokens;
 
-/// A message with what belongs to it.
+/// A message with its count and state.
 #[derive(Clone)]
 pub(crate) struct Slot {
     pub entry: Entry,
     pub tokens: EntryTokens,
     /// Whether the host pinned or marked it.
     pub is_marked: bool,
-    /// How many times over it is a summary.
+    /// How many levels of summary it is: 0 for a message of the log.
     pub level: u32,
 }
 
-/// The slots of a view, in order, by columns: a view is made of slices of them. Every column has an element for each slot.
+/// The slots of a view in order, stored by columns because a view is made of slices of them. Every column has one
+/// element per slot.
 #[derive(Clone)]
 pub(crate) struct Slots {
     pub entries: Vec<Entry>,
@@ -26,7 +27,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Ends a pass: what is gone leaves, and what came in takes its place. Linear, but for sorting what came in.
+    /// Ends a pass: removed slots leave, and new ones take their places. Linear, but for sorting the new ones.
     pub(crate) fn settle(&mut self, incoming: Vec<Slot>) {
         let gone = std::mem::take(&mut self.gone);
         retain(&mut self.entries, &gone);
@@ -78,7 +79,7 @@ impl Slots {
     }
 }
 
-/// Keeps what is not gone.
+/// Keeps the elements that are not gone.
 fn retain<T>(column: &mut Vec<T>, gone: &[bool]) {
     let mut gone = gone.iter();
     column.retain(|_| gone.next() != Some(&true));

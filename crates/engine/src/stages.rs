@@ -3,23 +3,24 @@
 use std::collections::HashMap;
 
 use epitome_session::{Content, Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
-use epitome_strategy::Protection;
+use epitome_strategy::{HostChanges, Protection};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor};
-use crate::guard::{self, Guard, Refusal};
+use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::wording;
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
 
 impl Editor<'_> {
-    /// Makes a recorded history one that a provider accepts: results without a call and messages without content leave, a
-    /// call that was never answered and is no longer open gets an answer.
+    /// Makes a recorded history one that a provider accepts, where the host can make every change: results without a call
+    /// and messages without content leave, a call that was never answered and is no longer open gets an answer.
     ///
     /// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
     pub(crate) fn repair(&mut self) -> Result<(), Refusal> {
-        if !self.context.guards.on(Guard::Pairing) {
+        // Half of a repair would be none: a host that cannot make every change keeps what it has.
+        if !self.context.guards.on(Guard::Pairing) || self.check_host(HostChange::Addition).is_err() {
             return Ok(());
         }
         let layout = self.layout();
@@ -60,18 +61,20 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// What an edit entails, after each pass: where the model would open the conversation a user's message is put in front,
-    /// and the signed thinking of every loop at or behind the first change leaves.
+    /// Makes the changes that an edit entails, after each pass: where the model would open the conversation a user's
+    /// message is put in front, and the signed thinking of every loop at or behind the first change leaves.
     ///
     /// Invariant (thinking): the signed thinking of a loop (the steps between two messages on the user's side) stays whole,
     /// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
-    /// to answer the results behind it. Linear in the view.
+    /// to answer the results behind it. A host that limits the changes keeps all thinking where it is: it leaves out what
+    /// its provider refuses when it renders the messages. Linear in the view.
     pub(crate) fn entail(&mut self) -> Result<(), Refusal> {
         self.working.settle();
         if self.working.is_untouched() {
             return Ok(());
         }
         if self.context.guards.on(Guard::Provider)
+            && self.check_host(HostChange::Addition).is_ok()
             && let Some(first) = guard::provider(self.working.entries())
         {
             let sequence = self.working.synthetics.len() as u32;
@@ -82,6 +85,7 @@ impl Editor<'_> {
             self.working.settle();
         }
         if self.context.guards.on(Guard::Thinking)
+            && (self.working.host == HostChanges::Any || !self.context.guards.on(Guard::Host))
             && let Some(first) = self.working.first_change()
         {
             self.strip_thinking_behind(first)?;
@@ -103,8 +107,9 @@ impl Editor<'_> {
         let newest_step = layout.units.iter().rposition(|unit| unit.kind == UnitKind::Step);
         let newest_step = newest_step.filter(|step| newest_user.is_none_or(|user| user < *step));
         for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
-            // The newest step answers for itself; a pinned one stays byte-identical, and its thinking is left out when the
-            // view is rendered for a provider that would refuse it. One of the newest messages that are to stay goes on without.
+            // The newest step keeps its own. A pinned one stays byte-identical, and its thinking is left out when the
+            // view is rendered for a provider that would refuse it. One of the newest messages that are to stay loses
+            // its thinking.
             let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
             if !layout.protections[index].may_leave() && !is_recent {
                 continue;
@@ -132,7 +137,7 @@ impl Editor<'_> {
     }
 }
 
-/// Answers for the calls of `unit` that have none.
+/// Returns answers for the calls of `unit` that have none.
 fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
     let mut answers: HashMap<&str, usize> = HashMap::new();
     for result in entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks) {
@@ -155,7 +160,7 @@ fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec
     results
 }
 
-/// Whether nothing of a message would be rendered.
+/// Whether a message renders as nothing.
 pub(crate) fn is_empty(message: &Message) -> bool {
     !message.is_system_prompt()
         && message.blocks.iter().all(|block| match &block.content {

@@ -1,4 +1,4 @@
-//! The summaries that a plan asks for: all of them are written at once, before its edits are applied.
+//! The summaries that a plan asks for: all are written at once, before the plan's edits are applied.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::report::SummarizerReport;
 use crate::request::WithoutSummary;
 use crate::working::Layout;
 
-/// What became of the requests of a plan, by the number of the edit.
+/// The outcome of each summary request of a plan, by the number of its edit.
 pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;
 
 /// A summary that a plan asks for.
@@ -24,19 +24,20 @@ pub(crate) struct RequestedSummary<'p> {
     /// The number of the edit.
     edit: usize,
     request: &'p SummaryRequest,
-    /// How many messages it will stand for.
+    /// How many messages it will replace.
     replaced: usize,
-    /// What it is to tell of; nothing where nobody writes it.
+    /// The messages and instructions for the summarizer; `None` where no summarizer writes it.
     messages: Vec<Arc<Message>>,
 }
 
-/// The summaries that a plan asks for. Requests for units that may not leave, that another edit of the plan takes, or
-/// between which something stays, are left out: their edits are refused anyway. Linear in the plan's messages.
+/// Returns the summaries that a plan asks for. Requests whose edit will be refused are left out: their units may not
+/// leave, belong to another edit of the plan, or have something between them that stays, or the host cannot make it. Linear in the plan's messages.
 pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &'p Plan) -> Vec<RequestedSummary<'p>> {
     let (context, working) = (editor.context, &editor.working);
     let mut taken = HashSet::new();
-    // Messages that leave when all edits in front of this one are made.
+    // Messages that have left once all earlier edits of the plan are made.
     let mut leaves = HashSet::new();
+    let mut has_text = false;
     let mut wanted = Vec::new();
     for (edit, asked) in plan.edits.iter().enumerate() {
         let (units, request) = match asked {
@@ -48,8 +49,12 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
         let Ok(positions) = editor.leaving(layout, units) else { continue };
         let is_run = working.is_run(context.guards, &positions, |position| leaves.contains(&position));
         leaves.extend(positions.iter().copied());
+        let is_summary = matches!(asked, Edit::Summarize { .. });
+        let is_allowed = !(has_text && working.host.takes_one_text()) && editor.check_replacement(&positions).is_ok();
+        has_text |= is_summary && is_allowed;
         if let Some(request) = request
             && is_run
+            && is_allowed
             && units.iter().all(|unit| taken.insert(*unit))
         {
             let messages = match context.summarizer {
@@ -63,9 +68,9 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
     wanted
 }
 
-/// Has the summaries written, all at once; what they cost goes on the `bill`.
+/// Has the summaries written, all at once, and adds their cost to the `bill`.
 ///
-/// Errors only where nothing is to be done without a summary.
+/// Errors only where a compaction without a summary is not allowed.
 pub(crate) async fn write_summaries(
     context: &Context<'_>,
     wanted: Vec<RequestedSummary<'_>>,
@@ -117,7 +122,7 @@ pub(crate) async fn write_summaries(
 }
 
 impl SummarizerReport {
-    /// Adds what a summary cost; its text.
+    /// Adds the cost of a summary and returns its text.
     fn pay(&mut self, summary: Summary) -> String {
         self.input_tokens += summary.input_tokens;
         self.cached_tokens += summary.cached_tokens;
@@ -131,7 +136,7 @@ impl SummarizerReport {
     }
 }
 
-/// One summary; a summarizer that panics, or that gives none, has failed.
+/// Writes one summary; a summarizer that panics or returns an empty text counts as failed.
 async fn summarize(summarizer: &dyn Summarizer, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
     let failed = |message: String| SummarizeError::new(message, false);
     let summary = without_panic(|| summarizer.summarize(task)).await;

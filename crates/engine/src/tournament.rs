@@ -10,7 +10,7 @@ use crate::quality::{Attempt, Judge};
 use crate::request::Chain;
 use crate::run::Runner;
 
-/// The tournament: every candidate is tried, in parallel, and the one that keeps most is taken.
+/// The tournament: every candidate is tried, in parallel, and the one that keeps most wins.
 pub(crate) fn tournament(judge: &Judge<'_>, candidates: Vec<Chain>, goal: &Goal) -> Result<Attempt, Refusal> {
     let attempt = |chain: Chain| {
         let attempt = block_on(attempt(judge, &chain, goal));
@@ -19,8 +19,8 @@ pub(crate) fn tournament(judge: &Judge<'_>, candidates: Vec<Chain>, goal: &Goal)
     judge.best(candidates.into_par_iter().map(attempt).collect())
 }
 
-/// One chain; where it keeps too little, the candidates after it until one keeps enough. With no thresholds there is
-/// one run, straight into the session's archive. Errors where the first chain does.
+/// Runs one chain; where it keeps too little, the candidates after it until one keeps enough. Without thresholds there
+/// is one run, straight into the session's archive. Errors where the first chain does.
 pub(crate) async fn one_or_retries(
     judge: &Judge<'_>,
     archive: &mut dyn Archive,
@@ -34,7 +34,7 @@ pub(crate) async fn one_or_retries(
     }
     let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
     let first = attempt(judge, &chain, goal).await?;
-    // What must stay is the same for every chain: where the first came to nothing, so would the others.
+    // What must stay is the same for every chain: where the first had no result, the others would have none either.
     let mut is_enough = !first.status.is_compaction() || first.passes();
     let mut tried = vec![(chain, Ok(first))];
     for other in others {
@@ -48,7 +48,7 @@ pub(crate) async fn one_or_retries(
     judge.best(tried)
 }
 
-/// One run into an archive of its own.
+/// Runs one chain into an archive of its own.
 async fn attempt(judge: &Judge<'_>, chain: &Chain, goal: &Goal) -> Result<Attempt, Refusal> {
     let mut archived = MemoryArchive::new();
     let run = Runner::new(judge.start.clone(), judge.context, &mut archived).run(chain, goal.clone()).await?;

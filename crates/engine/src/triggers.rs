@@ -1,4 +1,4 @@
-//! When a compaction is due: thresholds, rounds, the model's own word, and what keeps them from firing in a loop.
+//! When a compaction is due: thresholds, rounds, the model's marker, and what keeps these from firing in a loop.
 
 use epitome_session::{Content, Message, Role, Trigger};
 use epitome_strategy::Tokens;
@@ -9,53 +9,54 @@ use crate::report::Report;
 /// After an attempt that failed, the next one waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
 
-/// The share of the threshold that an automatic compaction gets down to at most: that of the default target and the default
-/// soft threshold. A target above it gives way, for a compaction that ends where it began begins again at once.
+/// The share of the threshold that an automatic compaction reduces the view to at most: that of the default target and
+/// the default soft threshold. A higher target is lowered, because a compaction that ends where it began would begin
+/// again at once.
 const TARGET_OF_THRESHOLD: f64 = 0.5 / 0.8;
 
-/// What starts a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; the hard
-/// threshold alone forces it.
+/// The triggers of a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; only
+/// the hard threshold forces it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Triggers {
     /// Less than this share of the usable window is left; 0 switches it off. The seed designs' value is 0.25.
     pub remaining_share: f64,
-    /// So many tokens are used, whatever the window is; 0 switches it off. The seed designs' value is 60,000.
+    /// This many tokens are used, whatever the window is; 0 switches it off. The seed designs' value is 60,000.
     pub tokens: Tokens,
-    /// So many rounds have begun since the last compaction; 0 switches it off.
+    /// This many rounds have begun since the last compaction; 0 switches it off.
     pub rounds: u32,
     /// The model writes this text; empty switches it off.
     pub marker: String,
 }
 
 impl Default for Triggers {
-    /// The marker of the seed designs, and nothing else: the soft threshold says the rest.
+    /// Returns only the marker of the seed designs: the soft threshold covers the other triggers.
     fn default() -> Self {
         Self { remaining_share: 0.0, tokens: 0, rounds: 0, marker: "!!!SUMMARY!!!".to_owned() }
     }
 }
 
-/// Follows a session and tells when a compaction is due. Each message is looked at once; asking costs nothing.
+/// Follows a session and reports when a compaction is due. Each message is read once; a check costs constant time.
 #[derive(Debug, Clone)]
 pub struct Watch {
     triggers: Triggers,
     /// Rounds that have begun since the last compaction.
     rounds: u32,
-    /// Whether the model asked for one since.
+    /// Whether the model has asked for one since then.
     asked: bool,
-    /// The total at which nothing could be done, and how urgent it was then.
+    /// The tokens at the last failed attempt, and its urgency.
     failed: Option<(Tokens, Urgency)>,
-    /// What the newest automatic compaction, or the attempt at one, could not save. What a compaction can save from here on
-    /// is what has come on top of it.
+    /// What the newest automatic compaction, or the attempt at one, could not save. A later compaction can save only
+    /// what has been added since.
     stays: Option<Tokens>,
 }
 
 impl Watch {
-    /// A watch over a session that begins now.
+    /// Returns a watch over a session that begins now.
     pub fn new(triggers: Triggers) -> Self {
         Self { triggers, rounds: 0, asked: false, failed: None, stays: None }
     }
 
-    /// Looks at a message that has arrived. Linear in what the model wrote, constant for others.
+    /// Reads a message that has arrived. Linear in what the model wrote, constant for others.
     pub fn push(&mut self, message: &Message) {
         self.rounds += u32::from(message.is_typed());
         let marker = self.triggers.marker.as_str();
@@ -65,13 +66,14 @@ impl Watch {
         }
     }
 
-    /// Whether a compaction is due with `current` tokens in a session whose newest one left `after`. Constant time.
+    /// Returns whether a compaction is due with `current` tokens in a session whose newest one left `after`. Constant
+    /// time.
     ///
     /// Invariant (progress): a compaction, or the attempt at one, does not lead to the next by itself. Thresholds wait
-    /// until half of the room up to the hard one is used and until another compaction is [worth
-    /// making](Self::worthwhile), rounds and the model's word count from the compaction on, and after an attempt that
-    /// failed the view has to grow first, or the matter has to become more urgent. Until then there is no trigger; the
-    /// urgency is told as it is. Where half of the room for the answer is used up, nothing waits.
+    /// until half of the room up to the hard one is used and until another compaction is
+    /// [worth making](Self::worthwhile). Rounds and the model's marker count from the compaction on. After an attempt
+    /// that failed the view has to grow first, or the urgency has to rise. Until then there is no trigger, and the
+    /// urgency is reported as it is. Where half of the room for the answer is used up, nothing waits.
     pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
         let usable = budget.usable();
         let (soft, by) = self.threshold(budget);
@@ -100,7 +102,7 @@ impl Watch {
         check
     }
 
-    /// The lowest of the thresholds that suggest a compaction, and what it is called. Constant time.
+    /// Returns the lowest of the thresholds that suggest a compaction, and its name. Constant time.
     fn threshold(&self, budget: &Budget) -> (Tokens, Trigger) {
         let usable = budget.usable();
         let mut lowest = (budget.soft.tokens(usable), Trigger::Soft);
@@ -117,18 +119,18 @@ impl Watch {
         lowest
     }
 
-    /// Tokens that a compaction of a view of `current` tokens gets down to, in a session of this budget: the target, where
-    /// that lies as deep below the lowest threshold as by default. Constant time.
+    /// Returns the tokens that a compaction of a view of `current` tokens reaches in a session of this budget: the
+    /// target, where that is as far below the lowest threshold as by default. Constant time.
     pub fn target(&self, budget: &Budget) -> Tokens {
         let usable = budget.usable();
         let threshold = self.threshold(budget).0.min(usable);
         budget.target.tokens(usable).min((f64::from(threshold) * TARGET_OF_THRESHOLD) as Tokens)
     }
 
-    /// The least that an automatic compaction of a view of `current` tokens has to save to be worth breaking the provider's
-    /// prompt cache, and a model's summary: half of what the configuration asks of one, which is the way from the threshold
-    /// to the target. 0 where half of the room for the answer is used up, because the session cannot go on without one.
-    /// Constant time.
+    /// Returns the fewest tokens that an automatic compaction of a view of `current` tokens has to save to be worth
+    /// breaking the provider's prompt cache, and a model's summary: half of the configured distance from the threshold
+    /// to the target. 0 where half of the room for the answer is used up, because the session cannot continue without a
+    /// compaction. Constant time.
     pub fn worthwhile(&self, budget: &Budget, current: Tokens) -> Tokens {
         let usable = budget.usable();
         if current >= usable.saturating_add(budget.reserve_output / 2) {
@@ -137,7 +139,7 @@ impl Watch {
         self.threshold(budget).0.min(usable).saturating_sub(self.target(budget)) / 2
     }
 
-    /// Takes note of a compaction, or of the attempt at one.
+    /// Records a compaction, or the attempt at one.
     pub fn compacted(&mut self, report: &Report) {
         (self.rounds, self.asked) = (0, false);
         let (urgency, is_automatic) = match report.trigger {
@@ -148,7 +150,7 @@ impl Watch {
         };
         let is_made = report.status.is_compaction();
         self.failed = (!is_made).then_some((report.tokens_before, urgency));
-        // An attempt that was run, and paid for, and came to nothing tells that what is there cannot be saved.
+        // A compaction that ran, was paid for and changed nothing shows that the present view cannot be reduced.
         let was_run = !report.steps.is_empty();
         self.stays = is_automatic.then_some(match (is_made, was_run) {
             (true, _) => report.tokens_after,
@@ -157,28 +159,28 @@ impl Watch {
         });
     }
 
-    /// Takes note of the newest compaction of a session that is read again: an automatic one left `after` tokens.
+    /// Records the newest compaction of a session that is read again: an automatic one left `after` tokens.
     pub fn resumed(&mut self, trigger: Trigger, after: Tokens) {
         let is_asked = matches!(trigger, Trigger::Manual | Trigger::Overflow | Trigger::Recorded);
         let is_automatic = trigger.is_compaction() && !is_asked;
         self.stays = is_automatic.then_some(after);
     }
 
-    /// Forgets the last attempt that failed: its cause is said to be over.
+    /// Forgets the last attempt that failed, because its cause is said to be over.
     pub fn try_again(&mut self) {
         (self.failed, self.stays) = (None, None);
     }
 
-    /// Goes on with other triggers, and with a counter that finds `after` tokens in the view where there were `before`. What
-    /// failed, was refused or was undone stays so.
+    /// Continues with other triggers, and with a counter that finds `after` tokens in the view instead of `before`.
+    /// Failed, refused and undone attempts stay recorded.
     pub fn resettle(&mut self, triggers: Triggers, before: Tokens, after: Tokens) {
         self.triggers = triggers;
         let known = self.failed.iter_mut().map(|(tokens, _)| tokens).chain(&mut self.stays);
         known.for_each(|tokens| *tokens = tokens.saturating_add(after).saturating_sub(before));
     }
 
-    /// Takes note of an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view: it
-    /// is not made again at once. What asked for it still does, later.
+    /// Records an attempt of that urgency that failed, was refused or was undone with `tokens` tokens in the view. It
+    /// is not repeated at once; its trigger stays active for later.
     pub fn record_failure(&mut self, tokens: Tokens, urgency: Urgency) {
         self.failed = Some((tokens, urgency));
     }

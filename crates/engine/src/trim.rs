@@ -5,12 +5,12 @@ use serde::de::IgnoredAny;
 
 use crate::wording;
 
-/// The key under which a mark stands where arguments were taken out whole.
+/// The key of the mark that replaces arguments which were taken out whole.
 const ELIDED: &str = "_elided";
 
-/// The arguments with every string of more than `max_chars` characters cut to that many and a mark, where that makes it
-/// shorter; `None` where there is none. Everything else stays byte for byte: keys, numbers, white space. With a
-/// `max_chars` of 0 the arguments are taken out whole. Linear in the arguments.
+/// Returns the arguments with every string of more than `max_chars` characters cut to that length and a mark, where
+/// that shortens them; `None` where there is no such string. Everything else stays byte for byte: keys, numbers, white
+/// space. With a `max_chars` of 0 the arguments are taken out whole. Linear in the arguments.
 pub(crate) fn trim_arguments(
     arguments: &Arguments,
     max_chars: usize,
@@ -32,7 +32,7 @@ pub(crate) fn trim_arguments(
     }
 }
 
-/// Valid JSON with `cut` applied to its strings that are no keys; `None` where nothing was cut.
+/// Returns valid JSON with `cut` applied to its strings that are not keys; `None` where nothing was cut.
 fn cut_values(json: &str, cut: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut trimmed = String::with_capacity(json.len());
     let mut copied = 0;
@@ -56,7 +56,7 @@ fn cut_values(json: &str, cut: impl Fn(&str) -> Option<String>) -> Option<String
     (copied > 0).then_some(trimmed)
 }
 
-/// Where the string that starts with the quote at `start` ends, behind its closing quote.
+/// Returns where the string that starts with the quote at `start` ends, behind its closing quote.
 fn string_end(json: &str, start: usize) -> Option<usize> {
     let bytes = json.as_bytes();
     let mut at = start + 1;

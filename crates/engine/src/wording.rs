@@ -6,8 +6,8 @@ use epitome_session::heading::{group_digits, recall_word};
 use epitome_session::{Heading, HeadingKind, Language};
 use epitome_strategy::Tokens;
 
-/// The mark for the gap `range` of `text`, which holds about `tokens` tokens. The first mark of an excerpt names the
-/// handle; repeating it would only cost tokens.
+/// Returns the mark for the gap `range` of `text`, which holds about `tokens` tokens. Only the first mark of an excerpt
+/// names the handle; repetitions would only cost tokens.
 ///
 /// Line feeds at the gap's ends stay outside the mark, so that what follows keeps its line.
 pub(crate) fn gap_mark(
@@ -19,7 +19,7 @@ pub(crate) fn gap_mark(
 ) -> String {
     let (start, end) = (range.start as usize, range.end as usize);
     let gap = &text[start..end];
-    // Lines that are gone whole: a line feed that only ends the line before the gap counts nothing, a last line without
+    // Lines that are gone whole: a line feed that only ends the line before the gap does not count; a last line without
     // one counts when the gap takes it from its start.
     let at_line_start = start == 0 || text[..start].ends_with('\n') || gap.starts_with('\n');
     let feeds = gap.matches('\n').count();
@@ -44,12 +44,12 @@ pub(crate) fn gap_mark(
     format!("{before}[… {what}{recall}]{after}")
 }
 
-/// The end of a mark that names a handle; nothing without one.
+/// Returns the end of a mark that names a handle; empty without one.
 fn recall(language: Language, handle: Option<&str>) -> String {
     handle.map_or_else(String::new, |handle| format!("{}{handle}", recall_word(language)))
 }
 
-/// The mark for the images and documents of a result.
+/// Returns the mark for the images and documents of a result.
 pub(crate) fn media_mark(language: Language, count: usize, handle: Option<&str>) -> String {
     let recall = recall(language, handle);
     match (language, count) {
@@ -59,17 +59,17 @@ pub(crate) fn media_mark(language: Language, count: usize, handle: Option<&str>)
     }
 }
 
-/// The first line of a summary message.
+/// Returns the first line of a summary message.
 pub(crate) fn summary_heading(language: Language, messages: usize, handle: Option<&str>) -> String {
     Heading { kind: HeadingKind::Summary, language, messages: messages as u64, handle }.to_string()
 }
 
-/// The notice that stands for messages that left without a summary.
+/// Returns the notice that replaces messages which left without a summary.
 pub(crate) fn notice(language: Language, messages: usize, handle: Option<&str>) -> String {
     Heading { kind: HeadingKind::Notice, language, messages: messages as u64, handle }.to_string()
 }
 
-/// The message put in front where the conversation would start with the model.
+/// Returns the message in front of a conversation that would otherwise start with the model.
 pub(crate) fn opening(language: Language) -> &'static str {
     match language {
         Language::English => "[The conversation continues from here.]",
@@ -77,7 +77,7 @@ pub(crate) fn opening(language: Language) -> &'static str {
     }
 }
 
-/// The answer to a call whose result was never recorded.
+/// Returns the answer to a call whose result was never recorded.
 pub(crate) fn missing_result(language: Language) -> &'static str {
     match language {
         Language::English => "[No result was recorded: the call was interrupted.]",
@@ -85,7 +85,7 @@ pub(crate) fn missing_result(language: Language) -> &'static str {
     }
 }
 
-/// What stands for the cut part of a string in a call's arguments.
+/// Returns the text that replaces the cut part of a string in a call's arguments.
 pub(crate) fn trim_mark(language: Language, chars: usize, handle: Option<&str>) -> String {
     let (chars, recall) = (group_digits(chars as u64), recall(language, handle));
     match language {
@@ -141,7 +141,7 @@ mod tests {
             let first = |handle| gap_mark(language, &text, 0..20_000, 100_000, handle).len();
             assert_eq!(view.mark_tokens() as usize, first(None));
             let view = view.with_handles(true);
-            assert_eq!(view.mark_tokens() as usize, first(Some("0a1b2c3d")));
+            assert_eq!(view.mark_tokens() as usize, first(Some("0a1b2c3d4e5f")));
             let further = gap_mark(language, &text, 0..2_000, 10_000, None);
             assert_eq!(view.further_mark_tokens() as usize, further.len());
         }

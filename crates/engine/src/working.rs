@@ -4,32 +4,35 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Position, Reason, Session, SyntheticMessage, Unit,
-    UnitKind, units,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
+    SyntheticMessage, Unit, UnitKind, units,
 };
-use epitome_strategy::{BlockRef, EntryTokens, Protection, Tokens, View};
+use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, View};
 
 use crate::context::Context;
-use crate::guard::{self, Guard, Guards, Refusal};
-use crate::protect::{is_pinned, protections};
+use crate::guard::{self, Guard, Guards, HostChange, Refusal};
+use crate::protect::{is_pinned, protect_for, protections, share_row};
 use crate::report::RecentMessages;
 use crate::request::Pins;
 use crate::slots::{Slot, Slots};
 
-/// The view while it is being compacted: entries, counts, and what was done to them so far.
+/// The view while it is being compacted: entries, counts, and the changes so far.
 ///
-/// Within one pass positions stand still: what leaves is marked, what comes in is held back, until [`Self::settle`].
+/// Within one pass positions are stable: messages that leave are marked, and new ones are held back, until
+/// [`Self::settle`].
 #[derive(Clone)]
 pub(crate) struct WorkingView {
-    /// The entries of the view before the compaction: what the first change is measured against.
+    /// The entries of the view before the compaction, the base for finding the first change.
     before: Arc<[EntryKey]>,
     slots: Slots,
     pub total: Tokens,
+    /// The changes that the host can make.
+    pub host: HostChanges,
     pub edits: Vec<AppliedEdit>,
     pub synthetics: Vec<SyntheticMessage>,
-    /// How many messages of the log each of them stands for.
+    /// How many messages of the log each of them represents.
     covers: Vec<usize>,
-    /// Where the newest messages begin that stay whole.
+    /// Where the newest messages that stay whole begin.
     recent_from: Option<Position>,
     incoming: Vec<Slot>,
     pub touched: HashSet<BlockRef>,
@@ -37,14 +40,14 @@ pub(crate) struct WorkingView {
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
 }
 
-/// The units of a working view and what is protected in it.
+/// The units of a working view and their protection.
 pub(crate) struct Layout {
     pub units: Vec<Unit>,
     pub protections: Vec<Protection>,
 }
 
 impl Layout {
-    /// The positions of the messages of units, in order; units that do not exist have none.
+    /// Returns the positions of the messages of units, in order; units that do not exist have none.
     pub(crate) fn positions(&self, units: &[u32]) -> Vec<usize> {
         let mut positions: Vec<usize> = units
             .iter()
@@ -58,13 +61,13 @@ impl Layout {
 }
 
 impl WorkingView {
-    /// The whole view of `session`; `tokens` are those of its entries.
+    /// Returns the whole view of `session`; `tokens` are those of its entries.
     pub(crate) fn new(session: &Session, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
-        Self::of(session, 0, tokens, pins)
+        Self::from_session(session, 0, tokens, pins)
     }
 
-    /// The view of `session` from an entry on.
-    pub(crate) fn of(session: &Session, first: usize, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
+    /// Returns the view of `session` from an entry on.
+    pub(crate) fn from_session(session: &Session, first: usize, tokens: Vec<EntryTokens>, pins: &Pins) -> Self {
         let total = guard::counting(&tokens);
         let entries = session.view()[first..].to_vec();
         Self {
@@ -77,6 +80,7 @@ impl WorkingView {
                 tokens,
             },
             total,
+            host: HostChanges::Any,
             original_tokens: HashMap::new(),
             recent_from: None,
             edits: Vec::new(),
@@ -95,20 +99,18 @@ impl WorkingView {
         &self.slots.tokens
     }
 
-    /// The counts of the entries that `is_wanted` holds for. Linear.
+    /// Returns the counts of the entries for which `is_wanted` holds. Linear.
     pub(crate) fn counts_where(&self, is_wanted: impl Fn(&Entry) -> bool) -> Vec<(EntryKey, EntryTokens)> {
         let wanted = self.entries().iter().zip(self.tokens()).filter(|(entry, _)| is_wanted(entry));
         wanted.map(|(entry, tokens)| (entry.key, tokens.clone())).collect()
     }
 
     pub(crate) fn layout(&self, pins: &Pins) -> Layout {
-        let units = units(self.entries());
-        let protections = protections(self.entries(), &self.slots.marked, &units, pins, self.recent_from);
-        Layout { units, protections }
+        self.layout_with(pins, self.recent_from)
     }
 
-    /// Protects the newest messages that `pins` ask for: from the newest back, whole units, as long as they take no more than
-    /// half of what `target` leaves beside what else must stay. A wish for more would leave nothing of what came before.
+    /// Protects the newest messages that `pins` ask for: whole units from the newest back, as long as they take no more
+    /// than half of what `target` leaves beside the rest that must stay. More would leave no room for earlier messages.
     /// Linear in the view.
     pub(crate) fn keep_recent(&mut self, pins: &Pins, target: Tokens) {
         self.recent_from = None;
@@ -117,7 +119,8 @@ impl WorkingView {
         }
         let Layout { units, protections } = self.layout(pins);
         let tokens = |unit: &Unit| self.slots.tokens[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
-        let fixed = units.iter().zip(&protections).filter(|(_, it)| !it.may_edit());
+        let is_free = |it: Protection| it.may_edit() || it.may_leave();
+        let fixed = units.iter().zip(&protections).filter(|(_, it)| !is_free(**it));
         let fixed: Tokens = fixed.map(|(unit, _)| tokens(unit)).sum();
         let mut room = target.saturating_sub(fixed) / 2;
         let mut left = pins.keep_recent as usize;
@@ -125,7 +128,7 @@ impl WorkingView {
             if left == 0 || matches!(unit.kind, UnitKind::Summary | UnitKind::System) {
                 break;
             }
-            if protection.may_edit() {
+            if is_free(*protection) {
                 let Some(rest) = room.checked_sub(tokens(unit)) else { break };
                 room = rest;
             }
@@ -134,19 +137,25 @@ impl WorkingView {
         }
     }
 
-    /// Protects the newest messages no more; whether any were.
+    /// Ends the protection of the newest messages; returns whether any were protected.
     pub(crate) fn give_up_recent(&mut self) -> bool {
         self.recent_from.take().is_some()
     }
 
-    /// The same view, as far as the newest messages are concerned protected as another one is.
+    /// Returns the view with the newest messages protected as in another view.
     pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
+        self.layout_with(pins, other.recent_from)
+    }
+
+    fn layout_with(&self, pins: &Pins, recent_from: Option<Position>) -> Layout {
         let units = units(self.entries());
-        let protections = protections(self.entries(), &self.slots.marked, &units, pins, other.recent_from);
+        let mut protections = protections(self.entries(), &self.slots.marked, &units, pins, recent_from);
+        protect_for(self.host, self.entries(), &units, &mut protections);
         Layout { units, protections }
     }
 
-    /// How many of the newest messages of the view `start` were to stay whole and do; `None` where none were to.
+    /// Returns how many of the newest messages of the view `start` were to stay whole and do; `None` where none were
+    /// to.
     pub(crate) fn recent(&self, start: &Self, pins: &Pins) -> Option<RecentMessages> {
         let asked = Some(pins.keep_recent).filter(|asked| *asked > 0)?;
         let from = self.recent_from;
@@ -168,7 +177,7 @@ impl WorkingView {
         self.slots.marked[unit.entries.clone()].contains(&true)
     }
 
-    /// The positions of the messages of `wanted` units, if all of them may leave.
+    /// Returns the positions of the messages of `wanted` units, if all of them may leave.
     pub(crate) fn leaving(&self, guards: Guards, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
         let mut positions = Vec::new();
         let mut seen = HashSet::new();
@@ -185,18 +194,18 @@ impl WorkingView {
         if positions.is_empty() { Err(Refusal::NotThere) } else { Ok(positions) }
     }
 
-    /// The messages at `positions` as they were recorded: a summary is to be written from what was said, not from what
-    /// earlier edits left of it.
+    /// Returns the messages at `positions` as they were recorded: a summary is written from the originals and not from
+    /// what earlier edits left of them.
     pub(crate) fn recorded_messages(&self, positions: &[usize]) -> Vec<Arc<Message>> {
         positions.iter().map(|position| Arc::clone(&self.entries()[*position].original)).collect()
     }
 
-    /// Tokens of the messages at `positions`.
+    /// Returns the tokens of the messages at `positions`.
     pub(crate) fn tokens_of(&self, positions: &[usize]) -> Tokens {
         positions.iter().map(|position| self.tokens()[*position].total).sum()
     }
 
-    /// Refuses `positions` between which something stays or has come in, unless the guard is off.
+    /// Refuses `positions` between which a message stays or has come in, unless the guard is off.
     pub(crate) fn check_order(&self, guards: Guards, positions: &[usize]) -> Result<(), Refusal> {
         if !guards.on(Guard::Order) {
             return Ok(());
@@ -205,20 +214,20 @@ impl WorkingView {
         guard::order(self.entries(), positions, |position| self.slots.gone[position], incoming)
     }
 
-    /// Whether nothing stays between the messages at `positions` once those of `leaves` have left; always, with the guard
-    /// off.
+    /// Whether no message between those at `positions` stays once those of `leaves` have left; always true with the
+    /// guard off.
     pub(crate) fn is_run(&self, guards: Guards, positions: &[usize], leaves: impl Fn(usize) -> bool) -> bool {
         !guards.on(Guard::Order) || guard::order(self.entries(), positions, leaves, []).is_ok()
     }
 
-    /// `positions` (ascending) in runs of neighbours: between two of them stands something that stays. Linear.
+    /// Splits `positions` (ascending) into runs of neighbours: a message that stays is between two runs. Linear.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
         let stays =
             |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
     }
 
-    /// Takes the messages at `positions` out; the changes that this is.
+    /// Removes the messages at `positions`; returns the changes.
     pub(crate) fn remove(&mut self, positions: &[usize]) -> Vec<Change> {
         self.total -= self.tokens_of(positions).min(self.total);
         let remove = |position: &usize| {
@@ -228,7 +237,7 @@ impl WorkingView {
         positions.iter().map(remove).collect()
     }
 
-    /// Holds a message of the engine's back, which comes in when the pass ends; it stands for `covers` messages of the log.
+    /// Holds a new message of the engine's back until the pass ends; it represents `covers` messages of the log.
     pub(crate) fn add(&mut self, slot: Slot, covers: usize) {
         let Entry { position, message, .. } = &slot.entry;
         self.synthetics.push(SyntheticMessage { position: *position, message: Arc::clone(message) });
@@ -237,12 +246,58 @@ impl WorkingView {
         self.incoming.push(slot);
     }
 
-    /// The level of a summary of the messages at `positions`: one more than the highest of theirs.
+    /// Returns the change that replacing the messages at `positions` by one message is for the host. Linear in the view.
+    pub(crate) fn replacement(&self, pins: &Pins, positions: &[usize]) -> HostChange {
+        let layout = self.layout(pins);
+        let mut free = layout.units.iter().zip(&layout.protections).filter(|(_, it)| it.may_leave());
+        let front = free.next().map(|(unit, _)| unit.entries.start);
+        let is_text = |entry: &Entry| {
+            let origin = entry.message.origin;
+            matches!(entry.key, EntryKey::Synthetic { .. }) && matches!(origin, Origin::Summary | Origin::Notice)
+        };
+        let other = (0..self.entries().len())
+            .any(|at| !self.slots.gone[at] && is_text(&self.entries()[at]) && !positions.contains(&at));
+        HostChange::Replacement {
+            is_at_front: front.is_some() && front == positions.first().copied(),
+            is_only_text: !other && self.incoming.is_empty(),
+            splits_row: self.splits_row(positions),
+        }
+    }
+
+    /// Returns the change that removing the messages at `positions` is for the host. Linear in the view.
+    pub(crate) fn removal(&self, positions: &[usize]) -> HostChange {
+        let leaves: HashSet<usize> = positions.iter().copied().collect();
+        let first_role = |stays: &dyn Fn(usize) -> bool| {
+            let incoming = self.incoming.iter().map(|slot| &slot.entry);
+            let shown = (0..self.entries().len()).filter(|at| !self.slots.gone[*at] && stays(*at));
+            let shown = shown.map(|at| &self.entries()[at]).chain(incoming);
+            let spoken = shown.filter(|entry| entry.message.role != Role::System);
+            spoken.min_by_key(|entry| entry.position).map(|entry| entry.message.role)
+        };
+        let opens_with_user = |role: Option<Role>| role.is_none_or(|role| role == Role::User);
+        let before = opens_with_user(first_role(&|_| true));
+        let after = opens_with_user(first_role(&|at| !leaves.contains(&at)));
+        HostChange::Removal { opens_with_model: before && !after, splits_row: self.splits_row(positions) }
+    }
+
+    /// Whether a message of the host's list holds one of the messages at `positions` (ascending) and one that stays.
+    fn splits_row(&self, positions: &[usize]) -> bool {
+        let stays = |at: usize| !self.slots.gone[at] && positions.binary_search(&at).is_err();
+        let last = self.entries().len().saturating_sub(1);
+        positions.iter().any(|at| {
+            let [before, next] = [at.saturating_sub(1), (at + 1).min(last)];
+            [before, next]
+                .into_iter()
+                .any(|other| stays(other) && share_row(&self.entries()[*at], &self.entries()[other]))
+        })
+    }
+
+    /// Returns the level of a summary of the messages at `positions`: one more than the highest of theirs.
     pub(crate) fn level_above(&self, positions: &[usize]) -> u32 {
         1 + positions.iter().map(|position| self.slots.levels[*position]).max().unwrap_or(0)
     }
 
-    /// How many messages of the log stand behind the message that this compaction added under `index`.
+    /// Returns how many messages of the log the message represents that this compaction added under `index`.
     pub(crate) fn covers(&self, index: u32) -> usize {
         self.covers.get(index as usize).copied().unwrap_or(0)
     }
@@ -256,7 +311,7 @@ impl WorkingView {
         self.slots.entries[at.message as usize].apply(change);
     }
 
-    /// Writes an edit down; it stands as it was made, whatever happens to the same messages later.
+    /// Records an edit; the record stays, whatever later edits do to the same messages.
     pub(crate) fn record(&mut self, kind: EditKind, strategy: &str, reason: Reason) -> &mut AppliedEdit {
         let strategy = Arc::from(strategy);
         let edit = AppliedEdit { kind, strategy, reason, recall: None, tokens_saved: 0, changes: vec![], into: None };
@@ -265,7 +320,7 @@ impl WorkingView {
         &mut self.edits[last]
     }
 
-    /// The block at `at`, if it may be edited and no edit of this pass touched it.
+    /// Returns the block at `at`, if it may be edited and no edit of this pass changed it.
     pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
         let position = at.message as usize;
         let entry = self.entries().get(position).ok_or(Refusal::NotThere)?;
@@ -278,13 +333,13 @@ impl WorkingView {
         Ok(block)
     }
 
-    /// Ends a pass: what left leaves, what came in takes its place. Linear in the view.
+    /// Ends a pass: marked messages leave, and new ones take their places. Linear in the view.
     pub(crate) fn settle(&mut self) {
         self.slots.settle(std::mem::take(&mut self.incoming));
         self.touched.clear();
     }
 
-    /// The first position at which it differs from the view before. Linear.
+    /// Returns the first position at which it differs from the view before. Linear.
     pub(crate) fn first_change(&self) -> Option<usize> {
         let edited: HashSet<EntryKey> =
             self.edits.iter().flat_map(|edit| &edit.changes).map(|change| change.entry()).collect();
@@ -296,13 +351,13 @@ impl WorkingView {
         common.or_else(|| (self.entries().len() > self.before.len()).then_some(self.before.len()))
     }
 
-    /// Whether anything was done at all.
+    /// Whether anything was changed.
     pub(crate) fn is_untouched(&self) -> bool {
         self.edits.is_empty() && self.synthetics.is_empty()
     }
 }
 
-/// Refuses to touch a unit that is open or protected, unless those guards are off.
+/// Refuses an edit of a unit that is open or protected, unless those guards are off.
 fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
     if guards.on(Guard::OpenCalls) {
         guard::open_calls(protection)?;

@@ -1,11 +1,11 @@
-//! What a shell command does, by the words in it.
+//! The effect of a shell command, by its words.
 
 use epitome_strategy::{Call, Value};
 
-/// What a call did, as far as the kind of task goes.
+/// What a call did, as far as the kind of task depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Action {
-    /// Nothing that tells: `cd`, `echo`, a plan, a question.
+    /// Nothing that is informative: `cd`, `echo`, a plan, a question.
     Nothing,
     /// Read, listed or searched something.
     Look,
@@ -65,20 +65,20 @@ const WORDS: &[(Action, &str)] = &[
     (Action::Look, "psql mysql select show desc describe explain pragma with bat exa eza column tac test"),
 ];
 
-/// What `git` does, by its sub-command; everything else looks.
+/// The effect of `git` by its sub-command; all others only look.
 const GIT: &[(Action, &str)] = &[
     (Action::Commit, "add commit push merge rebase cherry-pick revert reset restore stash tag rm mv switch am clean"),
     (Action::Change, "apply"),
 ];
 
-/// Words that stand in front of the command proper.
+/// Words that precede the command proper.
 const PREFIXES: &[&str] =
     &["sudo", "time", "timeout", "nohup", "command", "exec", "env", "nice", "xargs", "then", "do", "else"];
 
 /// The argument keys under which agents pass a shell command.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "code", "commands", "input"];
 
-/// The command of a shell call: the text of its arguments, or the string or the list of words in their JSON.
+/// Returns the command of a shell call: the text of its arguments, or the string or the list of words in their JSON.
 pub(super) fn command_of(call: &Call<'_>) -> String {
     let Some(json) = call.json() else { return call.arguments.to_owned() };
     match COMMAND_KEYS.iter().find_map(|key| json.get(key)) {
@@ -95,7 +95,7 @@ pub(super) fn command_of(call: &Call<'_>) -> String {
     }
 }
 
-/// The strongest thing that a shell command does. Linear in the command.
+/// Returns the strongest effect of a shell command. Linear in the command.
 pub(super) fn action(command: &str) -> Action {
     let mut strongest = Action::Nothing;
     let mut heredoc: Option<String> = None;
@@ -123,7 +123,7 @@ fn writes_in_script(line: &str) -> bool {
         .any(|word| line.contains(word))
 }
 
-/// The word that ends the here-document which starts on this line.
+/// Returns the word that ends the here-document which starts on this line.
 fn heredoc_end(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.trim_start_matches('-').trim_start();
@@ -135,8 +135,8 @@ fn heredoc_end(line: &str) -> Option<String> {
     (!word.is_empty() && !rest.starts_with('<')).then_some(word)
 }
 
-/// The simple commands of a line. Quotes are not followed: a separator inside a quoted text makes a part that starts
-/// with no known command.
+/// Returns the simple commands of a line. Quotes are not parsed: a separator inside a quoted text makes a part that
+/// starts with no known command.
 fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(['|', ';', '&']).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
 }

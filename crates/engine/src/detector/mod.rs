@@ -1,7 +1,7 @@
-//! Tells what kind of task a session is: counts what was said and done in it, and weighs the counts by one table.
+//! Detects the kind of task of a session: counts what was said and done in it, and weighs the counts by one table.
 //!
-//! The verdict is the kind with the highest score; the confidence is its share among the scores' exponentials, drawn to
-//! even shares where there is little to go by. `docs/detection.md` has how well it agrees with labelled sessions.
+//! The verdict is the kind with the highest score. The confidence is its share among the scores' exponentials, drawn
+//! towards even shares where there is little material. `docs/detection.md` has the agreement with labelled sessions.
 
 mod commands;
 mod signals;
@@ -13,20 +13,20 @@ use epitome_strategy::{TaskDetector, TaskKind, Verdict, View};
 use signals::Signals;
 use weights::{BIAS, FEATURES, KINDS};
 
-/// The detector that ships: what calls do, what typed messages say, how turns and calls alternate. Linear in the view.
+/// The detector that ships. It reads calls, typed messages, and how turns and calls alternate. Linear in the view.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SignalDetector;
 
-/// With fewer typed messages, calls and edit blocks together than this, nothing can be told.
+/// The fewest typed messages, calls and edit blocks together that allow a verdict.
 const LEAST_MATERIAL: usize = 4;
 
-/// The material at which half of a confidence is believed.
+/// The amount of material at which the confidence moves halfway from even shares to the kind's own.
 const HALF_BELIEVED: f64 = 1.0;
 
-/// Evidence that adds less than this to the verdict's score over the second best is not told.
+/// Evidence that adds less than this to the verdict's score over the second best is not reported.
 const LEAST_TOLD: f64 = 0.15;
 
-/// Lines of evidence for the verdict.
+/// The most lines of evidence for the verdict.
 const MOST_LINES: usize = 4;
 
 impl TaskDetector for SignalDetector {
@@ -64,14 +64,14 @@ fn verdict(signals: &Signals) -> Verdict {
     }
 }
 
-/// The positions of the highest and the second highest score; the first of equals.
+/// Returns the positions of the highest and the second highest score; the first of equals.
 fn best_two(scores: &[f64]) -> (usize, usize) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
     (order[0], order[1])
 }
 
-/// What speaks for the first kind over the second, strongest first, and the strongest thing against it.
+/// Returns the evidence for the first kind over the second, strongest first, and the strongest against it.
 fn evidence(signals: &Signals, values: &[f64], first: usize, second: usize) -> Vec<String> {
     let mut told: Vec<(f64, String)> = FEATURES
         .iter()

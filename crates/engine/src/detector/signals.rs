@@ -1,4 +1,4 @@
-//! What a view tells of its task, as counts.
+//! The signals of a view: counts that indicate its kind of task.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,34 @@ use epitome_strategy::{Call, Cue, CueCounts, Cues, Value, View};
 
 use super::commands::{Action, action, command_of};
 
-/// Bytes of one typed message that are searched for cue words: what is pasted below a request is not the request.
+/// The bytes of a typed message that are searched for cue words: text that is pasted below a request is not the
+/// request.
 const READ_BYTES: usize = 2_000;
 
 /// Endings of files that hold prose.
 const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc", "docx", "tex", "org"];
 
-/// What is counted. Only what was typed counts as the user's words; tools' and injected texts do not.
+/// The counts. Only typed text counts as the user's words; tools' and injected texts do not.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     /// Messages that a person typed.
     pub(super) typed: usize,
-    /// Of these, ones with a cue word of code, analysis, conversation.
+    /// Of these, the ones with a cue word of code, analysis, conversation.
     pub(super) code_words: usize,
     pub(super) analysis_words: usize,
     pub(super) conversation_words: usize,
     /// Messages in which the model says something.
     pub(super) answers: usize,
-    /// Of these, ones with an edit block.
+    /// Of these, the ones with an edit block.
     pub(super) edit_blocks: usize,
-    /// Calls, and what they did.
+    /// Calls by their effect.
     pub(super) calls: usize,
     pub(super) looks: usize,
     pub(super) web: usize,
     pub(super) runs: usize,
     pub(super) commits: usize,
     pub(super) changes: usize,
-    /// Calls of tools that belong to none of an agent's usual kinds: those of a service.
+    /// Calls of tools of unusual kinds for an agent: those of a service.
     pub(super) others: usize,
     /// Changed or written files: all, and those that hold prose.
     pub(super) files: usize,
@@ -46,17 +47,17 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Every round: a typed message and what followed it.
+    /// Returns the number of rounds: a typed message and what follows it.
     pub(super) fn rounds(&self) -> usize {
         self.change_rounds + self.look_rounds + self.talk_rounds
     }
 
-    /// Calls that did something that tells.
+    /// Returns the number of calls with an informative effect.
     pub(super) fn acts(&self) -> usize {
         self.looks + self.web + self.runs + self.commits + self.changes + self.others
     }
 
-    /// Linear in the view.
+    /// Returns the signals of a view. Linear in the view.
     pub(super) fn read(view: &View<'_>) -> Self {
         let mut signals = Self::default();
         for message in view.messages() {
@@ -88,7 +89,7 @@ impl Signals {
     }
 
     fn read_calls(&mut self, view: &View<'_>) {
-        // By round: whether something was changed in it.
+        // For each round, whether something was changed in it.
         let mut rounds: BTreeMap<u32, bool> = BTreeMap::new();
         for call in view.facts().calls() {
             self.calls += 1;

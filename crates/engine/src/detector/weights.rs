@@ -1,4 +1,4 @@
-//! The weights: what speaks for which kind, and how much.
+//! The weights of the signals for each kind of task.
 //!
 //! Set by hand from what the kinds mean, in steps of one half, and corrected in a few rounds against the labelled
 //! sessions. They are not fitted: a fit agreed less with the sessions of a repository that was left out of it
@@ -12,17 +12,17 @@ use super::signals::Signals;
 /// The kinds that are weighed, in the order of the weights.
 pub(super) const KINDS: [TaskKind; 4] = [TaskKind::Code, TaskKind::Analysis, TaskKind::Conversation, TaskKind::Mixed];
 
-/// What a kind starts with. A mixed session has to show that it is one.
+/// The score that a kind starts with. A mixed session needs evidence that it is one.
 pub(super) const BIAS: [f64; 4] = [0.0, 0.0, 0.0, -1.0];
 
-/// One thing that speaks for or against kinds.
+/// A signal for or against kinds.
 #[derive(Debug)]
 pub(super) struct Feature {
     /// For code, analysis, conversation, mixed.
     pub(super) weights: [f64; 4],
-    /// How much of it there is, from 0 to 1.
+    /// Its strength, from 0 to 1.
     pub(super) value: fn(&Signals) -> f64,
-    /// It in words, with the figures.
+    /// Its wording, with the figures.
     pub(super) says: fn(&Signals) -> String,
 }
 
@@ -48,7 +48,7 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { weights: [-0.5,  -0.5,      1.0,          0.0], value: courtesy,      says: says_courtesy },
 ];
 
-/// `count / (count + half)`: 0 for none, one half at `half`, near 1 for many.
+/// Returns `count / (count + half)`: 0 for none, one half at `half`, near 1 for many.
 fn many(count: f64, half: f64) -> f64 {
     count / (count + half)
 }
@@ -57,7 +57,7 @@ fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// Changes of files that hold no prose; a change whose file is not named counts as one.
+/// Returns the changes of files that hold no prose; a change of an unnamed file counts as one.
 fn source_changes(signals: &Signals) -> f64 {
     signals.changes as f64 - prose_changes(signals)
 }
@@ -66,7 +66,7 @@ fn prose_changes(signals: &Signals) -> f64 {
     signals.changes as f64 * share(signals.prose_files, signals.files)
 }
 
-/// The share of rounds with calls: what calls did tells less of a session that mostly talks.
+/// Returns the share of rounds with calls: the calls of a session that mostly talks are less informative.
 fn work(signals: &Signals) -> f64 {
     1.0 - share(signals.talk_rounds, signals.rounds())
 }
@@ -127,7 +127,7 @@ fn mixture(signals: &Signals) -> f64 {
     if rounds > 1 { (2.0 * share(rarer, rounds)).min(1.0) * many(rounds as f64, 5.0) } else { 0.0 }
 }
 
-/// A share of the typed messages, believed the more the more there are.
+/// Returns a share of the typed messages, which counts more the more messages there are.
 fn of_typed(count: usize, signals: &Signals) -> f64 {
     share(count, signals.typed) * many(signals.typed as f64, 1.0)
 }

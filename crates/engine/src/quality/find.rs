@@ -1,19 +1,19 @@
-//! Finds many strings in a text at once: one look-up for each word of the text.
+//! Finds many strings in a text at once, with one look-up for each word of the text.
 
 use std::collections::HashMap;
 
-/// Finds strings on token boundaries; where one of them has a space, the text may have any white space.
+/// Finds strings on token boundaries; a space in a string matches any white space of the text.
 ///
-/// Each string is found by that of its words which the fewest other strings have: there the rest of it is compared. A
-/// string without a letter or a digit is never found.
+/// Each string is indexed by the one of its words that the fewest other strings share; where that word occurs, the rest
+/// of the string is compared. A string without a letter or a digit is never found.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    /// By word: the strings, each with where the word starts in it.
+    /// By word: the strings that are indexed by it, each with the word's offset in the string.
     by_word: HashMap<Box<str>, Vec<(u32, u32)>>,
 }
 
 impl Finder {
-    /// A finder of `strings`. Linear in their bytes.
+    /// Returns a finder of `strings`. Linear in their bytes.
     pub(super) fn new<'s>(strings: impl Iterator<Item = &'s str> + Clone) -> Self {
         let mut counts: HashMap<&str, u32> = HashMap::new();
         for string in strings.clone() {
@@ -38,8 +38,9 @@ impl Finder {
         Self { by_word }
     }
 
-    /// Marks in `found` which of `strings`, those that the finder was made of, stand in `text`. `is_json` says that
-    /// `\n`, `\"` and their like are escapes. Linear in the text, but for strings that have no word of their own.
+    /// Marks in `found` which of `strings` occur in `text`; `strings` are those that the finder was made of. `is_json`
+    /// says that `\n`, `\"` and the like are escapes. Linear in the text, but for strings that have no word of their
+    /// own.
     pub(super) fn mark<S: AsRef<str>>(&self, text: &str, is_json: bool, strings: &[S], found: &mut [bool]) {
         words(text, is_json, |start, end| {
             let Some(candidates) = self.by_word.get(&text[start..end]) else { return };
@@ -53,7 +54,7 @@ impl Finder {
     }
 }
 
-/// Whether `head` ends and `tail` starts at a place in a text, and no word goes on where they begin and end.
+/// Whether `head` ends and `tail` starts at a word boundary.
 fn stands(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> bool {
     let (before, after) = text.split_at(at);
     let (Some(before), Some(after)) = (without_end(before, head), without_start(after, tail)) else { return false };
@@ -64,7 +65,7 @@ fn stands(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> bool 
     starts && !(ends_in_word && after.as_bytes().first().is_some_and(|byte| in_word(*byte)))
 }
 
-/// What of `text` stands behind `string`, if it starts with it.
+/// Returns what follows `string` in `text`, if `text` starts with it.
 fn without_start<'t>(text: &'t str, string: &str) -> Option<&'t str> {
     let mut rest = text;
     for (index, part) in string.split(' ').enumerate() {
@@ -77,7 +78,7 @@ fn without_start<'t>(text: &'t str, string: &str) -> Option<&'t str> {
     Some(rest)
 }
 
-/// What of `text` stands in front of `string`, if it ends in it.
+/// Returns what precedes `string` in `text`, if `text` ends with it.
 fn without_end<'t>(text: &'t str, string: &str) -> Option<&'t str> {
     let mut rest = text;
     for (index, part) in string.rsplit(' ').enumerate() {
@@ -90,7 +91,7 @@ fn without_end<'t>(text: &'t str, string: &str) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Whether a byte goes on inside a word. Other scripts' words have no edges.
+/// Whether a byte continues a word. Words of other scripts have no edges.
 fn in_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

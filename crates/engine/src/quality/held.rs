@@ -1,4 +1,4 @@
-//! What the session held that matters, and what of it still stands.
+//! The valuable texts that a session held, and which of them a view still holds.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,25 +12,25 @@ use super::said::{OriginalMessages, Texts, conclusions, people, summary_lines};
 use super::{KeptShare, MinQuality, PARTS, Quality, QualityPart};
 use crate::context::Context;
 
-/// How many examples of what was lost are told.
+/// The most examples of losses in a report.
 const EXAMPLES: usize = 5;
-/// Characters of an example.
+/// The longest example, in characters.
 const EXAMPLE_CHARS: usize = 200;
 
-/// What the session held: read once, compared with each view after.
+/// What the session held: read once, then compared with each view.
 #[derive(Debug)]
 pub(crate) struct QualityBaseline<'a> {
-    /// Of all parts, one behind the other.
+    /// The texts of all parts, one part after the other.
     texts: Vec<Cow<'a, str>>,
     items: Vec<Item>,
-    /// The bounds of each part, in the order of [`QualityPart::ALL`].
+    /// The bounds of each part in the list above, in the order of [`QualityPart::ALL`].
     parts: [Range<usize>; PARTS],
     finder: Finder,
-    /// Which of them stood in the view before.
+    /// Which of the texts the view before held.
     stood: Vec<bool>,
 }
 
-/// What one of them is worth.
+/// The weight of one text, and the newest message that has it.
 #[derive(Debug)]
 struct Item {
     weight: f64,
@@ -38,20 +38,20 @@ struct Item {
     last: u32,
 }
 
-/// Whether what a call names as a path is one: garbage is nothing that could be lost.
+/// Whether a path that a call names is a real one: a damaged path is not a loss.
 fn is_name(path: &str) -> bool {
     path.chars().any(char::is_alphanumeric) && path.trim() == path && !path.contains(char::is_control)
 }
 
-/// Whether a string is words joined by hyphens, as in "fall-back": prose, whoever typed it.
+/// Whether a string consists of words joined by hyphens, as in "fall-back": that is prose and not an identifier.
 fn is_compound(text: &str) -> bool {
     text.chars().all(|char| char.is_alphabetic() || char == '-')
 }
 
 impl<'a> QualityBaseline<'a> {
-    /// Reads what was said and called in a session, and what of it stood in the entries of the view `before`. Linear in what was typed,
-    /// called and concluded; in a session that was compacted before, also in the view.
-    pub(crate) fn of(
+    /// Reads what was said and called in a session, and which of it the entries of the view `before` hold. Linear in
+    /// the typed texts, the calls and the conclusions; in a session that was compacted before, also in the view.
+    pub(crate) fn new(
         context: &Context<'_>,
         whole: &'a OriginalMessages<'_>,
         before: &'a [Entry],
@@ -121,7 +121,7 @@ impl<'a> QualityBaseline<'a> {
         }
         let entries = whole.entries();
         let units = units(entries);
-        // Nobody counts or edits this view: it is there for the calls in it.
+        // This view is neither counted nor edited: it only gives access to its calls.
         let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
         let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
         let protections = vec![Protection::Free; units.len()];
@@ -151,13 +151,13 @@ impl<'a> QualityBaseline<'a> {
         }
     }
 
-    /// What of it stands in a view after. Linear in that view.
+    /// Returns which share of it a later view still holds. Linear in that view.
     pub(crate) fn quality_of(&self, after: &[Entry], least: &MinQuality) -> Quality {
         let found = self.found_in(after);
         Quality::new(QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &found)), least)
     }
 
-    /// Which of it stands in a view, outside the system prompt. Linear in that view.
+    /// Returns which texts a view holds outside the system prompt. Linear in that view.
     fn found_in(&self, view: &[Entry]) -> Vec<bool> {
         let mut found = vec![false; self.texts.len()];
         let read = view
@@ -192,7 +192,7 @@ impl<'a> QualityBaseline<'a> {
         KeptShare { held, kept, lost_now, share, lost: self.examples(&lost) }
     }
 
-    /// The first few, without those that are parts of others among them: a path and its file name are one loss.
+    /// Returns the first few, without those that are parts of others among them: a path and its file name are one loss.
     fn examples(&self, lost: &[usize]) -> Vec<String> {
         let mut examples: Vec<&str> = Vec::new();
         for text in lost.iter().map(|index| &*self.texts[*index]) {
@@ -212,7 +212,7 @@ impl<'a> QualityBaseline<'a> {
     }
 }
 
-/// Whether a string of `length` bytes is the name of an argument: the tool's word, and nobody's question.
+/// Whether a string of `length` bytes is the name of an argument: it belongs to the tool and not to a question.
 fn is_key(entries: &[Entry], occurrence: &Occurrence, length: usize) -> bool {
     let block = &entries[occurrence.at.message as usize].message.blocks[occurrence.at.block as usize];
     let Content::ToolCall(call) = &block.content else { return false };

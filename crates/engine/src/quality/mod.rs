@@ -1,134 +1,142 @@
-//! The quality guard: what a compaction lost, in cheap figures, and what follows where that is too much.
+//! The quality guard: measures cheaply what a compaction lost, and what follows where that is too much.
 
 mod find;
 mod held;
 mod said;
 mod tries;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Tokens, named};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use said::OriginalMessages;
 pub(crate) use tries::{Attempt, Judge};
 
-/// What a compaction lost: how much of what the session held still stands in the view after, outside the system prompt.
-/// The session is its log, so that what earlier compactions lost is missing here too. Cheap figures, worked out without a
-/// model. Those of a draft are of the summaries as they were written, not as a person edits them.
+/// What a compaction lost: how much of what the session held the view after still holds, outside the system prompt. The
+/// session is its log, so losses of earlier compactions count as missing here too. The figures are cheap and need no
+/// model. Those of a draft are of the summaries as they were written, before any edit by a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Quality {
-    /// All of it, from 0 to 1: the mean of the shares of the parts, each with its weight ([`QualityPart::weight`]); a part of
-    /// which the session held nothing is left out, and it is 1 where all are.
+    /// The whole, from 0 to 1: the mean of the parts' shares, each with its weight ([`QualityPart::weight`]). A part of
+    /// which the session held nothing is left out; the share is 1 where all are.
     pub share: f64,
-    /// Short messages that people typed, or said through a tool, of 10 to 400 characters; kept is what stands word for
-    /// word, white space aside.
+    /// Short messages of 10 to 400 characters that people typed or answered through a tool; a message counts as kept
+    /// where its words stay the same, white space aside.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub typed: KeptShare,
     /// Sentences of people that demand something or tell a fact to be kept, with the sentence that they refer to
     /// ([`epitome_strategy::speech::demands`]); kept as typed messages are.
     pub instructions: KeptShare,
-    /// Sentences of what the model said last before each typed message and last of all, of 40 to 300 characters.
+    /// Concluding sentences of 40 to 300 characters in the model's last message before each typed message, and in its
+    /// last message of all.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub conclusions: KeptShare,
-    /// Lines of summaries in the view before that an agent or a model wrote, not this engine.
+    /// Lines of summaries in the view before that an agent or a model wrote, and not this engine.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub summaries: KeptShare,
-    /// Exact strings that somebody asked for: those in typed messages and in what calls name. Each weighs more the later
-    /// it was last asked for, from 1 to 2; kept is what stands on token boundaries.
+    /// Exact strings that were asked for: those in typed messages and in what calls name. A string weighs from 1 to 2,
+    /// more the later it was last asked for; it counts as kept where it occurs on token boundaries.
     pub strings: KeptShare,
-    /// Files that calls wrote or edited, which weigh 2, and files that they only read, which weigh 1; kept is what is
-    /// named.
+    /// Files that calls wrote or edited, which weigh 2, and files that calls only read, which weigh 1; a file counts as
+    /// kept where it is named.
     pub files: KeptShare,
-    /// The thresholds that it misses; empty where it passes, or where there are none.
+    /// The thresholds that it misses; empty where it meets all, or where there are none.
     pub below: Vec<Shortfall>,
-    /// The chains that were tried, in order, where there were several.
+    /// The chains that were tried, in order; empty where there was one.
     pub tried: Vec<Try>,
 }
 
-/// What was kept of one part.
+/// How much of one part was kept.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct KeptShare {
     /// How many the session held.
     pub held: u32,
-    /// How many of them stand in the view after.
+    /// How many of them the view after holds.
     pub kept: u32,
-    /// How many stood in the view before and do not any more: what this compaction lost. The rest of what is missing
-    /// was lost by earlier ones.
+    /// How many of them the view before held and the view after does not: the loss of this compaction. Earlier ones
+    /// lost the rest of what is missing.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub lost_now: u32,
-    /// The share of their weight that still stands, from 0 to 1 in steps of 1/10,000, rounded down; 1 where there was
+    /// The share of their weight that is kept, from 0 to 1 in steps of 1/10,000, rounded down; 1 where there was
     /// nothing to keep.
     pub share: f64,
-    /// Some of what was lost, what this compaction lost and what is worth most first; at most five.
+    /// Up to five examples of what is missing: losses of this compaction first, the most valuable first.
     pub lost: Vec<String>,
 }
 
 /// A part of which less was kept than the configuration asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Shortfall {
-    /// Which.
+    /// The part.
     pub part: QualityPart,
-    /// The share that was kept.
+    /// The share that is kept.
     pub share: f64,
-    /// The least share that is asked for.
+    /// The least share that the configuration asks for.
     pub least: f64,
 }
 
 /// A chain that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Try {
     /// Its strategies.
     pub chain: Vec<String>,
-    /// Tokens of the view that it came to; 0 where it came to none.
+    /// Tokens of the view that it produced; 0 where it produced none.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_after: Tokens,
-    /// Its [`Quality::share`]; none where there was nothing to measure.
+    /// Its [`Quality::share`]; `None` where there was nothing to measure.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub share: Option<f64>,
     /// The thresholds that it misses.
     pub below: Vec<Shortfall>,
-    /// Why it came to nothing.
+    /// Why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub problem: Option<String>,
 }
 
-/// What the guard looks at, in the order in which it is told.
+/// The parts that the guard measures, in the order in which reports list them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum QualityPart {
     /// Short typed messages.
     Typed,
-    /// Demands.
+    /// Demands of people.
     Instructions,
-    /// What the model concluded.
+    /// Conclusions of the model.
     Conclusions,
-    /// An agent's own summary.
+    /// Lines of an agent's own summary.
     Summaries,
-    /// Exact strings.
+    /// Exact strings that were asked for.
     Strings,
-    /// Files.
+    /// Files that calls named.
     Files,
 }
 
+named! {
+    QualityPart {
+        Typed = "typed",
+        Instructions = "instructions",
+        Conclusions = "conclusions",
+        Summaries = "summaries",
+        Strings = "strings",
+        Files = "files",
+    }
+}
+
 /// How many parts there are.
-const PARTS: usize = 6;
+const PARTS: usize = QualityPart::ALL.len();
 
 impl QualityPart {
-    /// Every part.
-    pub const ALL: [Self; PARTS] =
-        [Self::Typed, Self::Instructions, Self::Conclusions, Self::Summaries, Self::Strings, Self::Files];
-
-    /// Its name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Typed => "typed",
-            Self::Instructions => "instructions",
-            Self::Conclusions => "conclusions",
-            Self::Summaries => "summaries",
-            Self::Strings => "strings",
-            Self::Files => "files",
-        }
-    }
-
-    /// Its weight in [`Quality::share`]: what people said carries most of the meaning in the fewest words; what the model
-    /// made of it, and strings that no other text has, come next; a file can be found again.
+    /// Returns its weight in [`Quality::share`]. What people said carries most meaning in the fewest words; the model's
+    /// conclusions, and strings that no other text has, come next; a file can be found again.
     pub fn weight(self) -> f64 {
         match self {
             Self::Typed => 3.0,
@@ -138,10 +146,11 @@ impl QualityPart {
     }
 }
 
-/// Strings, instructions and files that a view held together before it can be hollow: of fewer the loss of all says little.
+/// The fewest strings, instructions and files together of which the loss of all makes a view hollow: with fewer the
+/// figure says little.
 pub(crate) const HOLLOW_FROM: u32 = 5;
 
-/// The least that a compaction must keep, and what follows where it does not. The default asks for nothing.
+/// The least that a compaction must keep, and what follows where it keeps less. The default asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MinQuality {
     /// The least share of the short typed messages, from 0 to 1; 0 asks for nothing.
@@ -156,27 +165,29 @@ pub struct MinQuality {
     pub strings: f64,
     /// The least share of the files.
     pub files: f64,
-    /// What follows.
+    /// What follows where a share is below.
     pub on_loss: OnLoss,
 }
 
 /// What follows where a compaction keeps too little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnLoss {
-    /// The chains of the other kinds of task are tried in order, and the first result that keeps enough is taken; where
-    /// none does, the best of them, and the report says so.
+    /// The chains of the other kinds of task are tried in order. The first result that keeps enough is taken; where
+    /// none does, the best is taken, and the report names what is below.
     #[default]
     Retry,
-    /// The same, but where none keeps enough the session stays as it was ([`Status::RolledBack`](crate::Status)). Not
-    /// where a session over the limit was compacted by itself: one that cannot go on is worse than one that forgot, so
-    /// the best result is taken.
+    /// As `Retry`, but the session stays unchanged where no chain keeps enough ([`Status::RolledBack`](crate::Status)).
+    /// A session over the limit that a trigger compacted is the exception: it cannot continue as it is, so the best
+    /// result is taken.
     RollBack,
-    /// Nothing: the report says so.
+    /// Nothing else is tried; the report names what is below.
     Report,
 }
 
+named! { OnLoss { Retry = "retry", RollBack = "roll-back", Report = "report" } }
+
 impl MinQuality {
-    /// The least share of a part.
+    /// Returns the least share of a part.
     pub fn of(&self, part: QualityPart) -> f64 {
         match part {
             QualityPart::Typed => self.typed,
@@ -188,12 +199,12 @@ impl MinQuality {
         }
     }
 
-    /// Whether anything is asked for at all.
+    /// Whether any share is asked for.
     pub fn is_on(&self) -> bool {
         QualityPart::ALL.iter().any(|part| self.of(*part) > 0.0)
     }
 
-    /// Whether other chains are to be tried where one keeps too little.
+    /// Whether other chains are tried where one keeps too little.
     pub(crate) fn retries(&self) -> bool {
         self.is_on() && self.on_loss != OnLoss::Report
     }
@@ -218,14 +229,14 @@ impl Quality {
         quality
     }
 
-    /// Whether less of a part is kept than is asked for, and this compaction took some of it. What was gone before is
-    /// no reason to do without a compaction.
+    /// Whether less of a part is kept than the configuration asks for and this compaction lost some of it. Losses of
+    /// earlier compactions do not rule a new one out.
     fn misses(&self, part: QualityPart, least: &MinQuality) -> bool {
         let kept = self.of(part);
         kept.share < least.of(part) && kept.lost_now > 0
     }
 
-    /// What was kept of a part.
+    /// Returns what was kept of a part.
     pub fn of(&self, part: QualityPart) -> &KeptShare {
         match part {
             QualityPart::Typed => &self.typed,
@@ -237,7 +248,7 @@ impl Quality {
         }
     }
 
-    /// Whether nothing is left of what the view before held: no exact string, no instruction, no file, of
+    /// Whether the view after holds none of what the view before held: no exact string, no instruction, no file, of
     /// five or more together.
     pub fn is_hollow(&self) -> bool {
         let (held, kept) = QualityPart::ALL
@@ -247,14 +258,15 @@ impl Quality {
         held >= HOLLOW_FROM && kept == 0
     }
 
-    /// Whether it misses no threshold.
+    /// Whether every threshold is met.
     pub fn passes(&self) -> bool {
         self.below.is_empty()
     }
 }
 
-/// A share in steps of 1/10,000, rounded down: what is shown is what is compared, and 1 is all of it.
+/// Returns a share in steps of 1/10,000, rounded down: the reported figure is the compared one, and only a complete
+/// part has 1.
 fn round_share(share: f64) -> f64 {
-    // What comes out a hair below a step by the order of the additions is on it.
+    // A sum that rounding puts a hair below a step counts as that step.
     ((share * 10_000.0) + 1e-6).floor() / 10_000.0
 }

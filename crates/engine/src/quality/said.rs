@@ -1,4 +1,4 @@
-//! What was said in a session that is to be kept word for word: short typed messages, demands, the model's conclusions,
+//! The texts of a session that should survive word for word: short typed messages, demands, the model's conclusions,
 //! and the lines of a summary that an agent wrote.
 
 use std::borrow::Cow;
@@ -11,25 +11,26 @@ use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{demands, sentences, spoken_through_tool, typed_texts};
 use epitome_strategy::text::lines;
 
-/// Characters of a typed message that is short: what is shorter says yes or no, what is longer is a document, of which
-/// the demands are kept.
+/// The lengths of a short typed message, in characters: a shorter one only says yes or no, a longer one is a document,
+/// of which the demands are kept.
 const SHORT: RangeInclusive<usize> = 10..=400;
-/// Characters of a sentence that concludes something by itself.
+/// The lengths of a sentence that concludes something by itself, in characters.
 const CONCLUSION: RangeInclusive<usize> = 40..=300;
-/// Characters of a line of a summary that tells something by itself.
+/// The lengths of a line of a summary that is informative by itself, in characters.
 const SUMMARY_LINE: RangeInclusive<usize> = 12..=2_000;
-/// What a line may start with that is no part of it.
+/// Prefixes of a line (bullets, numbers) that are not part of its text.
 const BULLETS: [char; 6] = ['-', '*', '#', '>', '•', ' '];
 
-/// The messages of a session as they were said, whatever compactions took from the view.
+/// The messages of a session as they were recorded, whatever compactions removed from the view.
 #[derive(Debug)]
 pub(crate) struct OriginalMessages<'a> {
     entries: Cow<'a, [Entry]>,
 }
 
 impl<'a> OriginalMessages<'a> {
-    /// The log of a session that was compacted before, else its view. Linear in the messages, without their texts.
-    pub(crate) fn of(session: &Session, view: &'a [Entry]) -> Self {
+    /// Returns the log of a session that was compacted before, else its view. Linear in the messages, without their
+    /// texts.
+    pub(crate) fn new(session: &Session, view: &'a [Entry]) -> Self {
         if session.journal().iter().all(|epoch| epoch.undone) {
             return Self { entries: Cow::Borrowed(view) };
         }
@@ -43,13 +44,13 @@ impl<'a> OriginalMessages<'a> {
         &self.entries
     }
 
-    /// Whether the view is all of it.
+    /// Whether the view holds every message of the log.
     pub(super) fn is_view(&self) -> bool {
         matches!(self.entries, Cow::Borrowed(_))
     }
 }
 
-/// Texts with the newest message that has each; every text once.
+/// Texts with the newest message that has each; every text occurs once.
 #[derive(Debug, Default)]
 pub(super) struct Texts<'a> {
     by_text: HashMap<Cow<'a, str>, usize>,
@@ -72,14 +73,15 @@ impl<'a> Texts<'a> {
     }
 
     fn add_within(&mut self, chars: &RangeInclusive<usize>, text: &'a str, message: usize) {
-        // The bytes rule out most of it before anything is counted.
+        // The length in bytes rules most texts out before characters are counted.
         if text.len() >= *chars.start() && text.len() <= 4 * chars.end() && chars.contains(&text.chars().count()) {
             self.add(text, message);
         }
     }
 }
 
-/// What people said: short messages, and demands of all messages. Linear in what was typed and in the calls' names.
+/// Returns what people said: short messages, and the demands of all messages. Linear in the typed texts and the calls'
+/// names.
 pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (Texts<'a>, Texts<'a>) {
     let (mut short, mut demanded) = (Texts::default(), Texts::default());
     let mut tools: HashMap<&str, &str> = HashMap::new();
@@ -105,8 +107,8 @@ pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (Texts<'a>,
     (short, demanded)
 }
 
-/// The sentences of what the model said last before each typed message, and last of all: where it tells what came out.
-/// Linear in these.
+/// Returns the concluding sentences of the model's last message before each typed message, and of its last message of
+/// all: these report the outcome. Linear in these messages.
 pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
     let mut found = Texts::default();
     let mut last: Option<usize> = None;
@@ -136,8 +138,8 @@ fn conclude<'a>(found: &mut Texts<'a>, entries: &'a [Entry], message: Option<usi
     }
 }
 
-/// The lines of the summaries in a view that this engine did not write: an agent's own, and those of a foreign file.
-/// Linear in these.
+/// Returns the lines of the summaries in a view that this engine did not write: an agent's own, and those of a foreign
+/// file. Linear in these.
 pub(super) fn summary_lines<'a>(view: &'a [Entry], session: &Session) -> Texts<'a> {
     let ours = |key: EntryKey| match key {
         EntryKey::Synthetic { epoch, .. } => {

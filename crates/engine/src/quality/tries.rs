@@ -1,7 +1,6 @@
-//! Chains that are tried, and which of them is taken.
+//! The attempts of one compaction with several chains, and the choice among them.
 
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use epitome_session::Trigger;
 use epitome_strategy::{Archive, ArchiveError, Tokens};
@@ -11,33 +10,33 @@ use super::{MinQuality, OnLoss, OriginalMessages, Quality, Try};
 use crate::archive::MemoryArchive;
 use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
-use crate::report::{Status, microseconds};
+use crate::report::Status;
 use crate::request::Chain;
 use crate::run::Run;
 use crate::working::{Layout, WorkingView};
 
-/// One run of a chain: what it came to, and what it kept.
+/// One run of a chain: its result and its quality.
 pub(crate) struct Attempt {
     /// The ids of its strategies.
     pub chain: Vec<String>,
     pub run: Run,
     pub status: Status,
-    /// None where nothing would change.
+    /// `None` where nothing would change.
     pub quality: Option<Quality>,
-    /// How long it took to measure that, in microseconds; of all attempts where it is the best of several.
+    /// How long measuring the quality took, in microseconds; of all attempts where it is the best of several.
     pub judged_us: u64,
-    /// What it archived, where that is not in the session's archive yet.
+    /// What it archived, where the session's archive does not hold that yet.
     archived: Option<MemoryArchive>,
 }
 
 impl Attempt {
-    /// What a chain comes to that is not even asked.
+    /// Returns the result of a chain whose strategies are not asked.
     pub(crate) fn without_trial(chain: &Chain, run: Run, status: Status) -> Self {
         Self { chain: chain.ids(), run, status, quality: None, judged_us: 0, archived: None }
     }
 
-    /// Hands what it archived to the session's archive. An archive that gives other handles is refused: the texts name
-    /// those that the attempt got.
+    /// Copies what it archived to the session's archive. An archive that returns other handles is refused: the texts
+    /// name the handles that the attempt was given.
     pub(crate) fn archive_into(&self, archive: &mut dyn Archive) -> Result<(), ArchiveError> {
         for (handle, item) in self.archived.iter().flat_map(MemoryArchive::items) {
             let given = archive.put(item.clone())?;
@@ -48,7 +47,7 @@ impl Attempt {
         Ok(())
     }
 
-    /// Whether it keeps what is asked for.
+    /// Whether it meets every threshold.
     pub(crate) fn passes(&self) -> bool {
         self.quality.as_ref().is_none_or(Quality::passes)
     }
@@ -67,7 +66,8 @@ impl Attempt {
         }
     }
 
-    /// Results before anything else, hollow ones last, then those that keep enough, then those that keep more.
+    /// Orders attempts: those with a result first, hollow ones last, then those that meet the thresholds, then those
+    /// that keep more.
     fn value(&self) -> (bool, bool, bool, f64) {
         let share = self.quality.as_ref().map_or(0.0, |quality| quality.share);
         (self.status.is_compaction(), self.status != Status::Hollow, self.passes(), share)
@@ -96,32 +96,40 @@ impl<'a> Judge<'a> {
         Self { start, whole, context, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
     }
 
-    /// What a run came to and what it kept. Linear in the view after; the first time also in what was typed and called
-    /// in the session.
+    /// Returns a run's result with its quality. Linear in the view after; the first call also in what was typed and
+    /// called in the session.
     pub(crate) fn attempt(&self, chain: &Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
         let status = match guard::budget(run.working.total, self.limit) {
             Status::Infeasible if !self.context.guards.on(Guard::Budget) => Status::Compacted,
-            // Between target and limit with nothing that may leave: a normal answer, and no reason to break the cache.
+            // Between target and limit with nothing that may leave: a normal answer, which is not worth breaking the
+            // cache for.
             Status::Compacted if run.working.total >= self.start.total => Status::NoChange,
             status => status,
         };
-        let judging = Instant::now();
+        let judging = self.context.clock.now();
         let quality =
             (status == Status::Compacted).then(|| self.baseline().quality_of(run.working.entries(), &self.least));
         let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
         let status = if is_hollow { Status::Hollow } else { status };
-        Attempt { chain: chain.ids(), run, status, quality, judged_us: microseconds(judging), archived }
+        Attempt {
+            chain: chain.ids(),
+            run,
+            status,
+            quality,
+            judged_us: self.context.clock.microseconds_since(judging),
+            archived,
+        }
     }
 
     fn baseline(&self) -> &QualityBaseline<'a> {
         self.held.get_or_init(|| {
             let layout = self.layout.get_or_init(|| self.start.layout(self.context.pins));
-            QualityBaseline::of(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
+            QualityBaseline::new(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
         })
     }
 
-    /// The best of what was tried, the first of equals, with what all of them cost in summaries on its bill. Where
-    /// several were tried, it tells of all. Errors with the first refusal where there is no result at all.
+    /// Returns the best attempt, the first of equals, with the summary costs of all attempts on its bill and, where
+    /// there were several, a list of them. Errors with the first refusal where there is no result at all.
     pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, Refusal>)>) -> Result<Attempt, Refusal> {
         let (mut told, mut input, mut output, mut judged_us) = (Vec::new(), 0, 0, 0);
         let mut best: Option<Attempt> = None;
@@ -153,11 +161,11 @@ impl<'a> Judge<'a> {
         Ok(best)
     }
 
-    /// Whether the session stays as it was although there is a result: it keeps too little, that is what is asked for
-    /// then, and the session can go on as it is.
+    /// Whether the session stays unchanged although there is a result: the result keeps too little, the configuration
+    /// asks for a roll-back, and the session can continue as it is.
     ///
-    /// Over the limit it cannot, and one that cannot go on is worse than one that forgot. Only a person who asked for
-    /// the compaction is there to be asked again, so what was started by hand is rolled back there too.
+    /// A session over the limit cannot continue, and losing its work is worse than losing details. A compaction that a
+    /// person asked for is rolled back even there, because that person can be asked again.
     pub(crate) fn rolls_back(&self, attempt: &Attempt, trigger: Trigger) -> bool {
         let goes_on = self.start.total <= self.limit || trigger == Trigger::Manual;
         self.least.on_loss == OnLoss::RollBack && goes_on && !attempt.passes()

@@ -20,7 +20,7 @@ fn check(text: &str, expect: Option<u32>, parts: &[&str]) {
         assert!(view.contains(part), "{part} in {view}");
     }
     assert_eq!(ledger.total(), engine.ledger(&session).total(), "the total is that of a recount");
-    assert_eq!(session.cycle(), 0, "it is no compaction of the session");
+    assert_eq!(session.cycle(), 0, "it is not a compaction of the session");
     let Some(arrival) = arrival else {
         assert_eq!(session.view(), before);
         return;

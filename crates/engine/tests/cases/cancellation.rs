@@ -1,4 +1,4 @@
-//! Work that nobody waits for any more ends, and changes nothing.
+//! Cancelled work ends, and changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

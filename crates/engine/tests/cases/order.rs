@@ -1,4 +1,4 @@
-//! A summary stands for neighbours: nothing that came later is told in front of what stays.
+//! A summary replaces neighbours: no later text precedes the text that stays.
 
 use epitome_engine::Report;
 use epitome_session::{Origin, Session};
@@ -51,7 +51,7 @@ fn neighbours_become_one_message() {
         assert_eq!((view.as_str(), report.steps[0].refused), (expect, 0), "{:?}", report.steps);
     };
     check(vec![summary(&[2, 3])], 60, "S task SUMMARY rule three four five newest");
-    // A part of the system prompt is no part of the conversation.
+    // A part of the system prompt is not part of the conversation.
     check(vec![summary(&[3, 5])], 60, "S task one SUMMARY rule four five newest");
     // What left before does not stay.
     check(vec![drop(&[3]), summary(&[2, 5])], 120, "S task SUMMARY rule four five newest");

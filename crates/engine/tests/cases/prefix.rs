@@ -74,7 +74,7 @@ fn what_arrived_stays_but_for_reasoning_that_would_be_refused() {
     assert_eq!(ledger.total(), engine.ledger(&session).total(), "the running total is a recount");
     let triggers: Vec<Trigger> = session.journal().iter().map(|epoch| epoch.trigger).collect();
     assert_eq!((triggers, session.cycle()), (vec![Trigger::Manual, Trigger::Arrival], 1), "one compaction");
-    // It stands on the first, and each can be taken back.
+    // Its epoch follows the first, and each can be undone.
     session.undo(1).unwrap();
     session.undo(0).unwrap();
     assert_eq!(session.view(), before.0);

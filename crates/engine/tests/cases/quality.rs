@@ -8,7 +8,7 @@ use epitome_engine::{
 };
 use epitome_session::{Session, Trigger};
 use epitome_strategy::{
-    BoxFuture, Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, TaskKind,
+    Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, TaskKind, async_trait,
 };
 use epitome_testkit::session;
 
@@ -268,14 +268,15 @@ fn a_tournament_takes_what_keeps_most() {
 #[derive(Debug)]
 struct Paid;
 
+#[async_trait]
 impl Summarizer for Paid {
     fn kind(&self) -> &str {
         "paid"
     }
 
-    fn summarize<'a>(&'a self, _: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+    async fn summarize(&self, _: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let text = "it went on with build_id_77".to_owned();
-        Box::pin(async { Ok(Summary { text, input_tokens: 10, output_tokens: 2, ..Summary::default() }) })
+        Ok(Summary { text, input_tokens: 10, output_tokens: 2, ..Summary::default() })
     }
 }
 

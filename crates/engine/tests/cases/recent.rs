@@ -77,7 +77,7 @@ fn clearing_is_an_epoch_and_no_compaction() {
         let script = Script("script", vec![cut]);
         let cleared = block_on(engine.clear(&mut session, &mut ledger, &mut archive, &script, least)).unwrap();
         assert_eq!(ledger.total(), engine.ledger(&session).total(), "the total is that of a recount");
-        assert_eq!(session.cycle(), 0, "it is no compaction of the session");
+        assert_eq!(session.cycle(), 0, "it is not a compaction of the session");
         assert_eq!(archive.is_empty(), cleared.is_none(), "what is given up leaves nothing");
         if let Some(cleared) = cleared {
             session.undo(cleared.epoch).unwrap();

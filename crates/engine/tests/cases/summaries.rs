@@ -10,7 +10,7 @@ use epitome_engine::{
 };
 use epitome_session::Session;
 use epitome_strategy::{
-    BoxFuture, Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText,
+    Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, async_trait,
 };
 use epitome_testkit::session;
 
@@ -30,33 +30,33 @@ impl Together {
     }
 }
 
+#[async_trait]
 impl Summarizer for Together {
     fn kind(&self) -> &str {
         "together"
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.memories.lock().unwrap().extend(task.memories.iter().cloned());
-        Box::pin(async move {
-            std::future::poll_fn(|context| {
-                context.waker().wake_by_ref();
-                if self.asked.load(Ordering::SeqCst) < self.expected { Poll::Pending } else { Poll::Ready(()) }
-            })
-            .await;
-            let text = task.messages[0].plain_text();
-            if text.contains("unspeakable") {
-                return Err(SummarizeError::new("no words for it", true));
-            }
-            let first: Vec<&str> = text.split(' ').take(2).collect();
-            let fell_back = text.contains("rules").then(|| "the model was away".to_owned());
-            Ok(Summary {
-                text: format!("about {}", first.join(" ")),
-                input_tokens: 10,
-                output_tokens: 2,
-                fell_back,
-                ..Summary::default()
-            })
+
+        std::future::poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if self.asked.load(Ordering::SeqCst) < self.expected { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        let text = task.messages[0].plain_text();
+        if text.contains("unspeakable") {
+            return Err(SummarizeError::new("no words for it", true));
+        }
+        let first: Vec<&str> = text.split(' ').take(2).collect();
+        let fell_back = text.contains("rules").then(|| "the model was away".to_owned());
+        Ok(Summary {
+            text: format!("about {}", first.join(" ")),
+            input_tokens: 10,
+            output_tokens: 2,
+            fell_back,
+            ..Summary::default()
         })
     }
 }

@@ -2,13 +2,15 @@
 
 #![allow(clippy::panic)]
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use epitome_engine::{Chain, Engine, Report, Request, Status};
 use epitome_session::Session;
 use epitome_strategy::{
-    BoxFuture, Edit, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices,
-    Strategy, Vectors, View,
+    Edit, EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
+    Vectors, View, async_trait,
 };
 use epitome_testkit::{FakeEmbedder, session};
 
@@ -109,6 +111,7 @@ enum Fault {
 #[derive(Debug)]
 struct Broken(Fault);
 
+#[async_trait]
 impl Embedder for Broken {
     fn name(&self) -> &str {
         "broken"
@@ -118,16 +121,23 @@ impl Embedder for Broken {
         2
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
         let rows = |count: usize, value: f32| Ok(Embeddings::new(2, vec![value; 2 * count]));
-        let answer = match self.0 {
+        match self.0 {
             Fault::Fails => Err(EmbedError { message: "the server is away".to_owned(), retryable: true }),
             Fault::Panics => panic!("no idea"),
-            Fault::PanicsLater => return Box::pin(async { panic!("no idea") }),
+            Fault::PanicsLater => {
+                let mut has_waited = false;
+                poll_fn(|context| {
+                    context.waker().wake_by_ref();
+                    if std::mem::replace(&mut has_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+                panic!("no idea")
+            }
             Fault::TooFew => rows(texts.len() - 1, 0.5),
             Fault::NotANumber => rows(texts.len(), f32::NAN),
-        };
-        Box::pin(std::future::ready(answer))
+        }
     }
 }
 
