@@ -35,9 +35,9 @@ fn plans_over_recorded_sessions_keep_the_rules() {
                 let strategy = registration.build(&BTreeMap::new()).unwrap();
                 let id = registration.meta.id;
                 assert_eq!(strategy.meta().id, id);
-                let before = PlanCase::of(session.clone(), strategy.clone()).target(u32::MAX).run().before;
+                let before = PlanCase::from_session(session.clone(), strategy.clone()).target(u32::MAX).run().before;
                 for share in [2, 5, 10] {
-                    let case = PlanCase::of(session.clone(), strategy.clone()).target(before / share + 1);
+                    let case = PlanCase::from_session(session.clone(), strategy.clone()).target(before / share + 1);
                     let started = Instant::now();
                     let planned = case.run();
                     let figures = took.entry(id).or_default();

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use epitome_strategy::text::lines;
 
-/// What a line of a text with a diff in it is.
+/// The kind of a line in a text with a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// Text around the diff: a commit's message, a `--stat`.
     Outside,
-    /// Names a file, or says what happens to it.
+    /// Names a file, or reports its fate.
     File,
     /// Starts a hunk.
     Hunk,
@@ -27,11 +27,11 @@ pub(crate) struct Line {
     /// Its bytes, the line feed included.
     pub(crate) range: Range<usize>,
     pub(crate) kind: LineKind,
-    /// Which of the diff's files it belongs to; the one before it for text outside, 0 before the first.
+    /// The number of its file in the diff; that of the line before for text outside, 0 before the first.
     pub(crate) file: u32,
 }
 
-/// A text with at least one hunk or file of a diff in it.
+/// A text with at least one hunk or file of a diff.
 #[derive(Debug)]
 pub(crate) struct Diff {
     pub(crate) lines: Vec<Line>,
@@ -48,7 +48,7 @@ pub(crate) struct Totals {
 }
 
 impl Diff {
-    /// The diff in `text`, or `None` when there is none. Linear.
+    /// Returns the diff in `text`, or `None` when there is none. Linear.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { text, state: State::Outside, lines: Vec::new(), paths: Vec::new(), hunks: 0 };
         let ranges: Vec<Range<usize>> = lines(text).collect();
@@ -60,7 +60,7 @@ impl Diff {
         is_diff.then_some(Self { lines: reader.lines, paths: reader.paths })
     }
 
-    /// Files in all, and the added and removed lines among those that `counts`.
+    /// Returns how many files there are, and the added and removed lines among those that `counts`.
     pub(crate) fn totals(&self, counts: impl Fn(&Range<usize>) -> bool) -> Totals {
         let mut totals = Totals { files: self.paths.len(), ..Totals::default() };
         for line in self.lines.iter().filter(|line| counts(&line.range)) {
@@ -133,7 +133,7 @@ impl Reader<'_> {
     }
 
     fn kind(&mut self, line: &str, next: &str) -> LineKind {
-        // The counts in its header say where a hunk ends, so that a removed line `-- x` is no header.
+        // The counts in its header say where a hunk ends, so that a removed line `-- x` is not a header.
         if let State::Hunk { old, new } = &mut self.state {
             let kind = match line.as_bytes().first() {
                 Some(b'+') if *new > 0 => LineKind::Added,
@@ -232,7 +232,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the first `columns` characters of a line of a hunk say; `None` when they are no marks.
+/// Returns the kind of a hunk's line by its first `columns` characters; `None` when they are not marks.
 fn marks(line: &str, columns: usize) -> Option<LineKind> {
     if line.is_empty() || line.starts_with('\\') {
         return Some(LineKind::Context);
@@ -246,7 +246,7 @@ fn marks(line: &str, columns: usize) -> Option<LineKind> {
     }
 }
 
-/// The number of lines in `-12,5` or `+12`.
+/// Returns the number of lines in `-12,5` or `+12`.
 fn count_of(word: &str) -> Option<u64> {
     let numbers = word.strip_prefix(['-', '+'])?;
     match numbers.split_once(',') {
@@ -255,7 +255,7 @@ fn count_of(word: &str) -> Option<u64> {
     }
 }
 
-/// The new path in `diff --git a/x b/x`, `diff --cc x`.
+/// Returns the new path in `diff --git a/x b/x`, `diff --cc x`.
 fn path_of_git_header(line: &str) -> String {
     let path = match line.rsplit_once(" b/") {
         Some((_, path)) => path,
@@ -264,7 +264,7 @@ fn path_of_git_header(line: &str) -> String {
     path.trim_matches('"').to_owned()
 }
 
-/// The path in `+++ b/x`, a time behind it left out.
+/// Returns the path in `+++ b/x`, without a time behind it.
 fn path_of_new_line(line: &str) -> String {
     let path = line.trim_start_matches("+++ ");
     let path = path.split('\t').next().unwrap_or(path).trim();

@@ -39,9 +39,6 @@ impl Strategy for DiffTruncation {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let most = ((self.settings.max_share * f64::from(goal.window)) as Tokens).max(self.settings.min_tokens);
         let focus = Focus::new(goal.focus.as_deref());
         let mut edits = Vec::new();
@@ -81,8 +78,8 @@ impl DiffTruncation {
     }
 }
 
-/// Blocks of more than `least` tokens in which a diff may stand, oldest first: tool output, and the texts of users and
-/// the model.
+/// Returns blocks of more than `least` tokens that may have a diff, oldest first: tool output, and the texts of users
+/// and the model.
 fn long_texts(view: &View<'_>, least: Tokens) -> Vec<BlockRef> {
     let mut found = Vec::new();
     for (position, message) in view.messages().enumerate() {

@@ -1,4 +1,4 @@
-//! Which lines of a diff matter.
+//! Ranks the lines of a diff.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -31,10 +31,10 @@ pub(crate) const MINOR_FILES: &[&str] = &[
     "generated/",
 ];
 
-/// How many changed lines in a row go together: a definition with what stands below it.
+/// How many neighbouring changed lines go together: a definition with the lines below it.
 const RUN: usize = 4;
 
-// What a line is worth; less is better.
+// The rank of a line; less is better.
 /// Names a file, or says how many there are.
 const NAME: u8 = 0;
 /// What happens to a file (renamed, new, binary), and the text around the diff.
@@ -43,9 +43,9 @@ const HUNK: u8 = 2;
 /// A change that matters, with those below it.
 const TELLING: u8 = 3;
 const CHANGE: u8 = 4;
-/// Added to headers beyond their half of the room, and to the changes of files whose name stands among those.
+/// Added to headers beyond their half of the room, and to the changes of files whose names are among those.
 const LATER: u8 = 5;
-/// Says again what others say: `index`, `---` below `diff --git`, a file's row in a `--stat`.
+/// Repeats what others say: `index`, `---` below `diff --git`, a file's row in a `--stat`.
 const AGAIN: u8 = 10;
 const NEAR: u8 = 11;
 const FAR: u8 = 12;
@@ -84,12 +84,12 @@ pub(crate) fn kept_lines(
     fit(view, text, &pieces, of_named, room)
 }
 
-/// What the lines of a diff are worth.
+/// The ranks of a diff's lines.
 struct Ranking<'d> {
     diff: &'d Diff,
-    /// By line.
+    /// For each line.
     ranks: Vec<u8>,
-    /// The line that names a file, by the file's number; none for what stands before the first.
+    /// The line that names a file, by the file's number; `None` for lines before the first.
     names: Vec<Option<usize>>,
     /// How late a file's name comes among the names, by the file's number: minor files last, those with changes that
     /// matter first.
@@ -200,7 +200,7 @@ fn names(text: &str, diff: &Diff) -> Vec<Option<usize>> {
     names.into_iter().map(|name| name.map(|(_, index)| index)).collect()
 }
 
-/// Whether a line of a file's header says what became of the file: of `index 1..2` and old modes a reader learns less.
+/// Whether a line of a file's header reports its fate: `index 1..2` and old modes are less informative.
 fn tells_fate(line: &str) -> bool {
     let starts = ["*** ", "rename ", "copy ", "new file ", "deleted file ", "new mode ", "Binary ", "GIT binary "];
     starts.iter().any(|start| line.starts_with(start))
@@ -265,7 +265,7 @@ const DEFINING: &[&str] = &[
     "template",
 ];
 
-/// Words that may stand in front of those.
+/// Words that may precede those.
 const MODIFIERS: &[&str] = &[
     "pub",
     "pub(crate)",

@@ -17,24 +17,25 @@ settings! {
         /// Share of what the goal leaves beside protected messages that the newest units keep as they are, behind the
         /// hand-off.
         tail_share: f64 = 0.15, in 0.0..=1.0;
-        /// Share of the same that the hand-off may take.
+        /// Share of what the goal leaves beside protected messages that the hand-off may take.
         summary_share: f64 = 0.5, in 0.0..=1.0;
-        /// Tokens that it may take however small its share is, where there is room.
+        /// Tokens that the hand-off may take however small its share is, where there is room.
         min_summary_tokens: u32 = 1024, in 1..=100_000, unit "tokens";
-        /// Tokens that it may take at most.
+        /// Tokens that the hand-off may take at most.
         max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
 /// A hand-off of fewer tokens has no room for its sections.
 const LEAST: Tokens = 200;
-/// Its least gives way where it would take more than this share of the room.
+/// Its least size is lowered where it would take more than this share of the room.
 const MOST_OF_ROOM: f64 = 0.6;
-/// What it replaces has at least so many times its tokens: it has to be smaller with all that rules add to it.
+/// The replaced units have at least this many times its tokens: it has to be smaller with everything that rules add to
+/// it.
 const LEAST_RATIO: f64 = 1.25;
 
 strategy! {
-    /// A hand-off in front of the newest messages tells of the whole session: see the crate's page.
+    /// A hand-off in front of the newest messages covers the whole session: see the crate's page.
     pub struct Handoff(Settings) {
         id: "handoff",
         summary: "A hand-off in front of the newest messages tells of the whole session, and replaces little of it.",
@@ -49,9 +50,6 @@ impl Strategy for Handoff {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let room = room(view, goal);
         let tail = tail_start(view, (f64::from(room) * self.settings.tail_share) as Tokens);
         let most = self.most(room);
@@ -60,7 +58,7 @@ impl Strategy for Handoff {
         let free: Vec<u32> = (0..tail).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
         let arrived = |unit: &&u32| newest.is_none_or(|newest| **unit > newest);
         let arrived: Tokens = free.iter().filter(arrived).map(|unit| view.unit_tokens(*unit as usize)).sum();
-        // What came since the newest one is less than another would replace: it is as good as up to date.
+        // The messages since the newest one are fewer than another would replace: it is as good as up to date.
         if newest.is_some() && f64::from(arrived) < f64::from(most) * LEAST_RATIO {
             return Ok(decline_outdated(&earlier));
         }
@@ -91,7 +89,7 @@ impl Strategy for Handoff {
 }
 
 impl Handoff {
-    /// Tokens of the hand-off in a room of so many.
+    /// Returns the tokens of the hand-off in a room of this many.
     fn most(&self, room: Tokens) -> Tokens {
         let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
         let least = min_summary_tokens.min((f64::from(room) * MOST_OF_ROOM) as Tokens);
@@ -99,7 +97,7 @@ impl Handoff {
     }
 }
 
-/// Hand-offs in front of the newest one leave: it tells what they told.
+/// Hand-offs in front of the newest one leave: it covers their content.
 fn decline_outdated(earlier: &[u32]) -> Plan {
     let older = &earlier[..earlier.len().saturating_sub(1)];
     let reason = || Reason::new("updated", "a newer hand-off tells what it told");
@@ -107,13 +105,14 @@ fn decline_outdated(earlier: &[u32]) -> Plan {
     Plan::of(edits, "the newest hand-off is up to date")
 }
 
-/// What the goal leaves beside what is protected. Linear in the units.
+/// Returns the room that the goal leaves beside protected messages. Linear in the units.
 fn room(view: &View<'_>, goal: &Goal) -> Tokens {
     let protected = (0..view.units().len()).filter(|unit| !view.protection(*unit).may_leave());
     goal.target.saturating_sub(protected.map(|unit| view.unit_tokens(unit)).sum())
 }
 
-/// The unit at which the newest ones start that stay as they are: those that may leave take at most `share` tokens.
+/// Returns the unit at which the newest ones that stay as they are start: those that may leave take at most `share`
+/// tokens.
 fn tail_start(view: &View<'_>, mut share: Tokens) -> u32 {
     let mut start = view.units().len();
     for unit in (0..view.units().len()).rev() {
@@ -126,8 +125,8 @@ fn tail_start(view: &View<'_>, mut share: Tokens) -> u32 {
     start as u32
 }
 
-/// The units that the hand-off replaces: of the last run of neighbours in `free` that has `least` tokens, as many as take
-/// them, the last ones; where no run has so many, all of the largest. `None` where nothing but summaries may leave.
+/// Returns the units that the hand-off replaces: of the last run of neighbours in `free` that has `least` tokens, the
+/// last units that make these up; where no run has so many, all of the largest. `None` where only summaries may leave.
 fn replaced_units(view: &View<'_>, free: &[u32], least: Tokens) -> Option<Vec<u32>> {
     let tokens = |units: &[u32]| -> Tokens { units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum() };
     let is_summary = |unit: &u32| view.units()[*unit as usize].kind == UnitKind::Summary;
@@ -143,8 +142,8 @@ fn replaced_units(view: &View<'_>, free: &[u32], least: Tokens) -> Option<Vec<u3
     Some(run[start].to_vec())
 }
 
-/// The units that the hand-off tells of: all from the newest earlier one on, which tells what was before it, up to those
-/// that it replaces; from the beginning where there is none.
+/// Returns the units that the hand-off covers: all from the newest earlier one on, which covers everything before it,
+/// up to those that it replaces; from the beginning where there is none.
 fn units_covered(view: &View<'_>, newest: Option<u32>, replaced: &[u32]) -> Vec<u32> {
     let last = replaced.last().copied().unwrap_or_default();
     let first = newest.unwrap_or_default().min(replaced.first().copied().unwrap_or_default());

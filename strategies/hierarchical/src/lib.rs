@@ -22,15 +22,17 @@ settings! {
         /// Strings in arguments are cut to this length in the second tier, and to a quarter of it in the third; 0 leaves
         /// them alone.
         max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
-        /// Tokens that a key result keeps in the third tier; the fourth leaves a third of it.
-        key_result_tokens: u32 = 300, in 0..=1_000_000, unit "tokens";
-        /// Tokens that a round's conclusion keeps in the fourth tier.
-        conclusion_tokens: u32 = 200, in 1..=1_000_000, unit "tokens";
     }
 }
 
+/// Tokens that a key result keeps in the third tier; the fourth leaves a third of it. Chosen by hand, not measured: the default
+/// of `result_tokens`, so that a key result falls two tiers later to what a plain result falls to in the first.
+const KEY_RESULT_TOKENS: Tokens = 300;
+/// Tokens that a round's conclusion keeps in the fourth tier. Chosen by hand, not measured: room for about two paragraphs.
+const CONCLUSION_TOKENS: Tokens = 200;
+
 strategy! {
-    /// What is cut follows from what it is, tier by tier: see the crate's page.
+    /// Parts are cut by their kind, tier by tier: see the crate's page.
     pub struct Hierarchical(Settings) {
         id: "hierarchical",
         summary: "Details of results and texts on the way are cut first, key results and conclusions last, questions never.",
@@ -45,9 +47,6 @@ impl Strategy for Hierarchical {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let mut parts = parts::collect(view, &self.settings);
         let mut need = goal.excess();
         let mut touched = Vec::new();
@@ -73,7 +72,7 @@ impl Strategy for Hierarchical {
 }
 
 impl Hierarchical {
-    /// Takes a part down to what a tier leaves of it, or only as far as is needed; returns the tokens saved.
+    /// Cuts a part to what a tier leaves of it, or only as far as is needed; returns the tokens saved.
     fn lower(&self, view: &View<'_>, part: &mut Part, tier: u32, need: Tokens) -> Tokens {
         let Some(allowed) = self.allowed(part.kind, tier) else { return 0 };
         if part.kind == Kind::Arguments {
@@ -84,7 +83,7 @@ impl Hierarchical {
             }
             return saving;
         }
-        // A stub is a mark. What would keep hardly more than its mark keeps nothing.
+        // A stub is a mark. A part that would keep hardly more than its mark keeps nothing.
         let mark = view.mark_tokens();
         let allowed = if allowed < 2 * mark { mark } else { allowed };
         let left = allowed.max(part.left.saturating_sub(need));
@@ -97,7 +96,8 @@ impl Hierarchical {
         saving
     }
 
-    /// What a tier leaves of a part: tokens, characters a string for arguments; `None` where the tier leaves it alone.
+    /// Returns what a tier leaves of a part: tokens, characters a string for arguments; `None` where the tier does not
+    /// cut it.
     fn allowed(&self, kind: Kind, tier: u32) -> Option<Tokens> {
         let settings = &self.settings;
         match (kind, tier) {
@@ -107,15 +107,15 @@ impl Hierarchical {
             (Kind::Arguments, 2) if settings.max_argument_chars > 0 => Some(settings.max_argument_chars),
             (Kind::Arguments, 3) if settings.max_argument_chars > 0 => Some((settings.max_argument_chars / 4).max(1)),
             (Kind::Result | Kind::Text | Kind::Injected, 3) => Some(0),
-            (Kind::KeyResult, 3) => Some(settings.key_result_tokens),
-            (Kind::KeyResult, 4) => Some(settings.key_result_tokens / 3),
-            (Kind::Conclusion, 4) => Some(settings.conclusion_tokens),
+            (Kind::KeyResult, 3) => Some(KEY_RESULT_TOKENS),
+            (Kind::KeyResult, 4) => Some(KEY_RESULT_TOKENS / 3),
+            (Kind::Conclusion, 4) => Some(CONCLUSION_TOKENS),
             _ => None,
         }
     }
 }
 
-/// The edit that takes a part to where the tiers left it.
+/// Returns the edit that cuts a part to where the tiers left it.
 fn edit(view: &View<'_>, part: &Part, focus: &Focus) -> Option<Edit> {
     let (message, block) = (part.at.message, part.at.block);
     let reason = |code: &str| {

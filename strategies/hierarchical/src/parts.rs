@@ -1,27 +1,27 @@
-//! The parts of a view that can be cut, by what they are.
+//! The parts of a view that can be cut, by kind.
 
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Content, Origin, Protection, Role, Tokens, ToolOutput, UnitKind, View};
 
 use crate::Settings;
 
-/// What a part is: the order in which parts give way follows from it.
+/// The kind of a part, which decides the order in which parts shrink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Unsigned reasoning.
     Reasoning,
     /// A tool's output.
     Result,
-    /// A tool's output that later work stands on: an error, the answer to a change, a plan, another agent's report, the
-    /// last one of a round.
+    /// A tool's output that later work depends on: an error, the answer to a change, a plan, another agent's report,
+    /// the last one of a round.
     KeyResult,
-    /// The model's text on the way.
+    /// The model's text between its calls.
     Text,
-    /// A text that the runtime put on the user's side.
+    /// A text that the harness put on the user's side.
     Injected,
     /// A call's arguments.
     Arguments,
-    /// What the model said last in a round.
+    /// The model's last text in a round.
     Conclusion,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Group {
     Old,
     /// In one of the newest steps.
     Recent,
-    /// In the step that the model is at.
+    /// In the step that the model is working on.
     Newest,
 }
 
@@ -41,19 +41,19 @@ pub(crate) struct Part {
     pub(crate) at: BlockRef,
     pub(crate) kind: Kind,
     pub(crate) group: Group,
-    /// For a person.
+    /// Its name for a person.
     pub(crate) what: String,
     pub(crate) tokens: Tokens,
-    /// What the tiers so far leave of them.
+    /// Tokens that the tiers so far leave.
     pub(crate) left: Tokens,
     /// For arguments: the longest string that the tiers so far leave.
     pub(crate) max_chars: u32,
-    /// The last tier that took something.
+    /// The last tier that cut it.
     pub(crate) tier: u32,
     pub(crate) is_touched: bool,
 }
 
-/// Every part that may be cut, oldest first. Linear in the view, but for sorting.
+/// Returns every part that may be cut, oldest first. Linear in the view, but for sorting.
 pub(crate) fn collect(view: &View<'_>, settings: &Settings) -> Vec<Part> {
     let recent = recent_start(view, settings.keep_newest_steps);
     let group = |unit: u32| match view.protection(unit as usize) {
@@ -73,7 +73,7 @@ pub(crate) fn collect(view: &View<'_>, settings: &Settings) -> Vec<Part> {
         let round = |unit: u32| view.units()[unit as usize].round;
         let is_last = outputs.get(index + 1).is_none_or(|next| round(next.unit) != round(output.unit));
         let tool = if output.tool.is_empty() { "a tool" } else { output.tool };
-        // The step that the model is at goes through the first tier only, whatever its results are.
+        // The step that the model is working on goes through the first tier only, whatever its results are.
         let is_newest = group(output.unit) == Group::Newest;
         let (kind, what) = match !is_newest && (is_last || is_key(view, output)) {
             true => (Kind::KeyResult, format!("key result of {tool}")),
@@ -102,7 +102,7 @@ pub(crate) fn collect(view: &View<'_>, settings: &Settings) -> Vec<Part> {
     parts
 }
 
-/// Where the newest `count` steps start.
+/// Returns where the newest `count` steps start.
 fn recent_start(view: &View<'_>, count: u32) -> usize {
     let steps = view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Step);
     steps.take(count as usize).last().map_or(view.units().len(), |(index, _)| index)
@@ -113,7 +113,7 @@ fn is_key(view: &View<'_>, output: &ToolOutput<'_>) -> bool {
     output.is_error || matches!(kind, ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Delegate)
 }
 
-/// Which units hold what the model said last in a round: of each round the last step with a text.
+/// Returns which units have the model's last text of a round: of each round the last step with a text.
 fn conclusions(view: &View<'_>) -> Vec<bool> {
     let mut is_conclusion = vec![false; view.units().len()];
     let mut concluded = None;
@@ -134,13 +134,13 @@ fn is_said(content: &Content) -> bool {
     matches!(content, Content::Text { text } if !text.trim().is_empty())
 }
 
-/// What a block of text is; `None` for a block that is none, and for texts that are never cut here.
+/// Returns the kind of a block of text; `None` for other blocks, and for texts that are never cut here.
 fn text_kind(view: &View<'_>, at: BlockRef, in_conclusion: bool) -> Option<(Kind, &'static str)> {
     let message = view.message(at.message as usize);
     match &message.blocks[at.block as usize].content {
         Content::Thinking(thinking) if thinking.signature.is_none() => Some((Kind::Reasoning, "reasoning")),
         Content::Text { .. } => match (message.role, message.origin) {
-            // A call in plain text would be no call any more.
+            // A call in plain text would not be a call any more.
             _ if message.text_calls.iter().any(|call| call.block == at.block) => None,
             (Role::Assistant, _) if in_conclusion => Some((Kind::Conclusion, "conclusion")),
             (Role::Assistant, _) => Some((Kind::Text, "text on the way")),

@@ -1,4 +1,4 @@
-//! Which sentences of a text stay.
+//! Chooses the sentences of a text that stay.
 
 use std::ops::Range;
 
@@ -6,7 +6,8 @@ use epitome_strategy::cut::{fit, from_both_ends, pieces};
 use epitome_strategy::text::ends_sentence;
 use epitome_strategy::{Tokens, View};
 
-/// The sentences that `budget` tokens hold, from both ends inwards; a conclusion starts with its end. Linear.
+/// Returns the sentences that fit into `budget` tokens, from both ends inwards; a conclusion starts with its end.
+/// Linear.
 pub(crate) fn from_ends(view: &View<'_>, text: &str, from_end: bool, budget: Tokens) -> Vec<Range<u32>> {
     let pieces: Vec<Range<usize>> = pieces(text).into_iter().flat_map(|line| split_sentences(text, line)).collect();
     let count = pieces.len();
@@ -14,7 +15,7 @@ pub(crate) fn from_ends(view: &View<'_>, text: &str, from_end: bool, budget: Tok
     fit(view, text, &pieces, ranked, budget)
 }
 
-/// A line cut behind the end of each sentence in it: an English one ends with its mark and white space behind it.
+/// Splits a line behind the end of each sentence in it: an English one ends with its mark and white space behind it.
 fn split_sentences(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut start, mut ended) = (line.start, false);

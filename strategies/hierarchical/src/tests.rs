@@ -51,7 +51,7 @@ fn tier_after_tier() {
         "",
         2500,
         r#"excerpt m2.0 keep nothing (reasoning)
-           excerpt m3.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…ine 9⏎line 10⏎line 11⏎line 12⏎" + "line 389⏎line 390⏎line 391⏎lin…397⏎line 398⏎line 399⏎line 400" (result-details)
+           excerpt m3.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…line 8⏎line 9⏎line 10⏎line 11⏎" + "line 390⏎line 391⏎line 392⏎lin…397⏎line 398⏎line 399⏎line 400" (result-details)
            excerpt m2.1 keep nothing (text-on-the-way)
            trim m4.1 to 200 characters (call-details)"#,
     );
@@ -65,7 +65,7 @@ fn tier_after_tier() {
            trim m4.1 to 50 characters (call-details)
            excerpt m5.0 keep "changed 1⏎changed 2⏎changed 3⏎…nged 12⏎changed 13⏎changed 14⏎" + "changed 287⏎changed 288⏎change…ed 298⏎changed 299⏎changed 300" (key-result)
            excerpt m7.0 keep "ok 1⏎ok 2⏎ok 3⏎ok 4⏎ok 5⏎ok 6⏎…ok 17⏎ok 18⏎ok 19⏎ok 20⏎ok 21⏎" + "ok 280⏎ok 281⏎ok 282⏎ok 283⏎ok…96⏎ok 297⏎ok 298⏎ok 299⏎ok 300" (key-result)
-           excerpt m8.0 keep "First the cause. Then the fix.…irst the cause. Then the fix. " + "First the cause. Then the fix.…First the cause. Then the fix." (conclusion-middle)"#,
+           excerpt m8.0 keep "First the cause. Then the fix.…irst the cause. Then the fix. " + "Then the fix. First the cause.…First the cause. Then the fix." (conclusion-middle)"#,
     );
 }
 
@@ -80,7 +80,7 @@ fn the_newest_steps_come_last() {
         r#"excerpt m2.0 keep nothing (reasoning)
            excerpt m3.0 keep nothing (result-details)
            excerpt m2.1 keep nothing (text-on-the-way)
-           excerpt m5.0 keep "changed 1⏎changed 2⏎changed 3⏎…nged 22⏎changed 23⏎changed 24⏎" + "changed 278⏎changed 279⏎change…ed 298⏎changed 299⏎changed 300" (key-result)
+           excerpt m5.0 keep "changed 1⏎changed 2⏎changed 3⏎…nged 21⏎changed 22⏎changed 23⏎" + "changed 278⏎changed 279⏎change…ed 298⏎changed 299⏎changed 300" (key-result)
            excerpt m7.0 keep "ok 1⏎ok 2⏎ok 3⏎ok 4⏎ok 5⏎ok 6⏎…ok 67⏎ok 68⏎ok 69⏎ok 70⏎ok 71⏎" + "ok 230⏎ok 231⏎ok 232⏎ok 233⏎ok…96⏎ok 297⏎ok 298⏎ok 299⏎ok 300" (key-result)"#,
     );
     check(
@@ -90,7 +90,7 @@ fn the_newest_steps_come_last() {
         r#"excerpt m2.0 keep nothing (reasoning)
            excerpt m3.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…ne 54⏎line 55⏎line 56⏎line 57⏎" + "line 344⏎line 345⏎line 346⏎lin…397⏎line 398⏎line 399⏎line 400" (result-details)
            excerpt m11.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…ne 54⏎line 55⏎line 56⏎line 57⏎" + "line 144⏎line 145⏎line 146⏎lin…197⏎line 198⏎line 199⏎line 200" (result-details)
-           excerpt m13.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…ne 56⏎line 57⏎line 58⏎line 59⏎" + "line 144⏎line 145⏎line 146⏎lin…197⏎line 198⏎line 199⏎line 200" (result-details)"#,
+           excerpt m13.0 keep "line 1⏎line 2⏎line 3⏎line 4⏎li…ne 55⏎line 56⏎line 57⏎line 58⏎" + "line 144⏎line 145⏎line 146⏎lin…197⏎line 198⏎line 199⏎line 200" (result-details)"#,
     );
     // Nothing older is left to give: the newest step is cut too, but never becomes a stub.
     check(
@@ -131,7 +131,7 @@ fn chinese_sessions() {
     case(1500).expect(r#"excerpt m1.0 keep nothing (text-on-the-way)
            excerpt m2.0 keep "第1行内容⏎第2行内容⏎第3行内容⏎第4行内容⏎第5行内容⏎…22行内容⏎第123行内容⏎第124行内容⏎第125行内容⏎" + "第177行内容⏎第178行内容⏎第179行内容⏎第180行内…297行内容⏎第298行内容⏎第299行内容⏎第300行内容" (key-result)"#);
     case(300).expect(r#"excerpt m1.0 keep nothing (text-on-the-way)
-           excerpt m2.0 keep "第1行内容⏎第2行内容⏎第3行内容⏎第4行内容⏎第5行内容⏎第6行内容⏎第7行内容⏎第8行内容⏎第9行内容⏎第10行内容⏎第11行内容⏎" + "第291行内容⏎第292行内容⏎第293行内容⏎第294行内…297行内容⏎第298行内容⏎第299行内容⏎第300行内容" (key-result)
+           excerpt m2.0 keep "第1行内容⏎第2行内容⏎第3行内容⏎第4行内容⏎第5行内容⏎第6行内容⏎第7行内容⏎第8行内容⏎第9行内容⏎第10行内容⏎" + "第291行内容⏎第292行内容⏎第293行内容⏎第294行内…297行内容⏎第298行内容⏎第299行内容⏎第300行内容" (key-result)
            excerpt m3.0 keep "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…是死循环。 原因是死循环。 原因是死循环。 原因是死循环。 " + "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…因是死循环。 原因是死循环。 原因是死循环。 原因是死循环。" (conclusion-middle)"#);
 }
 
@@ -149,7 +149,7 @@ fn agents_that_call_tools_in_plain_text() {
            excerpt m4.0 keep nothing (result-details)
            excerpt m6.0 keep nothing (result-details)
            excerpt m8.0 keep nothing (result-details)
-           excerpt m10.0 keep "out 1⏎" + "out 100" (result-details)"#,
+           excerpt m10.0 keep nothing (result-details)"#,
     );
 }
 
@@ -162,7 +162,6 @@ fn what_was_cut_before_is_left_alone() {
 
 #[test]
 fn declines() {
-    check(&session(), "", 100_000, "declined: the goal is met");
     check(
         "user: a\nassistant: b\nuser: c",
         "",

@@ -11,7 +11,7 @@ use crate::score::{ScoredUnit, Scorer};
 
 settings! {
     /// Settings of `importance`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
         /// The strategy runs when there are more than this many messages beside the system prompt.
         run_above: u32 = 10, in 0..=1_000_000, unit "messages";
         /// Units of this score and more are important.
@@ -33,11 +33,11 @@ settings! {
         keyword_score: f64 = 0.5, in 0.0..=1000.0;
         /// Added for tool calls.
         tool_call_score: f64 = 2.0, in 0.0..=1000.0;
-        /// Added where something went wrong or was put right.
+        /// Added for an error or a fix.
         error_score: f64 = 2.0, in 0.0..=1000.0;
-        /// Added where something was completed.
+        /// Added where a task was completed.
         completion_score: f64 = 1.5, in 0.0..=1000.0;
-        /// Added where somebody calls it important, and for `<Pin>`.
+        /// Added where the text is called important, and for `<Pin>`.
         important_score: f64 = 3.0, in 0.0..=1000.0;
         /// Words of one kind that count in one message.
         max_keywords: u32 = 3, in 0..=1000;
@@ -50,20 +50,14 @@ settings! {
         /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
         /// without one where the goal needs it.
         min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
-        /// Share of the target that the summaries may take together.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that a summary gets at least.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that the summaries may take together at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
-/// Units whose scores say how they are made, in one reason.
+/// The most units in one reason whose scores are explained.
 const MOST_EVIDENCE: usize = 5;
 
 strategy! {
-    /// Messages are scored; those of low score are summarised: see the crate's page.
+    /// Messages are scored; those with low scores are summarised: see the crate's page.
     pub struct Importance(Settings) {
         id: "importance",
         summary: "Messages are scored by who speaks and what they hold; those of low score are summarised.",
@@ -78,9 +72,6 @@ impl Strategy for Importance {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
             return Ok(Plan::decline(format!(
@@ -101,19 +92,14 @@ impl Strategy for Importance {
 
 impl Importance {
     fn summaries(&self) -> Summaries {
-        Summaries {
-            share: self.settings.summary_share,
-            min_tokens: self.settings.min_summary_tokens,
-            max_tokens: self.settings.max_summary_tokens,
-            run_tokens: self.settings.min_run_tokens,
-        }
+        Summaries { room: self.settings.summary_room(), run_tokens: self.settings.min_run_tokens }
     }
 
     fn is_important(&self, unit: &ScoredUnit) -> bool {
         unit.score >= self.settings.keep_score
     }
 
-    /// The units that leave, sorted by position.
+    /// Returns the units that leave, sorted by position.
     fn choose(&self, view: &View<'_>, goal: &Goal, scored: &[ScoredUnit]) -> Vec<u32> {
         let is_low = |unit: u32| !self.is_important(&scored[unit as usize]);
         let order = |left: u32, right: u32| scored[left as usize].score.total_cmp(&scored[right as usize].score);

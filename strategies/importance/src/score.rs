@@ -10,7 +10,7 @@ use crate::Settings;
 
 /// Words that make a message more important, each a little.
 const KEYWORDS: [Cue; 4] = [Cue::Remember, Cue::Instruction, Cue::Preference, Cue::Decision];
-/// A command says at the end of its output how it went: this many bytes of it are read.
+/// The bytes at the end of a command's output that are read for its outcome.
 const OUTPUT_END: usize = 600;
 
 /// The score of a unit.
@@ -20,7 +20,7 @@ pub(crate) struct ScoredUnit {
     pub(crate) score: f64,
     /// Its message of the highest score, as a position in the view.
     pub(crate) message: usize,
-    /// How the score is made, for a person.
+    /// The parts of the score, for a person.
     pub(crate) parts: String,
 }
 
@@ -38,11 +38,11 @@ impl ScoredUnit {
 pub(crate) struct Scorer<'s, 'v, 'a> {
     settings: &'s Settings,
     view: &'v View<'a>,
-    /// Of each message, how the calls went that it made.
+    /// For each message, the outcomes of the calls that it made.
     outcomes: Vec<Outcome>,
 }
 
-/// How calls went.
+/// The outcomes of calls.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outcome {
     failed: bool,
@@ -56,7 +56,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
         let ends = view.lexicon().search(Cues::of([Cue::Error, Cue::Completion]));
         for output in facts.outputs() {
             let call = output.call.map(|call| &facts.calls()[call as usize]);
-            // How a call went counts for the message that made it.
+            // The outcome of a call counts for the message that made it.
             let outcome = &mut outcomes[call.map_or(output.at, |call| call.at).message as usize];
             outcome.failed |= output.is_error;
             if call.is_some_and(|call| call.kind == ToolKind::Shell) {
@@ -69,7 +69,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
         Self { settings, view, outcomes }
     }
 
-    /// The scores of all units, in order.
+    /// Returns the scores of all units, in order.
     pub(crate) fn score_all(&self) -> Vec<ScoredUnit> {
         (0..self.view.units().len()).map(|unit| self.unit(unit)).collect()
     }
@@ -77,7 +77,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
     fn unit(&self, unit: usize) -> ScoredUnit {
         let it = &self.view.units()[unit];
         if it.kind == UnitKind::Summary {
-            // It speaks of everything, so every word would count: what it holds goes into the next summary.
+            // A summary mentions everything, so every word would count: its content goes into the next summary.
             let mut scored = ScoredUnit { message: it.entries.start, ..ScoredUnit::default() };
             scored.add(self.settings.other_score, "summary");
             return scored;

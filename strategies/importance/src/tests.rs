@@ -85,7 +85,6 @@ fn runs_above_ten_messages() {
     case(&chat(5), "").target(100).expect("summarize u2..u10 in 20 tokens (lowest-score)");
     let fixture = chat(5).replacen("user: the task\n", "", 1);
     case(&fixture, "").target(100).expect("declined: 10 messages: runs above 10");
-    case(&chat(20), "").target(10_000).expect("declined: the goal is met");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The chunks of a view: what was summarised before, what is full, what is still growing.
+//! The chunks of a view: earlier summaries, full chunks, and the growing one.
 
 use epitome_strategy::{Origin, Tokens, UnitKind, View};
 
@@ -33,7 +33,7 @@ impl Chunk {
 struct EarlierSummary {
     unit: u32,
     tokens: Tokens,
-    /// How many times over it is a summary; `None` for a notice, which holds nothing that could be summarised.
+    /// Its level of summary; `None` for a notice, which has no content to summarise.
     level: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ struct EarlierSummary {
 #[derive(Debug, Default)]
 pub(crate) struct Summaries {
     all: Vec<EarlierSummary>,
-    /// How many of them are summaries and no notices.
+    /// How many of them are summaries and not notices.
     pub(crate) count: usize,
 }
 
@@ -54,8 +54,8 @@ impl Summaries {
         self.all.push(EarlierSummary { unit: unit as u32, tokens: view.unit_tokens(unit), level });
     }
 
-    /// What may be folded into one: the summaries up to a level of which there are two or more. Each fold holds more than
-    /// the one before it. Notices go with any of them.
+    /// Returns the summaries that may be folded into one: those up to a level of which there are two or more. Each fold
+    /// contains more than the one before it. Notices go with any of them.
     ///
     /// So a summary of one level is of two or more of the level below, and a fact is written anew at most as often as the
     /// number of summaries can be halved.
@@ -68,7 +68,7 @@ impl Summaries {
         twice.into_iter().map(|highest| self.up_to(highest))
     }
 
-    /// All summaries up to a level, as one chunk.
+    /// Returns all summaries up to a level, as one chunk.
     fn up_to(&self, highest: u32) -> Chunk {
         let mut fold = Chunk { is_fold: true, ..Chunk::default() };
         for earlier in self.all.iter().filter(|earlier| earlier.level.is_none_or(|level| level <= highest)) {
@@ -94,7 +94,7 @@ pub(crate) struct Chunks {
 impl Chunks {
     /// Divides a view. A chunk starts behind each earlier summary, after `chunk_rounds` rounds, and where a unit would
     /// take the chunk over its share of `target`. Linear in the view.
-    pub(crate) fn of(view: &View<'_>, settings: &Settings, target: Tokens) -> Self {
+    pub(crate) fn new(view: &View<'_>, settings: &Settings, target: Tokens) -> Self {
         let most_tokens = match settings.max_chunk_share {
             share if share > 0.0 => (f64::from(target) * share) as Tokens,
             _ => Tokens::MAX,
@@ -122,7 +122,7 @@ impl Chunks {
                     if is_full {
                         steps = 1;
                     }
-                    // What stands in front of the first typed message is a round too.
+                    // Text in front of the first typed message is a round too.
                     is_full || chunks.last.count == 0
                 }
                 UnitKind::Injected | UnitKind::Orphan => false,

@@ -11,7 +11,7 @@ use crate::chunks::{Chunk, Chunks};
 
 settings! {
     /// Settings of `incremental-summary`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of each = 0.08, least = 200, most of each) {
         /// Rounds of a chunk.
         chunk_rounds: u32 = 20, in 1..=10_000, unit "rounds";
         /// A round of more steps of the model counts as several: so many steps a round. 0 counts typed messages only.
@@ -21,16 +21,10 @@ settings! {
         max_chunk_share: f64 = 0.5, in 0.0..=1.0;
         /// Summaries that may stand side by side; of more, those of the lowest levels are folded into one.
         max_summaries: u32 = 6, in 1..=1000;
-        /// Share of the target that one summary may take.
-        summary_share: f64 = 0.08, in 0.0..=1.0;
-        /// Tokens that one summary gets at least.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that one summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
-/// A summary takes at most one in this many tokens of what it stands for.
+/// A summary takes at most one in this many tokens of what it replaces.
 const LEAST_RATIO: Tokens = 2;
 
 strategy! {
@@ -49,10 +43,7 @@ impl Strategy for IncrementalSummary {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
-        let chunks = Chunks::of(view, &self.settings, goal.target);
+        let chunks = Chunks::new(view, &self.settings, goal.target);
         let folds: Vec<Chunk> = chunks.summaries.folds().filter(|fold| self.is_worth_it(fold)).collect();
         // A pile is folded first, as few levels as make it one no more: nothing is as expendable as the details of the oldest
         // summaries.

@@ -1,4 +1,4 @@
-//! Which units hold a key event, and which.
+//! Finds the key event of each unit.
 
 use epitome_strategy::text::{ceil_boundary, floor_boundary};
 use epitome_strategy::tools::ToolKind;
@@ -8,10 +8,10 @@ use epitome_strategy::{
 
 use crate::Settings;
 
-/// The kinds of event, the least first: when what is kept does not fit, they go in this order.
+/// The kinds of event, the least first: when the kept units do not fit, they leave in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// The model said that something went wrong or was put right.
+    /// The model reported a failure or a repair.
     ErrorOrFix,
     /// A tool reported an error, or a command failed.
     Failure,
@@ -19,13 +19,13 @@ pub(crate) enum Kind {
     Change,
     /// Tests were run, work was committed.
     Outcome,
-    /// Something was decided.
+    /// The model or a person decided something.
     Decision,
     /// A task started or was finished.
     TaskMark,
     /// A person typed it.
     UserInput,
-    /// A person wants it remembered.
+    /// A person wants it to be remembered.
     UserMark,
 }
 
@@ -45,11 +45,11 @@ impl Kind {
     }
 }
 
-/// The greatest event of a unit.
+/// The most important event of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) kind: Kind,
-    /// What it rests on, for a person.
+    /// Its evidence, for a person.
     pub(crate) what: String,
 }
 
@@ -78,14 +78,14 @@ pub(crate) const TESTS: &[&str] = &[
 ];
 /// Words of commands that record or publish work.
 pub(crate) const COMMITS: &[&str] = &["git commit", "git push", "git merge", "git tag", "git rebase", "pr create"];
-/// A command says at the beginning or at the end of its output how it went: this many bytes of each are read.
+/// The bytes at the beginning and at the end of a command's output that are read for its outcome.
 const OUTPUT_ENDS: (usize, usize) = (200, 400);
 
 pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The event of each unit. Linear in the view.
+/// Returns the event of each unit. Linear in the view.
 pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>> {
     let mut events: Vec<Option<Event>> = view.units().iter().map(|unit| said(view, unit, settings)).collect();
     let mut add = |unit: u32, kind: Kind, what: String| {
@@ -113,7 +113,7 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
     events
 }
 
-/// What a tool's output tells.
+/// Returns the event in a tool's output.
 fn came_out(
     view: &View<'_>,
     output: &ToolOutput<'_>,
@@ -131,7 +131,7 @@ fn came_out(
     failed.then(|| (Kind::Failure, format!("{} failed", output.tool)))
 }
 
-/// What the messages of a unit say.
+/// Returns the event in the messages of a unit.
 fn said(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event> {
     let of_message = |position: usize| {
         let message = view.message(position);
@@ -199,7 +199,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a cue stands at the beginning or the end of a text.
+/// Whether a cue is at the beginning or the end of a text.
 fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
     let (head, tail) = OUTPUT_ENDS;
     let search = view.lexicon().search(Cues::of([cue]));
@@ -210,7 +210,7 @@ fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
     has(&text[..floor_boundary(text, head)]) || has(&text[ceil_boundary(text, text.len() - tail)..])
 }
 
-/// Whether a command holds a word that is no part of a longer one.
+/// Whether a command holds a word that is not part of a longer one.
 fn is_word_of(command: &str, word: &str) -> bool {
     let goes_on = |char: Option<char>| char.is_some_and(|char| char.is_alphanumeric() || char == '_');
     !word.is_empty()

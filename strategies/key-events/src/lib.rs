@@ -13,7 +13,7 @@ use crate::event::Event;
 
 settings! {
     /// Settings of `key-events`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
         /// The strategy runs when there are more than this many messages beside the system prompt.
         run_above: u32 = 10, in 0..=1_000_000, unit "messages";
         /// Newest units without an event that stay, or leave last.
@@ -32,20 +32,14 @@ settings! {
         /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
         /// without one where the goal needs it.
         min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
-        /// Share of the target that the summaries may take together.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that a summary gets at least.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that the summaries may take together at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
-/// Units that say which event was let go, in one reason.
+/// The most units in one reason whose events are named.
 const MOST_EVIDENCE: usize = 5;
 
 strategy! {
-    /// What happened stays whole, what lies between is summarised: see the crate's page.
+    /// Events stay whole, the units between them are summarised: see the crate's page.
     pub struct KeyEvents(Settings) {
         id: "key-events",
         summary: "Inputs, decisions, errors, fixes and changes stay whole; what lies between is summarised.",
@@ -60,9 +54,6 @@ impl Strategy for KeyEvents {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
             return Ok(Plan::decline(format!(
@@ -83,15 +74,10 @@ impl Strategy for KeyEvents {
 
 impl KeyEvents {
     fn summaries(&self) -> Summaries {
-        Summaries {
-            share: self.settings.summary_share,
-            min_tokens: self.settings.min_summary_tokens,
-            max_tokens: self.settings.max_summary_tokens,
-            run_tokens: self.settings.min_run_tokens,
-        }
+        Summaries { room: self.settings.summary_room(), run_tokens: self.settings.min_run_tokens }
     }
 
-    /// The units that leave, sorted by position.
+    /// Returns the units that leave, sorted by position.
     fn choose(&self, view: &View<'_>, goal: &Goal, events: &[Option<Event>]) -> Vec<u32> {
         let kind = |unit: u32| events[unit as usize].as_ref().map(|event| event.kind);
         // Units without an event go before all kinds.
@@ -111,7 +97,7 @@ fn reason(view: &View<'_>, units: &[u32], events: &[Option<Event>]) -> Reason {
     let tokens: Tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
     let mut held: Vec<(u32, &Event)> =
         units.iter().filter_map(|unit| Some((*unit, events[*unit as usize].as_ref()?))).collect();
-    // The greatest loss first: it is what a reader of the reason wants to know.
+    // The greatest loss first: it matters most to a reader of the reason.
     held.sort_by_key(|(_, event)| Reverse(event.kind));
     let counted: Vec<String> = held
         .chunk_by(|(_, left), (_, right)| left.kind == right.kind)

@@ -89,7 +89,6 @@ fn the_letter() {
          drop u4 (no-key-event)",
     );
     case(&session(), "run_above=36").target(10).expect("declined: 36 messages: runs above 36");
-    case(&session(), "").target(10_000).expect("declined: the goal is met");
     let fixture = "user: a\nassistant: It is done.\n".repeat(8);
     let reason = "declined: every unit that may leave holds a key event, or is one of the newest";
     case(&fixture, "strict=true").target(10).expect(reason);

@@ -20,7 +20,7 @@ settings! {
     }
 }
 
-/// Tokens of a few words: a text that was cut says something still.
+/// Tokens of a few words: a text that was cut still says something.
 const FEW_WORDS: Tokens = 12;
 
 strategy! {
@@ -39,14 +39,11 @@ impl Strategy for MessageTruncation {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let least = self.least_kept_tokens(view);
         let texts = self.texts(view, least);
         let mut edits = Vec::new();
         let mut saved = 0;
-        // The newest step is what the model is at: its texts go only when all others have given what they can.
+        // The model is working on the newest step: its texts are cut only when all others have given what they can.
         for newest in [false, true] {
             let group: Vec<&LongText> = texts.iter().filter(|text| text.newest == newest).collect();
             let amounts: Vec<(Tokens, f64)> = group.iter().map(|text| (text.tokens, text.weight)).collect();
@@ -70,19 +67,20 @@ impl Strategy for MessageTruncation {
 struct LongText {
     at: BlockRef,
     tokens: Tokens,
-    /// How much of it stays in comparison with others.
+    /// The weight of what stays of it, compared with others.
     weight: f64,
     what: &'static str,
     newest: bool,
 }
 
 impl MessageTruncation {
-    /// Tokens that a text keeps at least: those of the settings, and never less than its mark and a few words.
+    /// Returns the fewest tokens that a text keeps: those of the settings, and never less than its mark and a few
+    /// words.
     fn least_kept_tokens(&self, view: &View<'_>) -> Tokens {
         self.settings.min_kept_tokens.max(view.mark_tokens() + FEW_WORDS)
     }
 
-    /// The texts that are long enough, oldest first.
+    /// Returns the texts that are long enough, oldest first.
     fn texts(&self, view: &View<'_>, least_kept: Tokens) -> Vec<LongText> {
         let least = self.settings.min_tokens.max(least_kept + view.mark_tokens() + 1);
         let mut texts = Vec::new();
@@ -108,12 +106,13 @@ impl MessageTruncation {
         texts
     }
 
-    /// What a block is, and what it is worth beside others of its length and age; `None` for what is not cut here.
+    /// Returns the kind of a block, and its weight beside others of its length and age; `None` for a block that is not
+    /// cut here.
     fn kind(&self, message: &Message, block: usize) -> Option<(&'static str, f64)> {
         match &message.blocks[block].content {
             Content::Thinking(thinking) if thinking.signature.is_none() => Some(("reasoning", 0.4)),
             Content::Text { .. } => match (message.role, message.origin) {
-                // A call in plain text would be no call any more.
+                // A call in plain text would not be a call any more.
                 _ if message.text_calls.iter().any(|call| call.block as usize == block) => None,
                 (Role::System | Role::Tool, _) | (_, Origin::ToolOutput) => None,
                 (_, Origin::Summary) => Some(("summary", 1.5)),

@@ -69,7 +69,6 @@ fn typed_text_only_when_allowed() {
 
 #[test]
 fn nothing_to_cut() {
-    case("", 90_000).expect("declined: the goal is met");
     case("min_tokens=5000", 1).expect("declined: no text is long enough to cut");
     let call = "user: go\nassistant: I look. … x3\ntextcall bash: echo words … x300\nuser(output): x\nuser: on";
     PlanCase::new::<MessageTruncation>(call, "").expect("declined: no text is long enough to cut");

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
+use epitome_strategy::parts::{self, Codes, Cut, Part};
 use epitome_strategy::{Content, Goal, Meta, Origin, Plan, PlanError, Strategy, UnitKind, View, settings, strategy};
 
 settings! {
     /// Settings of `qa-pairs`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
         /// Newest finished rounds whose way from question to answer stays whole.
         keep_rounds: u32 = 0, in 0..=1000, unit "rounds";
         /// Newest steps that stay whole in the round that is not finished; its older steps give way after all finished
@@ -15,19 +15,13 @@ settings! {
         keep_steps: u32 = 20, in 1..=100_000, unit "steps";
         /// Tokens that a tool's output on the way may keep where cutting is enough; 0 leaves a stub.
         light_result_tokens: u32 = 150, in 0..=100_000, unit "tokens";
-        /// Share of the target that all summaries of one plan together may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that each summary gets at least; a way that holds no more than twice as much is left alone.
-        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
-        /// Tokens that one summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
 const CODES: Codes = Codes { cut: "output-on-the-way", summary: "way-to-the-answer" };
 
 strategy! {
-    /// Question and final answer of a finished round stay, the way between gives way: see the crate's page.
+    /// Question and final answer of a finished round stay, the steps between shrink: see the crate's page.
     pub struct QaPairs(Settings) {
         id: "qa-pairs",
         summary: "Of finished rounds the question and the final answer stay; the way between is cut or summarised.",
@@ -42,9 +36,6 @@ impl Strategy for QaPairs {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let ways = self.ways(view);
         if ways.is_empty() {
             let reason = format!(
@@ -53,18 +44,14 @@ impl Strategy for QaPairs {
             );
             return Ok(Plan::decline(reason));
         }
-        let limits = Limits {
-            least: self.settings.min_summary_tokens,
-            most: self.settings.max_summary_tokens,
-            share: self.settings.summary_share,
-        };
+        let limits = self.settings.summary_room();
         let edits = parts::plan(view, goal, &ways, limits, CODES);
         Ok(Plan::of(edits, "no way from question to answer is longer than what would stand for it"))
     }
 }
 
 impl QaPairs {
-    /// What stands between question and answer, round by round, the oldest first.
+    /// Returns the units between question and answer, round by round, the oldest first.
     fn ways(&self, view: &View<'_>) -> Vec<Part> {
         let units = view.units();
         let current = view.rounds();
@@ -86,11 +73,11 @@ impl QaPairs {
     fn finished_part(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<Part> {
         let answer = answer(view, units.clone());
         let leaving = units.clone().filter(|unit| Some(*unit) != answer && is_on_the_way(view, *unit));
-        // What tools printed in the answer's own step is part of the way.
+        // Tool output in the answer's own step counts as between.
         self.part(view, format!("the way of round {round}"), leaving.map(|unit| unit as u32).collect(), units)
     }
 
-    /// The older steps of the round that is not finished.
+    /// Returns the older steps of the unfinished round.
     fn unfinished_part(&self, view: &View<'_>, units: Range<usize>) -> Option<Part> {
         let is_step = |unit: &usize| view.units()[*unit].kind == UnitKind::Step;
         let newest = units.clone().rev().filter(is_step).nth(self.settings.keep_steps as usize - 1)?;
@@ -99,7 +86,7 @@ impl QaPairs {
         self.part(view, name, leaving.map(|unit| unit as u32).collect(), units.start..newest)
     }
 
-    /// A part of `leaving` units whose cuts are tool outputs in `cut`; `None` where there is neither.
+    /// Returns a part of `leaving` units whose cuts are tool outputs in `cut`; `None` where there is neither.
     fn part(&self, view: &View<'_>, name: String, leaving: Vec<u32>, cut: Range<usize>) -> Option<Part> {
         let outputs = view.facts().outputs();
         let first = outputs.partition_point(|output| (output.unit as usize) < cut.start);
@@ -119,8 +106,8 @@ fn is_on_the_way(view: &View<'_>, unit: usize) -> bool {
     !matches!(view.units()[unit].kind, UnitKind::System | UnitKind::User)
 }
 
-/// The unit that answers a round: the newest in which the model says something beside calls in plain text, or the newest
-/// step where there is none.
+/// Returns the unit that answers a round: the newest in which the model says something beside calls in plain text, or
+/// the newest step where there is none.
 fn answer(view: &View<'_>, units: Range<usize>) -> Option<usize> {
     let steps = || units.clone().rev().filter(|unit| view.units()[*unit].kind == UnitKind::Step);
     steps().find(|unit| says_something(view, *unit)).or_else(|| steps().next())

@@ -8,14 +8,14 @@ use ndarray::Array2;
 use rand_xoshiro::Xoshiro256Plus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// Points at most: clustering costs points × clusters × dimensions × rounds. Above it, neighbours are one point.
+/// The most points: clustering costs points × clusters × dimensions × rounds. Above it, neighbours share a point.
 const MOST_POINTS: usize = 5_000;
-/// Rounds at most. What moves after so many is at the edges of clusters.
+/// The most rounds. Later changes are at the edges of clusters.
 const MOST_ROUNDS: u64 = 10;
-/// Longer vectors are projected to so many dimensions for the clustering itself: distances stay what they are within some
-/// percent, which is less than what moves at the edges of clusters. Representatives are chosen by the whole vectors.
+/// Longer vectors are projected to this many dimensions for the clustering itself: distances change by some percent,
+/// which is less than the changes at the edges of clusters. Representatives are chosen by the whole vectors.
 const PROJECTED: usize = 64;
-/// The clusters are to be the same each time.
+/// A fixed seed, so that the clusters are the same each time.
 const SEED: u64 = 0x5EED;
 
 /// The units that have a vector, with their vectors at length 1.
@@ -25,13 +25,13 @@ pub(crate) struct Points {
     pub units: Vec<usize>,
     values: Vec<f32>,
     dimensions: usize,
-    /// Units of which the embedder knows nothing.
+    /// Units whose vector is zero.
     pub unknown: Vec<usize>,
 }
 
 impl Points {
-    /// Of `units`, those whose vector says something.
-    pub(crate) fn of(units: &[usize], vectors: &Embeddings) -> Self {
+    /// Returns those of `units` whose vector is not zero.
+    pub(crate) fn new(units: &[usize], vectors: &Embeddings) -> Self {
         let dimensions = vectors.dimensions();
         let mut points = Self { units: Vec::new(), values: Vec::new(), dimensions, unknown: Vec::new() };
         for unit in units {
@@ -51,7 +51,7 @@ impl Points {
         self.units.is_empty()
     }
 
-    /// The vector of the point at `index`.
+    /// Returns the vector of the point at `index`.
     pub(crate) fn row(&self, index: usize) -> &[f32] {
         &self.values[index * self.dimensions..(index + 1) * self.dimensions]
     }
@@ -66,7 +66,7 @@ pub(crate) struct Cluster {
     pub middle: Vec<f32>,
 }
 
-/// `count` clusters or fewer, none of them empty, in the order of their first members.
+/// Returns `count` clusters or fewer, none of them empty, in the order of their first members.
 ///
 /// K-means over vectors of length 1, where Euclidean nearness is nearness of direction. The same each time.
 pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
@@ -100,7 +100,7 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
     members.into_iter().map(with_middle).collect()
 }
 
-/// Rows of at most [`PROJECTED`] dimensions: longer ones times a matrix of random signs (Achlioptas 2003).
+/// Returns rows of at most [`PROJECTED`] dimensions: longer ones times a matrix of random signs (Achlioptas 2003).
 fn project_rows(rows: Vec<Vec<f32>>, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
     let dimensions = rows.first().map_or(0, Vec::len);
     if dimensions <= PROJECTED {
@@ -123,9 +123,9 @@ fn project_rows(rows: Vec<Vec<f32>>, random: &mut Xoshiro256Plus) -> Vec<Vec<f32
     rows.into_iter().map(project).collect()
 }
 
-/// `count` rows to start from, fewer where there are not so many different ones: k-means++ (Arthur and Vassilvitskii 2007),
-/// each row drawn by its squared distance to the nearest one drawn before. The distances are kept from draw to draw, so
-/// the cost is rows × count × dimensions.
+/// Returns `count` rows to start from, fewer where there are not so many different ones: k-means++ (Arthur and
+/// Vassilvitskii 2007), each row drawn by its squared distance to the nearest one drawn before. The distances are kept
+/// from draw to draw, so the cost is rows × count × dimensions.
 fn first_middles(rows: &[Vec<f32>], count: usize, random: &mut Xoshiro256Plus) -> Vec<Vec<f32>> {
     let distance = |one: &[f32], other: &[f32]| -> f64 {
         one.iter().zip(other).map(|(one, other)| f64::from((one - other).powi(2))).sum()
@@ -152,7 +152,7 @@ fn first_middles(rows: &[Vec<f32>], count: usize, random: &mut Xoshiro256Plus) -
     }
 }
 
-/// The middle of some points, at length 1; all zeros where they cancel out.
+/// Returns the middle of some points, at length 1; all zeros where they cancel out.
 fn middle(points: &Points, members: impl Iterator<Item = usize>) -> Vec<f32> {
     let mut sum = vec![0f32; points.dimensions];
     for member in members {
@@ -161,7 +161,7 @@ fn middle(points: &Points, members: impl Iterator<Item = usize>) -> Vec<f32> {
     unit_length(&sum).unwrap_or(sum)
 }
 
-/// The vector at length 1, where it has a direction.
+/// Returns the vector at length 1, where it has a direction.
 fn unit_length(row: &[f32]) -> Option<Vec<f32>> {
     let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
     (length.is_finite() && length > 1e-6).then(|| row.iter().map(|value| value / length).collect())

@@ -5,14 +5,14 @@ mod representatives;
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize_runs, summary_room, text, window_start,
+    summarize_runs, text, window_start,
 };
 
 use representatives::Member;
 
 settings! {
     /// Settings of `semantic-clustering`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
         /// Newest messages that stay whole and are not clustered.
         window: u32 = 9, in 0..=1000, unit "messages";
         /// Clusters at most; there are fewer when the goal has no room for so many representatives.
@@ -24,12 +24,6 @@ settings! {
         usage_weight: f64 = 0.2, in 0.0..=2.0;
         /// The strategy runs with at least this many messages in front of the window; a call and its results count as one.
         min_messages: u32 = 10, in 2..=10_000, unit "messages";
-        /// Share of the target that all summaries together may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that a summary may take however small its share is, and the least that it gets.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that a summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
@@ -50,9 +44,6 @@ impl Strategy for SemanticClustering {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let vectors = match view.vectors() {
             Ok(vectors) => vectors,
             Err(reason) => return Ok(Plan::decline(reason)),
@@ -70,7 +61,7 @@ impl Strategy for SemanticClustering {
             );
             return Ok(Plan::decline(reason));
         }
-        let points = clusters::Points::of(&old, &vectors.units);
+        let points = clusters::Points::new(&old, &vectors.units);
         if points.is_empty() {
             return Ok(Plan::decline("nothing that the embedder knows stands in the messages"));
         }
@@ -81,20 +72,20 @@ impl Strategy for SemanticClustering {
         let per_cluster = self.settings.per_cluster as usize;
         let members = representatives::rank(view, &points, &clusters, per_cluster, self.settings.usage_weight as f32);
         let mut queue: Vec<RemovalCandidate> = Vec::with_capacity(view.units().len());
-        queue.extend(earlier.into_iter().map(|unit| RemovalCandidate::of(unit, Cause::Earlier)));
+        queue.extend(earlier.into_iter().map(|unit| RemovalCandidate::new(unit, Cause::Earlier)));
         queue.extend(members.into_iter().map(RemovalCandidate::from));
         let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
-        queue.extend(newest.map(|unit| RemovalCandidate::of(unit, Cause::Window)));
+        queue.extend(newest.map(|unit| RemovalCandidate::new(unit, Cause::Window)));
         Ok(self.plan_of(view, goal, clusters.len(), queue))
     }
 }
 
-/// Why a unit leaves: the order is that in which they leave.
+/// Why a unit leaves, in the order in which units leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     /// A summary of an earlier compaction: folded into the new one.
     Earlier,
-    /// Another of its cluster stays for it.
+    /// Its cluster keeps a representative for it.
     Represented,
     /// A representative for which the goal leaves no room.
     Representative,
@@ -107,12 +98,12 @@ enum Cause {
 struct RemovalCandidate {
     unit: usize,
     cause: Cause,
-    /// How alike it is to the representative that stays for it.
+    /// Its similarity to its representative.
     likeness: f32,
 }
 
 impl RemovalCandidate {
-    fn of(unit: usize, cause: Cause) -> Self {
+    fn new(unit: usize, cause: Cause) -> Self {
         Self { unit, cause, likeness: 0.0 }
     }
 }
@@ -125,13 +116,12 @@ impl From<Member> for RemovalCandidate {
 }
 
 impl SemanticClustering {
-    /// Tokens that all summaries together may take.
+    /// Returns the most tokens of all summaries together.
     fn share(&self, goal: &Goal) -> Tokens {
-        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
-        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
+        self.settings.summary_room().tokens(goal)
     }
 
-    /// How many clusters: as many as representatives of a middling length have room.
+    /// Returns how many clusters there are: as many as representatives of a middling length fit.
     fn how_many(&self, view: &View<'_>, goal: &Goal, old: &[usize]) -> usize {
         let tokens: Tokens = old.iter().map(|unit| view.unit_tokens(*unit)).sum();
         let room = tokens.saturating_sub(goal.excess() + SUMMARY_OVERHEAD + self.share(goal));
@@ -140,12 +130,13 @@ impl SemanticClustering {
         clusters.clamp(1, self.settings.max_clusters as usize).min(old.len() / 2)
     }
 
-    /// As many of the queue as the goal needs, and what takes their place.
+    /// Returns the first units of the queue that the goal needs to leave, and the edits for them.
     fn plan_of(&self, view: &View<'_>, goal: &Goal, clusters: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
         let needed = goal.excess() + SUMMARY_OVERHEAD + share;
         let least = goal.excess() + SUMMARY_OVERHEAD + self.settings.min_summary_tokens;
-        // What alone is larger than the target cannot stay: it goes first, so that it does not cost all the others.
+        // A unit that alone is larger than the target cannot stay: it goes first, so that it does not cost all the
+        // others.
         queue.sort_by_key(|leaving| match leaving.cause {
             Cause::Earlier => 0,
             _ if view.unit_tokens(leaving.unit) > goal.target => 1,
@@ -154,7 +145,7 @@ impl SemanticClustering {
         let mut gone: Vec<RemovalCandidate> = Vec::new();
         let mut tokens: Tokens = 0;
         for leaving in queue {
-            // What stands for others, or is new, leaves for the goal alone, not for a longer summary.
+            // Representatives and new units leave for the goal alone, not for a longer summary.
             let enough = if leaving.cause <= Cause::Represented { needed } else { least };
             if tokens >= enough && leaving.cause != Cause::Earlier && gone.iter().any(|it| it.cause != Cause::Earlier) {
                 break;

@@ -1,4 +1,4 @@
-//! Who stays for a cluster, and in which order its members leave.
+//! Chooses the representatives of a cluster, and the order in which its members leave.
 
 use epitome_strategy::{Embeddings, UnitKind, View};
 
@@ -9,14 +9,14 @@ use crate::clusters::{Cluster, Points};
 pub(crate) struct Member {
     /// Position of the unit in the view.
     pub unit: usize,
-    /// Whether it stays for others.
+    /// Whether it is a representative.
     pub represents: bool,
-    /// How alike it is to the representative that is most like it; for a representative, to the cluster's middle.
+    /// Its similarity to the most similar representative; for a representative, to the cluster's middle.
     pub likeness: f32,
 }
 
-/// All members in the order in which they leave: units of which nothing is known, then those that a representative is most
-/// like, then the representatives, those of small clusters first. Of equals the oldest.
+/// Returns all members in the order in which they leave: units without a vector, then those that are most similar to a
+/// representative, then the representatives, those of small clusters first. Of equals the oldest.
 pub(crate) fn rank(
     view: &View<'_>,
     points: &Points,
@@ -46,7 +46,7 @@ pub(crate) fn rank(
     unknown.chain(represented).chain(representatives.into_iter().map(|(_, member)| member)).collect()
 }
 
-/// The points that stay for a cluster: the best, and then those that are good and unlike the chosen ones.
+/// Returns the representatives of a cluster: the best point, and then good ones that differ from the chosen ones.
 fn choose(view: &View<'_>, points: &Points, cluster: &Cluster, per_cluster: usize, usage_weight: f32) -> Vec<usize> {
     let worth = |point: &usize| {
         let near = Embeddings::similarity(points.row(*point), &cluster.middle);
@@ -55,7 +55,7 @@ fn choose(view: &View<'_>, points: &Points, cluster: &Cluster, per_cluster: usiz
     let mut left: Vec<(usize, f32, f32)> = cluster.members.iter().map(|point| (*point, worth(point), 0.0)).collect(); // (point, worth, likeness to a chosen one)
     let mut chosen = Vec::new();
     while chosen.len() < per_cluster {
-        // The last maximum: of equals the newest, which says the latest.
+        // The last maximum: of equals the newest, which is the most recent state.
         let best = (0..left.len()).max_by(|one, other| {
             let value = |at: &usize| left[*at].1 - left[*at].2;
             value(one).total_cmp(&value(other))
@@ -70,7 +70,7 @@ fn choose(view: &View<'_>, points: &Points, cluster: &Cluster, per_cluster: usiz
     chosen
 }
 
-/// How much a unit is asked for, from 0 to 1: what a person typed is; for others, how much later units use of what they
+/// Returns how much a unit is needed, from 0 to 1: 1 for typed text; for others, how much later units use of what they
 /// introduced.
 fn usage(view: &View<'_>, unit: usize) -> f32 {
     if view.units()[unit].kind == UnitKind::User {

@@ -2,25 +2,19 @@
 
 use epitome_strategy::{
     Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize_runs, summary_room, text, window_start,
+    summarize_runs, text, window_start,
 };
 
 settings! {
     /// Settings of `sliding-window`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
         /// Newest messages that stay whole. An odd number: in a conversation where user and model take turns, and which ends
         /// with the model, the window then starts with the model, behind the summary, which is a user message.
-        window: u32 = 9, in 1..=1000, unit "messages";
+        window: u32 = 9, in 1..=1000, unit "messages", is common;
         /// The strategy runs when there are more than this many times `window` messages.
         run_above: f64 = 2.0, in 1.0..=1000.0;
         /// Whether the window grows as far as the goal allows; without it everything older than `window` is summarised.
         fill_target: bool = true;
-        /// Share of the target that the summary may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that the summary may take however small its share is, and the least that it gets.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that the summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
@@ -40,9 +34,6 @@ impl Strategy for SlidingWindow {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         let least = (f64::from(self.settings.window) * self.settings.run_above) as usize;
         if messages <= least {
@@ -71,24 +62,23 @@ impl Strategy for SlidingWindow {
     }
 }
 
-/// The units in front of the window.
+/// Returns the units in front of the window.
 #[derive(Default)]
 struct Cut {
     units: Vec<u32>,
     messages: usize,
     tokens: Tokens,
-    /// Whether some of them would have been in the window, had the goal allowed it.
+    /// Whether some of them would be in the window if the goal allowed it.
     shrunk: bool,
 }
 
 impl SlidingWindow {
     fn share(&self, goal: &Goal) -> Tokens {
-        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
-        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
+        self.settings.summary_room().tokens(goal)
     }
 
-    /// Takes units from the oldest on: all in front of the window, or as many as the goal needs; units of the window only
-    /// when those in front of it are not enough.
+    /// Takes units from the oldest on: all in front of the window, or as many as the goal needs; units of the window
+    /// only when those in front of it are not enough.
     fn cut(&self, view: &View<'_>, goal: &Goal) -> Option<Cut> {
         let window = window_start(view, self.settings.window as usize);
         let free = |unit: &usize| view.protection(*unit).may_leave();

@@ -8,7 +8,7 @@ use crate::choose::Choice;
 use crate::section::{Section, worded};
 use crate::snippets::{Kind, Snippet};
 
-/// The text of a choice, of at most `budget` tokens; empty when there is nothing to say.
+/// Returns the text of a choice, of at most `budget` tokens; empty when there is nothing to say.
 pub(crate) fn write(view: &View<'_>, choice: &Choice<'_>, language: Language, budget: Tokens) -> String {
     let mut by_rank: Vec<Tokens> = vec![0; choice.chosen.len()];
     for (snippet, rank) in &choice.chosen {
@@ -33,7 +33,7 @@ pub(crate) fn write(view: &View<'_>, choice: &Choice<'_>, language: Language, bu
     }
 }
 
-/// The text with the `lines` snippets that rank highest.
+/// Returns the text with the `lines` snippets that rank highest.
 fn text(view: &View<'_>, choice: &Choice<'_>, language: Language, lines: usize) -> String {
     let chosen: Vec<&Snippet<'_>> =
         choice.chosen.iter().filter(|(_, rank)| *rank < lines).map(|(snippet, _)| snippet).collect();
@@ -55,7 +55,7 @@ fn text(view: &View<'_>, choice: &Choice<'_>, language: Language, lines: usize) 
     text
 }
 
-/// The exact lines, each group behind who said it or which tool printed it.
+/// Returns the exact lines, each group behind its speaker or the tool that printed it.
 fn details(view: &View<'_>, chosen: &[&Snippet<'_>], language: Language) -> String {
     let mut details = String::new();
     let mut group: Option<(usize, Option<u32>)> = None;
@@ -71,7 +71,7 @@ fn details(view: &View<'_>, chosen: &[&Snippet<'_>], language: Language) -> Stri
                 Kind::Model => worded(language, "assistant", "助手"),
                 Kind::Call | Kind::Written | Kind::Output => worded(language, "seen", "所见"),
             });
-            // Arguments stand beside the tool's name, outputs below it.
+            // Arguments are beside the tool's name, outputs below it.
             let _ = write!(details, "[{who}]{}", if snippet.from.kind == Kind::Call { ' ' } else { '\n' });
         }
         group = Some((snippet.from.message, snippet.from.call));

@@ -1,5 +1,5 @@
-//! The blocks: one for each run of neighbouring old units, in its place, so that nothing that came later is told in front of
-//! what stays.
+//! The blocks: one for each run of neighbouring old units, in its place, so that no later text precedes the text that
+//! stays.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use crate::newest::Cuts;
 use crate::settings::Settings;
 use crate::{block, value};
 
-/// What a block costs beside its text: the message, and the engine's heading.
+/// Tokens of a block beside its text: the message, and the engine's heading.
 pub(crate) const BLOCK_OVERHEAD: Tokens = 40;
 
-/// Fewer tokens make no block that says anything.
+/// The fewest tokens of an informative block.
 const LEAST_BLOCK: Tokens = 80;
 
-/// What blocks are made of.
+/// The material of the blocks.
 pub(crate) struct Source<'p, 'a> {
     pub view: &'p View<'a>,
     pub goal: &'p Goal,
@@ -27,7 +27,7 @@ pub(crate) struct Source<'p, 'a> {
     /// The units that may leave, ascending, and their tokens.
     pub free: &'p [u32],
     pub free_tokens: Tokens,
-    /// Tokens for all of them, or what becomes of them, but the heading of one block.
+    /// Tokens for all blocks, or for their replacements, without the heading of one block.
     pub room: Tokens,
     /// The lines of the old units, and perhaps of some behind them.
     pub gathered: &'p SnippetCollector<'p, 'a>,
@@ -36,17 +36,18 @@ pub(crate) struct Source<'p, 'a> {
     pub cuts: &'p Cuts,
 }
 
-/// Blocks that are written.
+/// The blocks of a plan.
 pub(crate) struct WrittenBlocks {
-    /// What puts them in the place of their units, oldest first; behind them, what leaves without a block.
+    /// The edits that put the blocks in the place of their units, oldest first; behind them, those for units without a
+    /// block.
     pub edits: Vec<Edit>,
-    /// Tokens of their budget that they do not use.
+    /// Tokens of the budget that the blocks do not use.
     pub spare: Tokens,
 }
 
 impl Source<'_, '_> {
-    /// The blocks of everything in front of a newest part of at most `tail` tokens, or why there is none. Runs that are too
-    /// short for a block stay.
+    /// Returns the blocks of everything in front of a newest part of at most `tail` tokens, or why there is none. Runs
+    /// that are too short for a block stay.
     pub(crate) fn extract(&self, tail: Tokens) -> Result<WrittenBlocks, String> {
         let (old, old_tokens) = split(self.view, self.free, tail);
         let mut runs = runs(self.view, old.iter().copied());
@@ -75,7 +76,7 @@ impl Source<'_, '_> {
         self.write(&runs, budget)
     }
 
-    /// Tokens for the texts of the blocks of these runs together, when everything else stays.
+    /// Returns the tokens for the texts of the blocks of these runs together, when everything else stays.
     fn budget(&self, runs: &[Run]) -> Tokens {
         let old = tokens(runs);
         let share = (f64::from(self.goal.target) * self.settings.block_share) as Tokens;
@@ -83,14 +84,15 @@ impl Source<'_, '_> {
         self.room_beside(runs).min(share).min(most)
     }
 
-    /// Tokens that are left beside everything that no block of these runs replaces, and beside the blocks' headings.
+    /// Returns the tokens that are left beside everything that no block of these runs replaces, and beside the blocks'
+    /// headings.
     fn room_beside(&self, runs: &[Run]) -> Tokens {
         let headings = BLOCK_OVERHEAD * (runs.len() as Tokens).saturating_sub(1);
         self.room.saturating_sub(self.free_tokens - tokens(runs)).saturating_sub(headings)
     }
 
-    /// The blocks of `runs`, of at most `budget` tokens together. What one run leaves of its share the older ones get, and
-    /// what two of them hold is told by the newer one.
+    /// Returns the blocks of `runs`, of at most `budget` tokens together. The older runs get what one run leaves of its
+    /// share, and content that two of them share is in the newer block.
     fn write(&self, runs: &[Run], budget: Tokens) -> Result<WrittenBlocks, String> {
         let old: HashSet<usize> = runs.iter().flat_map(|run| &run.units).map(|unit| *unit as usize).collect();
         let mut values = self.values.to_vec();
@@ -131,7 +133,7 @@ impl Source<'_, '_> {
     }
 }
 
-/// What is left to share: tokens for text, and runs with their tokens that have no block yet.
+/// The rest to share: tokens for text, and runs with their tokens that have no block yet.
 struct Shares {
     budget: Tokens,
     tokens: Tokens,
@@ -139,7 +141,7 @@ struct Shares {
 }
 
 impl Shares {
-    /// The share of the next run, by its tokens; each run gets [`LEAST_BLOCK`] at least, and less than it has.
+    /// Returns the share of the next run, by its tokens; each run gets at least [`LEAST_BLOCK`], and less than it has.
     fn take(&mut self, run: &Run) -> Tokens {
         let share = u64::from(self.budget) * u64::from(run.tokens) / u64::from(self.tokens.max(1));
         self.runs -= 1;
@@ -150,7 +152,7 @@ impl Shares {
     }
 }
 
-/// The units in front of the newest part, which has at most `allowance` tokens, and their tokens.
+/// Returns the units in front of the newest part, which has at most `allowance` tokens, and their tokens.
 pub(crate) fn split<'f>(view: &View<'_>, free: &'f [u32], allowance: Tokens) -> (&'f [u32], Tokens) {
     let mut tail: Tokens = 0;
     let is_newest = |unit: &&u32| {
@@ -168,7 +170,7 @@ fn tokens(runs: &[Run]) -> Tokens {
     runs.iter().map(|run| run.tokens).sum()
 }
 
-/// The units from the first to the last of a run; between them stand at most parts of the system prompt.
+/// Returns the units from the first to the last of a run; only parts of the system prompt may be between them.
 fn span(run: &Run) -> Range<usize> {
     let last = run.units.last().map_or(0, |unit| *unit as usize + 1);
     run.units.first().map_or(last, |unit| *unit as usize)..last

@@ -8,9 +8,9 @@ use epitome_strategy::{FileAccess, Language, Tokens, View};
 
 use crate::section::worded;
 
-/// Files that were only read and are listed: older ones stand in the lines where they matter.
+/// The most files in the list that were only read: the lines name older ones where they matter.
 const MOST_READ: usize = 12;
-/// What stands between two paths.
+/// The separator of two paths.
 const BETWEEN: &str = ", ";
 
 /// The files that old calls named, newest first.
@@ -21,9 +21,9 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// As many as `budget` tokens hold of those that calls of `units` named, changed ones first; those that an `earlier`
-    /// block lists come last, and those that are `told` elsewhere are left out. Linear.
-    pub(crate) fn of(view: &View<'_>, units: &Range<usize>, earlier: &Self, told: &Self, budget: Tokens) -> Self {
+    /// Returns as many as fit into `budget` tokens of the files that calls of `units` named, changed ones first; those
+    /// in an `earlier` block's list come last, and those that are `told` elsewhere are left out. Linear.
+    pub(crate) fn new(view: &View<'_>, units: &Range<usize>, earlier: &Self, told: &Self, budget: Tokens) -> Self {
         let mut files = Self::default();
         let mut seen: HashSet<&str> = told.paths().collect();
         let mut left = budget;
@@ -51,7 +51,7 @@ impl Files {
         files
     }
 
-    /// Adds what another list names.
+    /// Adds the files of another list.
     pub(crate) fn append(&mut self, other: &Self) {
         self.changed.extend_from_slice(&other.changed);
         self.read.extend_from_slice(&other.read);
@@ -61,12 +61,12 @@ impl Files {
         self.changed.iter().chain(&self.read).map(String::as_str)
     }
 
-    /// What the list costs, rather too much than too little.
+    /// Returns the tokens of the list, rather too many than too few.
     pub(crate) fn tokens(&self, view: &View<'_>) -> Tokens {
         self.paths().map(|path| view.count(path) + 2).sum()
     }
 
-    /// The list, one line for each way in which files were used.
+    /// Returns the list, one line for each way in which files were used.
     pub(crate) fn write(&self, language: Language) -> String {
         let mut text = String::new();
         for (label, paths) in [(changed_label(language), &self.changed), (read_label(language), &self.read)] {
@@ -77,7 +77,7 @@ impl Files {
         text
     }
 
-    /// Adds what a line of an earlier block's list names; `false` where it is no such line.
+    /// Adds the files in a line of an earlier block's list; `false` where the line is not of such a list.
     pub(crate) fn read_line(&mut self, line: &str) -> bool {
         for language in [Language::English, Language::Chinese] {
             for (label, paths) in [(changed_label(language), &mut self.changed), (read_label(language), &mut self.read)]

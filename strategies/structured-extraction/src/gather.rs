@@ -14,21 +14,24 @@ use crate::snippets::{Kind, Snippet, SnippetOrigin, leaves, lines, sentences, su
 /// Arguments of at most this many bytes stay whole, as the agent wrote them.
 const SHORT_ARGUMENTS: usize = 300;
 
+/// The longest line that stays whole, in bytes; of a longer one the surroundings of its exact strings stay. Chosen by hand, not
+/// measured: two lines of a terminal of 100 columns; a longer one was hardly written to be read as a line.
+const LONGEST_LINE: usize = 200;
+
 /// A sentence that a person typed stays whole up to this many bytes: half a demand may say the opposite.
 const LONGEST_TYPED: usize = 800;
 
-/// What is gathered, in the order of the view.
+/// The gathered snippets, in the order of the view.
 pub(crate) struct SnippetCollector<'v, 'a> {
     view: &'v View<'a>,
-    longest_line: usize,
-    /// The calls by where they stand, as positions in the facts' calls.
+    /// The calls by their blocks, as positions in the facts' calls.
     calls: HashMap<BlockRef, u32>,
     pub snippets: Vec<Snippet<'a>>,
-    /// What earlier blocks list, each with its message.
+    /// The lists of earlier blocks, each with its message.
     earlier: Vec<(usize, EarlierLists)>,
 }
 
-/// What an earlier block says beside its lines.
+/// The content of an earlier block beside its lines.
 #[derive(Debug, Default)]
 pub(crate) struct EarlierLists {
     /// Its files.
@@ -38,13 +41,13 @@ pub(crate) struct EarlierLists {
 }
 
 impl<'v, 'a> SnippetCollector<'v, 'a> {
-    /// Nothing yet. Linear in the view's calls.
-    pub(crate) fn new(view: &'v View<'a>, longest_line: u32) -> Self {
+    /// Returns a collector without snippets. Linear in the view's calls.
+    pub(crate) fn new(view: &'v View<'a>) -> Self {
         let calls = view.facts().calls().iter().zip(0..).map(|(call, index)| (call.at, index)).collect();
-        Self { view, longest_line: longest_line as usize, calls, snippets: Vec::new(), earlier: Vec::new() }
+        Self { view, calls, snippets: Vec::new(), earlier: Vec::new() }
     }
 
-    /// The snippets of a unit, behind those of all units in front of it. Linear in its texts and its calls.
+    /// Adds the snippets of a unit behind those of all units in front of it. Linear in its texts and its calls.
     pub(crate) fn unit(&mut self, unit: usize) {
         for message in self.view.units()[unit].entries.clone() {
             let blocks = self.view.entries()[message].message.blocks.len();
@@ -54,13 +57,14 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
         }
     }
 
-    /// The snippets of these messages. Logarithmic.
+    /// Returns the snippets of these messages. Logarithmic.
     pub(crate) fn snippets_in(&self, messages: &Range<usize>) -> &[Snippet<'a>] {
         let at = |message: usize| self.snippets.partition_point(|snippet| snippet.from.message < message);
         &self.snippets[at(messages.start)..at(messages.end)]
     }
 
-    /// What the earlier blocks among these messages list: all their files, and the tasks of the newest that has any.
+    /// Returns the lists of the earlier blocks among these messages: all their files, and the tasks of the newest that
+    /// has any.
     pub(crate) fn listed_in(&self, messages: &Range<usize>) -> EarlierLists {
         let mut all = EarlierLists::default();
         let at = |message: usize| self.earlier.partition_point(|(earlier, _)| *earlier < message);
@@ -98,9 +102,9 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
         }
     }
 
-    /// What an earlier block says, by the section that it stands in; of any other summary, its lines.
+    /// Adds the content of an earlier block by its sections; of any other summary, its lines.
     ///
-    /// Sections are read in their order only: a line of a tool's output that looks like a heading is no demand.
+    /// Sections are read in their order only: a line of a tool's output that looks like a heading is not a demand.
     fn earlier(&mut self, text: &'a str, message: usize) {
         let mut section: Option<Section> = None;
         let mut listed = EarlierLists::default();
@@ -124,7 +128,7 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
         self.earlier.push((message, listed));
     }
 
-    /// The arguments of a call, decoded: short ones together as `key: value`, long ones by their lines.
+    /// Adds the arguments of a call, decoded: short ones together as `key: value`, long ones by their lines.
     fn call(&mut self, index: u32, from: SnippetOrigin) {
         let call = &self.view.facts().calls()[index as usize];
         if call.kind == ToolKind::Plan {
@@ -148,7 +152,7 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
         let mut joined = short.join(", ");
         joined.truncate(text::floor_boundary(&joined, SHORT_ARGUMENTS));
         self.push(joined, from);
-        let longest = self.longest_line;
+        let longest = LONGEST_LINE;
         for text in long {
             for line in text.lines().map(str::trim_end).filter(|line| line.len() <= longest) {
                 self.push(line.to_owned(), written);
@@ -157,14 +161,14 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
     }
 
     fn lines(&mut self, text: &'a str, from: SnippetOrigin) {
-        for line in lines(text, self.longest_line) {
+        for line in lines(text, LONGEST_LINE) {
             self.line(line, from);
         }
     }
 
-    /// One line: whole, by sentences where a person or the model speaks, or the surroundings of its exact strings.
+    /// Adds one line: whole, by sentences where a person or the model speaks, or the surroundings of its exact strings.
     fn line(&mut self, line: &'a str, from: SnippetOrigin) {
-        let longest = self.longest_line;
+        let longest = LONGEST_LINE;
         let pieces = match from.kind {
             _ if line.len() <= longest => vec![line],
             Kind::Typed => sentences(line, LONGEST_TYPED.max(longest)),

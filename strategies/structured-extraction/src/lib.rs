@@ -19,7 +19,7 @@ use crate::gather::SnippetCollector;
 use crate::newest::Cuts;
 pub use crate::settings::Settings;
 
-/// Where the blocks leave more than this part of the room (one of so many) unused, the newest part gets it.
+/// Where the blocks leave more than this part of the room (one in so many) unused, the newest part gets it.
 const SPARE_PART: Tokens = 20;
 
 strategy! {
@@ -38,9 +38,6 @@ impl Strategy for StructuredExtraction {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let free: Vec<u32> =
             (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
         let free_tokens: Tokens = free.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
@@ -49,8 +46,8 @@ impl Strategy for StructuredExtraction {
         let cuts = self.cut_newest(view, goal, fixed, &values);
         let room = (goal.target + cuts.saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
-        let mut gathered = SnippetCollector::new(view, self.settings.longest_line);
-        // Nearly all of the work; what is gathered of less is thrown away.
+        let mut gathered = SnippetCollector::new(view);
+        // This is nearly all of the work, and useless once the work is cancelled.
         split(view, &free, tail)
             .0
             .iter()
@@ -69,7 +66,7 @@ impl Strategy for StructuredExtraction {
         };
         let mut extract = match source.extract(tail) {
             Ok(extract) => extract,
-            // Without a block, the newest output still leaves by what its passages hold.
+            // Without a block, the newest output is still cut by the worth of its passages.
             Err(reason) => return Ok(Plan::of(cuts.edits, reason)),
         };
         // Where the old part has no more lines worth their tokens, more of the newest part stays as it was.
@@ -85,12 +82,12 @@ impl Strategy for StructuredExtraction {
 }
 
 impl StructuredExtraction {
-    /// The cuts of the newest step, where it takes more than its share of what `fixed` messages leave.
+    /// Returns the cuts of the newest step, where it takes more than its share of the room beside `fixed` messages.
     fn cut_newest(&self, view: &View<'_>, goal: &Goal, fixed: Tokens, values: &[f32]) -> Cuts {
         if self.settings.newest_share >= 1.0 {
             return Cuts::default();
         }
-        let room = (goal.target + newest::tokens(view)).saturating_sub(fixed);
+        let room = goal.target.saturating_add(newest::tokens(view)).saturating_sub(fixed);
         newest::cuts(view, (f64::from(room) * self.settings.newest_share) as Tokens, values)
     }
 }

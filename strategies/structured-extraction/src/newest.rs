@@ -1,37 +1,38 @@
-//! The newest step, where it alone would take most of the room: its long outputs are cut to their telling passages.
+//! The newest step, where it alone would take most of the room: its long outputs are cut to their most valuable
+//! passages.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use epitome_strategy::{BlockRef, Content, Edit, Origin, Protection, Reason, Tokens, View, cut};
 
-/// Lines that stay or leave together: passages read better than single lines, keep more of what later edits quote, and
-/// each gap costs a mark.
+/// Lines that stay or leave together: passages read better than single lines, keep more of the text that later edits
+/// quote, and each gap costs a mark.
 const PASSAGE_LINES: usize = 6;
-/// Tokens that an output keeps at least, marks included.
+/// The fewest tokens that an output keeps, marks included.
 const LEAST_OUTPUT: Tokens = 150;
-/// What a passage costs beside its bytes, in bytes: short ones are not better for being short.
+/// The overhead of a passage in bytes: short passages are not better for being short.
 const PASSAGE_BYTES: f32 = 40.0;
 
-/// What of the newest step's outputs stays.
+/// The parts of the newest step's outputs that stay.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
-    /// For each output that is cut, what stays of it.
+    /// For each output that is cut, the ranges that stay.
     kept: HashMap<BlockRef, Vec<Range<u32>>>,
-    /// The cuts.
+    /// The cuts as edits.
     pub edits: Vec<Edit>,
     /// Tokens that they save, rather too few than too many.
     pub saved: Tokens,
 }
 
 impl Cuts {
-    /// Whether the text at this byte of a block that is not summarised stands in the result.
+    /// Whether the text at this byte of a block that is not summarised is in the result.
     pub(crate) fn stays(&self, at: BlockRef, start: u32) -> bool {
         self.kept.get(&at).is_none_or(|ranges| ranges.iter().any(|range| range.contains(&start)))
     }
 }
 
-/// The tokens of the newest step, where parts of it may leave.
+/// Returns the tokens of the newest step, where parts of it may leave.
 pub(crate) fn tokens(view: &View<'_>) -> Tokens {
     newest(view).map_or(0, |unit| view.unit_tokens(unit))
 }
@@ -40,8 +41,8 @@ fn newest(view: &View<'_>) -> Option<usize> {
     (0..view.units().len()).rev().find(|unit| view.protection(*unit) == Protection::NewestStep)
 }
 
-/// Cuts the outputs of the newest step so that it takes `allowance` tokens, as far as outputs are what is too long.
-/// Linear in the step, but for sorting its passages.
+/// Cuts the outputs of the newest step so that it takes `allowance` tokens, as far as its outputs allow that. Linear in
+/// the step, but for sorting its passages.
 pub(crate) fn cuts(view: &View<'_>, allowance: Tokens, values: &[f32]) -> Cuts {
     let mut cuts = Cuts::default();
     let Some(unit) = newest(view) else { return cuts };
@@ -69,7 +70,7 @@ pub(crate) fn cuts(view: &View<'_>, allowance: Tokens, values: &[f32]) -> Cuts {
     cuts
 }
 
-/// What tools printed in a unit, with its tokens.
+/// Returns the tool outputs of a unit, with its tokens.
 fn outputs<'v>(view: &'v View<'_>, unit: usize) -> Vec<(BlockRef, &'v str, Tokens)> {
     let mut outputs = Vec::new();
     for message in view.units()[unit].entries.clone() {
@@ -87,7 +88,8 @@ fn outputs<'v>(view: &'v View<'_>, unit: usize) -> Vec<(BlockRef, &'v str, Token
     outputs
 }
 
-/// What stays of an output: its first and last passage, then those that hold most of what is likely needed.
+/// Returns what stays of an output: its first and last passage, then those with the most strings that are likely
+/// needed.
 fn passages(view: &View<'_>, text: &str, values: &[f32], budget: Tokens) -> Vec<Range<u32>> {
     let lines = cut::pieces(text);
     let whole = |chunk: &[Range<usize>]| Some(chunk.first()?.start..chunk.last()?.end);

@@ -1,17 +1,17 @@
-//! The state of the task list, as the newest call that wrote it has it.
+//! The state of the task list, from the newest call that wrote it.
 
 use std::ops::Range;
 
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Value, View};
 
-/// Keys under which task lists stand in arguments.
+/// Keys of task lists in arguments.
 const LISTS: &[&str] = &["todos", "plan", "tasks", "items", "todo_list"];
-/// Keys under which one task says what it is.
+/// Keys of one task's text.
 const TEXTS: &[&str] = &["content", "step", "title", "subject", "description", "text", "task"];
 
-/// The tasks, one line each with its state; nothing where the newest list stands elsewhere than in `units`. `None` where no
-/// call wrote one.
+/// Returns the tasks, one line each with its state; no line where the newest list is not in `units`. `None` where no
+/// call wrote a list.
 pub(crate) fn tasks(view: &View<'_>, units: &Range<usize>) -> Option<Vec<String>> {
     let calls = view.facts().calls().iter().rev().filter(|call| call.kind == ToolKind::Plan);
     for call in calls {
@@ -23,7 +23,7 @@ pub(crate) fn tasks(view: &View<'_>, units: &Range<usize>) -> Option<Vec<String>
     None
 }
 
-/// One line for each task. The state stands in the words of the call, which later calls use again.
+/// Returns one line for each task. The state is in the words of the call, which later calls use again.
 fn plan_items(arguments: &Value) -> Vec<String> {
     let list = LISTS.iter().find_map(|key| arguments.get(key)?.as_array());
     let line = |task: &Value| {

@@ -2,21 +2,21 @@
 
 use epitome_strategy::{Language, Tokens, View};
 
-/// What naming the source of a group of lines costs.
+/// Tokens of the line that names the source of a group of lines.
 pub(crate) const HEADER_TOKENS: f32 = 5.0;
 
 /// The block's parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
-    /// What the user demanded, word for word.
+    /// Demands of the user, word for word.
     Requests,
     /// The task list.
     Tasks,
     /// Files changed and read.
     Files,
-    /// What the model decided or concluded, word for word.
+    /// Decisions and conclusions of the model, word for word.
     Decisions,
-    /// What the model asked or left open, and nobody answered.
+    /// Questions that the model asked or left open, without an answer.
     Questions,
     /// Exact lines, in the order of the session.
     Details,
@@ -37,7 +37,7 @@ impl Section {
         }
     }
 
-    /// The section that a line opens.
+    /// Returns the section that a line opens.
     pub(crate) fn of_heading(line: &str) -> Option<Self> {
         let opens =
             |section: &Self| [Language::English, Language::Chinese].iter().any(|it| section.heading(*it) == line);
@@ -45,12 +45,12 @@ impl Section {
     }
 }
 
-/// Tokens of all headings.
+/// Returns the tokens of all headings.
 pub(crate) fn headings(view: &View<'_>, language: Language) -> Tokens {
     Section::ALL.iter().map(|section| view.count(section.heading(language)) + 2).sum::<Tokens>() + 8
 }
 
-/// A word of the block in the session's language.
+/// Returns a word of the block in the session's language.
 pub(crate) fn worded(language: Language, english: &'static str, chinese: &'static str) -> &'static str {
     match language {
         Language::English => english,

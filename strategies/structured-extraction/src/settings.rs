@@ -7,18 +7,14 @@ settings! {
     pub struct Settings {
         /// Share of what the goal leaves beside protected messages that the newest units keep verbatim.
         tail_share: f64 = 0.3, in 0.0..=1.0;
-        /// Share of the same that the newest step may take before its outputs are cut to their telling passages; 1 cuts
-        /// nothing.
+        /// Share of what the goal leaves beside protected messages that the newest step may take before its outputs are cut to
+        /// their telling passages; 1 cuts nothing.
         newest_share: f64 = 0.45, in 0.05..=1.0;
         /// Share of the target that the blocks may take together.
         block_share: f64 = 0.9, in 0.0..=1.0;
         /// Tokens of the shortest run of old messages that becomes a block: one of less is not worth its headings.
         least_old_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
-        /// Longest line that stays whole; of a longer one the surroundings of its exact strings stay.
-        longest_line: u32 = 200, in 40..=2_000, unit "bytes";
         /// Share of a block that what the user typed may take.
         typed_share: f64 = 0.3, in 0.0..=1.0;
-        /// Share of a block within which decisions and open questions of the model come before other lines, newest first.
-        decision_share: f64 = 0.05, in 0.0..=1.0;
     }
 }

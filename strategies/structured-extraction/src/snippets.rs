@@ -7,7 +7,7 @@ use epitome_strategy::{Atoms, Cue, Tokens, Value, View, text};
 
 use crate::section::Section;
 
-/// A line with fewer words than this binds its exact strings to nothing: its neighbours come with it.
+/// A line with fewer words than this gives its exact strings no context: its neighbours come with it.
 const FEWEST_WORDS: usize = 3;
 /// A line of few words is that long at most, in bytes: longer ones are data.
 const SHORT_LINE: usize = 120;
@@ -16,7 +16,7 @@ const MOST_SHORT_LINES: usize = 3;
 /// Bytes on each side of an exact string that stay of a long line: room for three words.
 const AROUND: usize = 70;
 
-/// Where a snippet comes from.
+/// The source of a snippet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A person typed it.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Output,
 }
 
-/// What the snippets of one text have in common.
+/// The common properties of one text's snippets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SnippetOrigin {
     pub kind: Kind,
@@ -50,17 +50,17 @@ pub(crate) struct Snippet<'a> {
     pub atoms: Vec<u32>,
     /// Its tokens.
     pub tokens: Tokens,
-    /// What its words tell.
+    /// The cues in its words.
     pub is_demand: bool,
     pub is_decision: bool,
     pub is_open_question: bool,
     pub is_error: bool,
-    /// How many names of more than one word it holds: titles, people, places.
+    /// How many names of more than one word it has: titles, people, places.
     pub names: u32,
 }
 
 impl<'a> Snippet<'a> {
-    /// The snippet of a text; `None` where it holds nothing that could be needed. Linear in the text.
+    /// Returns the snippet of a text; `None` where it has nothing that could be needed. Linear in the text.
     pub(crate) fn new(view: &View<'a>, text: Cow<'a, str>, from: SnippetOrigin) -> Option<Self> {
         if text.trim().len() < 3 {
             return None;
@@ -91,7 +91,7 @@ impl<'a> Snippet<'a> {
         self.from.kind == Kind::Model && (self.is_decision || self.is_open_question)
     }
 
-    /// Where in the block it goes.
+    /// Returns its section of the block.
     pub(crate) fn section(&self) -> Section {
         match self.from.kind {
             _ if self.is_demand => Section::Requests,
@@ -102,8 +102,8 @@ impl<'a> Snippet<'a> {
     }
 }
 
-/// The lines of a text, those of few words together with the next ones, as long as they make no more than `longest`
-/// bytes. Linear.
+/// Returns the lines of a text, those of few words together with the next ones, as long as they make no more than
+/// `longest` bytes. Linear.
 pub(crate) fn lines(text: &str, longest: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut held: Option<(usize, usize)> = None; // where a run of lines with few words starts, and how many it has
@@ -130,7 +130,7 @@ pub(crate) fn lines(text: &str, longest: usize) -> Vec<&str> {
     lines
 }
 
-/// The sentences of a line, each of about `longest` bytes at most. Linear.
+/// Returns the sentences of a line, each of about `longest` bytes at most. Linear.
 pub(crate) fn sentences(line: &str, longest: usize) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut at = 0;
@@ -143,8 +143,8 @@ pub(crate) fn sentences(line: &str, longest: usize) -> Vec<&str> {
     sentences
 }
 
-/// The surroundings of the exact strings in a long line: what is of `longest` bytes at most together stays together.
-/// Linear in the line and its strings.
+/// Returns the surroundings of the exact strings in a long line; neighbours of `longest` bytes together at most stay
+/// together. Linear in the line and its strings.
 pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize) -> Vec<&'t str> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     for atom in atoms.in_text(line) {
@@ -169,7 +169,7 @@ pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize)
     windows.into_iter().map(cut).collect()
 }
 
-/// The words of three letters or more in a line, and its runs of Chinese characters.
+/// Returns the words of three letters or more in a line, and its runs of Chinese characters.
 fn words(line: &str) -> usize {
     let mut words = 0;
     let (mut letters, mut in_cjk) = (0, false);
@@ -188,7 +188,8 @@ fn words(line: &str) -> usize {
     words
 }
 
-/// How many names of two or more words stand in a line: words that begin with a capital and go on with small letters.
+/// Returns how many names of two or more words are in a line: words that begin with a capital and continue in small
+/// letters.
 fn names(line: &str) -> u32 {
     let mut names = 0;
     let mut run = 0;
@@ -202,11 +203,11 @@ fn names(line: &str) -> u32 {
     names
 }
 
-/// Calls `leaf` with every string of a JSON value, and the numbers that name something, and the key that it stands under.
+/// Calls `leaf` with every string of a JSON value, and the numbers that name something, and the key of each.
 pub(crate) fn leaves(value: &Value, key: &str, leaf: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => leaf(key, text),
-        // Small numbers are offsets and limits: how the tool was run, not on what.
+        // Small numbers are offsets and limits: they say how the tool was run, not on what.
         Value::Number(number) if number.as_f64().is_some_and(|it| it >= 1000.0) => leaf(key, &number.to_string()),
         Value::Array(items) => items.iter().for_each(|item| leaves(item, key, leaf)),
         Value::Object(fields) => fields.iter().for_each(|(key, item)| leaves(item, key, leaf)),

@@ -43,7 +43,6 @@ fn check(planned: &CheckedPlan, holds: &[&str], lacks: &[&str]) {
 
 #[test]
 fn declines_where_it_has_nothing_to_offer() {
-    case(&agent(10, 30), "").target(100_000).expect("declined: the goal is met");
     case("user: hi\nassistant: hello\nuser: bye\nassistant: bye", "")
         .target(10)
         .expect("declined: only 6 tokens in front of the newest part may leave");
@@ -100,12 +99,12 @@ fn each_run_of_neighbours_becomes_a_block_of_its_own_lines() {
     let [(older, before), (newer, behind)] = blocks[..] else { panic!("{}", planned.text) };
     assert_eq!((older, newer[0], others.len()), ((2..8).collect::<Vec<u32>>().as_slice(), 9, 0));
     assert!(newer.iter().all(|unit| *unit < 23), "the newest part stays: {newer:?}");
-    // What was said in front of the pinned step is told in front of it, what was said behind it behind it.
+    // Text from in front of the pinned step stays in front of it, text from behind it stays behind it.
     for (text, holds, lacks) in [(before, "helper_3 ", "helper_12 "), (behind, "helper_12 ", "helper_3 ")] {
         assert!(text.contains(holds) && !text.contains(lacks), "{text}");
     }
     assert!(before.starts_with("## What the user demanded") && !behind.contains(DEMAND), "{before}\n{behind}");
-    // What stands in what stays is not said at all.
+    // Text that stays is not repeated.
     assert!(!before.contains("module_5.rs") && !behind.contains("module_5.rs"), "{before}\n{behind}");
     // The budget goes by the tokens of the runs.
     assert!(behind.len() > before.len(), "{before}\n{behind}");

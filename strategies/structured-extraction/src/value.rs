@@ -1,8 +1,8 @@
-//! How likely an exact string is needed again.
+//! The likelihood that an exact string is needed again.
 //!
 //! The constants are round numbers that were compared with `epitome eval` on recorded sessions
-//! (`docs/research/structured-extraction.md`); the figures hardly move when one of them is halved or doubled. What matters
-//! is the order of the factors: asked for before, lately, often.
+//! (`docs/research/structured-extraction.md`); the figures hardly change when one of them is halved or doubled. The
+//! order of the factors matters: asked for before, lately, often.
 
 use epitome_strategy::{Atom, AtomKind, AtomPlace, View};
 
@@ -10,13 +10,13 @@ use crate::newest::Cuts;
 
 /// The age, as a share of the session, at which a string's worth has halved.
 const HALF_LIFE: f32 = 0.8;
-/// What it is worth that a person or a call's arguments named the string, against that it was seen at all (1): two of
-/// three strings that are needed again were asked for before, though these are few among all.
+/// The worth of a string that a person or a call's arguments named, against 1 for one that was only seen: two of three
+/// strings that are needed again were asked for before, though these are few among all.
 const ASKED: f32 = 12.0;
-/// What each doubling of the messages that hold it adds, as a share.
+/// The share that each doubling of the messages with the string adds.
 const USES: f32 = 0.3;
 
-/// What the kind of a string makes of its worth: numbers are mostly line numbers and sizes.
+/// The factor for the kind of a string: numbers are mostly line numbers and sizes.
 fn kind_factor(kind: AtomKind) -> f32 {
     match kind {
         AtomKind::Path => 1.0,
@@ -26,18 +26,18 @@ fn kind_factor(kind: AtomKind) -> f32 {
     }
 }
 
-/// What is left of a worth of 1 after a message's age. 0 messages are no age.
+/// Returns the rest of a worth of 1 at a message's age; 1 for a view of 0 messages.
 pub(crate) fn fade_factor(message: usize, messages: usize, half_life: f32) -> f32 {
     let age = messages.saturating_sub(message) as f32 / messages.max(1) as f32;
     0.5f32.powf(age / half_life)
 }
 
-/// Values of all atoms of a view, by position.
+/// Returns the values of all atoms of a view, by position.
 pub(crate) fn values(view: &View<'_>) -> Vec<f32> {
     view.facts().atoms().all().iter().map(|atom| value(atom, view.len())).collect()
 }
 
-/// Takes away the worth of the atoms that stand in what stays anyway. Linear in the occurrences.
+/// Sets the worth of the atoms to 0 that occur in text which stays. Linear in the occurrences.
 pub(crate) fn without_what_stays(view: &View<'_>, values: &mut [f32], cuts: &Cuts, stays: impl Fn(usize) -> bool) {
     let staying: Vec<bool> = (0..view.units().len()).map(stays).collect();
     let mut unit = 0;

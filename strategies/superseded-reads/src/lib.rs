@@ -43,10 +43,7 @@ impl Strategy for SupersededReads {
         &Self::META
     }
 
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
+    fn plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
         let facts = view.facts();
         // One reason for each output, by its position in the facts: oldest first when read in order.
         let mut reasons: Vec<Option<Reason>> = vec![None; facts.outputs().len()];
@@ -79,10 +76,10 @@ impl SupersededReads {
             && !self.settings.protected_tools.iter().any(|name| name.eq_ignore_ascii_case(output.tool))
     }
 
-    /// Walks each file's history from its end: what came later is known when a read is met.
+    /// Walks each file's history from its end, so that later events are known when a read is met.
     fn find_superseded(&self, view: &View<'_>, facts: &Facts<'_>, reasons: &mut [Option<Reason>]) {
         let events = facts.file_events();
-        let files = Paths::of(events);
+        let files = Paths::new(events);
         let positions: HashMap<BlockRef, usize> =
             facts.outputs().iter().enumerate().map(|(index, output)| (output.at, index)).collect();
         let mut later: HashMap<u32, LaterEvents> = HashMap::new();
@@ -101,7 +98,7 @@ impl SupersededReads {
                     if shown.is_error || is_pointer(shown.text) {
                         continue;
                     }
-                    let span = Span::of(event);
+                    let span = Span::new(event);
                     reasons[output] = known.supersedes(&span, shown.tokens, self.settings.clear_after_edit, event);
                     // An excerpt does not show the file: it supersedes nothing.
                     if !shown.is_excerpted {
@@ -120,7 +117,7 @@ fn is_pointer(text: &str) -> bool {
     text.len() < 1000 && (start.contains("unchanged since") || start.contains("has not changed since"))
 }
 
-/// What happened to a file after the place at which the walk stands.
+/// The later events of a file, seen from the present place of the walk.
 #[derive(Debug, Default)]
 struct LaterEvents {
     written: bool,
@@ -141,16 +138,16 @@ impl LaterEvents {
     }
 
     fn see_read(&mut self, span: Span, tokens: u32) {
-        // A read that shows as much and stands nearer makes the others unnecessary, so the list stays short.
+        // A read that shows as much and is nearer makes the others unnecessary, so the list stays short.
         self.reads.retain(|(later, length, _)| !span.covers(later) || tokens < *length);
         self.reads.truncate(15);
         self.reads.push((span, tokens, false));
     }
 
-    /// Why a read of `span` is redundant, if it is.
+    /// Returns why a read of `span` is redundant, if it is.
     fn supersedes(&self, span: &Span, tokens: u32, clear_after_edit: bool, event: &FileEvent) -> Option<Reason> {
         let path = &event.path;
-        // A later read that is much shorter, of a file that nobody changed, was cut off by the tool.
+        // The tool cut off a later read that is much shorter, although the file is unchanged.
         let shows = |(later, length, changed): &(Span, u32, bool)| {
             later.covers(span) && (*changed || u64::from(*length) * 2 >= u64::from(tokens))
         };

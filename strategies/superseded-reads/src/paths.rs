@@ -1,4 +1,4 @@
-//! Which spellings of a path name the same file.
+//! Matches the spellings of a path that name the same file.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(crate) struct Paths {
 impl Paths {
     /// Two spellings are one file when they are equal after normalising, or when one is relative, the other absolute and
     /// ends in it, and no other absolute path of the session does. Linear in the events, but for files of one name.
-    pub(crate) fn of(events: &[FileEvent]) -> Self {
+    pub(crate) fn new(events: &[FileEvent]) -> Self {
         let spellings: Vec<String> = events.iter().map(|event| normalize_path(&event.path)).collect();
         let mut absolute: HashMap<&str, Vec<&str>> = HashMap::new();
         for spelling in spellings.iter().filter(|spelling| is_absolute(spelling)) {
@@ -33,7 +33,7 @@ impl Paths {
         Self { files }
     }
 
-    /// The file that an event, given by its position, is about.
+    /// Returns the file of an event, given by its position.
     pub(crate) fn file(&self, event: usize) -> u32 {
         self.files[event]
     }
@@ -57,7 +57,7 @@ fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `./a//b/../c` as `a/c`, `C:\a` as `C:/a`.
+/// Returns `./a//b/../c` as `a/c`, `C:\a` as `C:/a`.
 fn normalize_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut parts: Vec<&str> = Vec::new();
@@ -90,7 +90,7 @@ mod tests {
                 failed: false,
             };
             let events: Vec<FileEvent> = paths.iter().map(event).collect();
-            let files = Paths::of(&events);
+            let files = Paths::new(&events);
             let files: Vec<u32> = (0..events.len()).map(|index| files.file(index)).collect();
             assert_eq!(files, expect, "{paths:?}");
         };

@@ -1,4 +1,4 @@
-//! Which part of a file a read shows.
+//! The part of a file that a read shows.
 
 use epitome_strategy::{FileAccess, FileEvent};
 
@@ -7,18 +7,19 @@ use epitome_strategy::{FileAccess, FileEvent};
 pub(crate) enum Span {
     /// All of it.
     Whole,
-    /// Lines from the first, to in front of the second; the second is `u64::MAX` for the end of the file.
+    /// Lines from the first number up to the second, which is excluded; the second is `u64::MAX` for the end of the
+    /// file.
     Lines(u64, u64),
-    /// A part that is not given in lines: only the same words name the same part.
+    /// A part that is not given in lines: only equal words name the same part.
     Named(String),
 }
 
-/// Lines that a read without a limit shows at most, in the agents that have a limit.
+/// The most lines of a read without a limit, in the agents that have a limit.
 const LINES_PER_READ: u64 = 2000;
 
 impl Span {
-    /// The part that an event's `part` text names: `offset=1 limit=50`, `view_range=[1,50]`, …
-    pub(crate) fn of(event: &FileEvent) -> Self {
+    /// Returns the part that an event's `part` text names: `offset=1 limit=50`, `view_range=[1,50]`, …
+    pub(crate) fn new(event: &FileEvent) -> Self {
         if event.access == FileAccess::ReadWhole || event.part.is_empty() {
             return Self::Whole;
         }
@@ -45,7 +46,7 @@ impl Span {
         Self::Lines(from, to.unwrap_or_else(|| from.saturating_add(limit.unwrap_or(LINES_PER_READ))))
     }
 
-    /// Whether this part holds all of `other`.
+    /// Whether this part contains all of `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Whole, _) => true,

@@ -1,4 +1,4 @@
-//! How old the units of a view are.
+//! The ages of a view's units.
 
 use epitome_strategy::View;
 
@@ -7,13 +7,13 @@ use crate::Settings;
 /// Milliseconds of a minute.
 const MINUTE: f64 = 60_000.0;
 
-/// The age of each unit in half-lives, the newest 0, and what it goes by.
+/// The age of each unit in half-lives, the newest 0, and what it is measured by.
 pub(crate) struct Ages {
     pub(crate) of_units: Vec<f64>,
     pub(crate) by: &'static str,
 }
 
-/// The ages of a view's units. Linear in the view.
+/// Returns the ages of a view's units. Linear in the view.
 pub(crate) fn ages(view: &View<'_>, settings: &Settings) -> Ages {
     match times(view).filter(|_| settings.use_timestamps) {
         Some(times) => Ages { of_units: by_time(&times, settings), by: "timestamps" },
@@ -30,7 +30,7 @@ fn by_time(times: &[i64], settings: &Settings) -> Vec<f64> {
     times.iter().map(|time| (last - time) as f64 / half_life).collect()
 }
 
-/// By the share of the tokens that came after a unit.
+/// Returns ages by the share of the tokens that came after a unit.
 fn by_position(view: &View<'_>, settings: &Settings) -> Vec<f64> {
     let total = f64::from(view.total_tokens().max(1));
     let mut newer = view.total_tokens();
@@ -41,8 +41,9 @@ fn by_position(view: &View<'_>, settings: &Settings) -> Vec<f64> {
     (0..view.units().len()).map(age).collect()
 }
 
-/// The time of each unit, never before its predecessor's; `None` where fewer than half of the messages have one, or where
-/// all have the same. A message without a time has that of the nearest earlier one, at the start that of the first.
+/// Returns the time of each unit, never before its predecessor's; `None` where fewer than half of the messages have
+/// one, or where all have the same. A message without a time has that of the nearest earlier one, at the start that of
+/// the first.
 fn times(view: &View<'_>) -> Option<Vec<i64>> {
     let known = view.messages().filter(|message| message.timestamp.is_some()).count();
     let mut latest = view.messages().find_map(|message| message.timestamp)?;

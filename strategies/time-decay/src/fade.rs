@@ -1,4 +1,4 @@
-//! What of a unit's texts leaves at which age.
+//! How much of a unit's texts leaves at which age.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +8,11 @@ use epitome_strategy::{BlockRef, Content, Edit, Message, Origin, Reason, Role, T
 
 use crate::{Settings, weight};
 
-/// How strongly age takes hold of a unit.
+/// Tokens that a text keeps when it is cut to a sentence or so. Chosen by hand, not measured: room for one long sentence, of about
+/// 45 English words.
+const SENTENCE_TOKENS: Tokens = 60;
+
+/// How strongly age affects a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fade {
     /// Not at all.
@@ -27,7 +31,8 @@ pub(crate) enum Fade {
 pub(crate) struct Fader<'p, 'v> {
     pub(crate) view: &'p View<'v>,
     settings: &'p Settings,
-    /// What cutting the arguments of each call saves: reading them is most of the work, and every haste asks again.
+    /// The savings from cutting the arguments of each call: reading them is most of the work, and every half-life needs
+    /// them.
     of_arguments: RefCell<HashMap<BlockRef, u64>>,
 }
 
@@ -52,18 +57,18 @@ impl<'p, 'v> Fader<'p, 'v> {
         Self { view, settings, of_arguments: RefCell::default() }
     }
 
-    /// Tokens that a fade saves, rather too few than too many. Linear in the unit.
+    /// Returns the tokens that a fade saves, rather too few than too many. Linear in the unit.
     pub(crate) fn saving(&self, unit: usize, fade: Fade) -> u64 {
         self.cuts(unit, fade).iter().map(|cut| cut.saving).sum()
     }
 
-    /// The edits of a fade.
+    /// Returns the edits of a fade.
     pub(crate) fn edits(&self, unit: usize, fade: Fade, age: f64, focus: &Focus) -> Vec<Edit> {
         self.cuts(unit, fade).iter().filter_map(|cut| self.edit(cut, fade, age, focus)).collect()
     }
 
     fn cuts(&self, unit: usize, fade: Fade) -> Vec<Cut> {
-        // A summary is as short already as it is to be; it is folded in when it leaves.
+        // A summary is as short already as it should be; it is folded in when it leaves.
         let is_summary = self.view.units()[unit].kind == UnitKind::Summary;
         if fade == Fade::Whole || is_summary || !self.view.protection(unit).may_edit() {
             return Vec::new();
@@ -91,9 +96,9 @@ impl<'p, 'v> Fader<'p, 'v> {
         (tokens > stays + 2 * mark).then(|| Cut { at, budget, kind, saving: u64::from(tokens - stays) })
     }
 
-    /// What a block is, and how much of it stays; `None` where it stays whole.
+    /// Returns the kind of a block, and how much of it stays; `None` where it stays whole.
     fn budget(&self, message: &Message, block: usize, fade: Fade) -> Option<(Kind, Tokens)> {
-        let (light, medium) = (self.settings.light_result_tokens, self.settings.medium_text_tokens);
+        let (light, medium) = (self.settings.light_result_tokens, SENTENCE_TOKENS);
         let is_output = message.role == Role::Tool || message.origin == Origin::ToolOutput;
         match &message.blocks[block].content {
             Content::ToolResult(_) | Content::Text { .. } if is_output => match fade {
@@ -102,13 +107,13 @@ impl<'p, 'v> Fader<'p, 'v> {
                 Fade::Medium => Some((Kind::Output, medium.min(light))),
                 Fade::Heavy | Fade::Dropped => Some((Kind::Output, 0)),
             },
-            // A call in plain text would be no call any more.
+            // A call in plain text would not be a call any more.
             Content::Text { .. } if message.text_calls.iter().any(|call| call.block as usize == block) => None,
             Content::Text { .. } | Content::Thinking(_) => {
                 let is_cuttable = message.blocks[block].excerptable().is_some();
                 match fade {
                     Fade::Medium if is_cuttable && !message.is_typed() => Some((Kind::Prose, medium)),
-                    // What a person typed keeps a sentence: it says what the rest is about.
+                    // Typed text keeps a sentence: it names the subject of the rest.
                     Fade::Heavy | Fade::Dropped if is_cuttable && message.is_typed() => Some((Kind::Prose, medium)),
                     Fade::Heavy | Fade::Dropped if is_cuttable => Some((Kind::Prose, 0)),
                     _ => None,

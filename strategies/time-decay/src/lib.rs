@@ -4,7 +4,7 @@ mod ages;
 mod fade;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::parts::{self, Limits, Run};
+use epitome_strategy::parts::{self, Run};
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, settings, strategy, summarize,
     text,
@@ -14,10 +14,11 @@ use fade::{Fade, Fader};
 
 settings! {
     /// Settings of `time-decay`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
         /// The age at which half of a message's weight is left, as a share of the session's span.
         half_life_share: f64 = 0.25, in 0.001..=100.0;
-        /// The same in minutes of the recorded timestamps; 0 goes by `half_life_share`.
+        /// The age at which half of a message's weight is left, in minutes of the recorded timestamps; 0 goes by
+        /// `half_life_share`.
         half_life_minutes: f64 = 0.0, in 0.0..=10_000_000.0, unit "minutes";
         /// Whether age goes by timestamps where most messages have them; otherwise it goes by the tokens that came after.
         use_timestamps: bool = true;
@@ -33,28 +34,20 @@ settings! {
         hasten_up_to: f64 = 8.0, in 1.0..=1000.0;
         /// Tokens that a tool's output keeps when it is lightly cut.
         light_result_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that any text keeps when it is cut to a sentence or so.
-        medium_text_tokens: u32 = 60, in 1..=100_000, unit "tokens";
         /// Strings in the arguments of calls are cut to this length together with stubs; 0 leaves them alone.
         max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
         /// Whether messages that leave are summarised; without it a notice stands for them.
         summarize_dropped: bool = true;
-        /// Share of the target that all summaries of one plan together may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that each summary gets at least; messages that hold no more than twice as much do not leave.
-        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
-        /// Tokens that one summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
-/// By how much the half-life is shortened at a time, from its longest on, until the goal is met.
+/// The factor by which the half-life is shortened at a time, from its longest on, until the goal is met.
 const HASTE: f64 = 1.25;
-/// How often the last such step is halved then: what fades more than the goal needs is lost for nothing.
+/// How often the last such step is then halved: fading more than the goal needs would be a useless loss.
 const HALVINGS: u32 = 4;
 
 strategy! {
-    /// The older, the less of it stays: see the crate's page.
+    /// The older a text, the less of it stays: see the crate's page.
     pub struct TimeDecay(Settings) {
         id: "time-decay",
         summary: "The older a message, the less of it stays: whole, lightly cut, a sentence, a stub, a summary.",
@@ -69,9 +62,6 @@ impl Strategy for TimeDecay {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let ages = ages::ages(view, &self.settings);
         let fader = Fader::new(view, &self.settings);
         let (haste, layers) = self.as_fast_as_needed(&fader, goal, &ages.of_units);
@@ -87,7 +77,7 @@ impl Strategy for TimeDecay {
     }
 }
 
-/// What is to happen to units of one age, and what it saves.
+/// What happens to units of one age, and what that saves.
 struct Layer {
     what: LayerAction,
     saving: u64,
@@ -117,9 +107,9 @@ impl TimeDecay {
         }
     }
 
-    /// The longest half-life with which everything fades enough for the goal, as a share of the one that is set, and what
-    /// fades then. So the oldest do not leave while newer messages could lose a little. Linear in the view for each of a
-    /// bounded number of tries.
+    /// Returns the longest half-life with which everything fades enough for the goal, as a share of the one that is
+    /// set, and what fades then. So the oldest units do not leave while newer messages could lose a little. Linear in
+    /// the view for each of a bounded number of tries.
     fn as_fast_as_needed(&self, fader: &Fader<'_, '_>, goal: &Goal, ages: &[f64]) -> (f64, Vec<Layer>) {
         let most = self.settings.hasten_up_to;
         let is_enough = |layers: &[Layer]| gain(layers) >= u64::from(goal.excess());
@@ -143,7 +133,7 @@ impl TimeDecay {
         (haste, layers)
     }
 
-    /// What the ages make of each unit, the oldest first.
+    /// Returns what the ages mean for each unit, the oldest first.
     fn layers(&self, fader: &Fader<'_, '_>, ages: &[f64], haste: f64) -> Vec<Layer> {
         let view = fader.view;
         let fades: Vec<Fade> = ages.iter().map(|age| self.fade(age * haste)).collect();
@@ -160,7 +150,7 @@ impl TimeDecay {
                 layers.push(Layer { what: LayerAction::Leave(run), saving });
                 continue;
             }
-            // What may not leave, or would not be worth a summary, is a stub at least.
+            // A unit that may not leave, or is not worth a summary, becomes a stub at least.
             let fade = fades[unit].min(Fade::Heavy);
             let saving = fader.saving(unit, fade);
             if saving > 0 {
@@ -171,12 +161,12 @@ impl TimeDecay {
         layers
     }
 
-    /// The least that stands in the place of units that leave.
+    /// Returns the least tokens that replace units which leave.
     fn cost(&self) -> Tokens {
         SUMMARY_OVERHEAD + if self.settings.summarize_dropped { self.settings.min_summary_tokens } else { 0 }
     }
 
-    /// The edits of `layers`, the oldest first, as far as the goal needs.
+    /// Returns the edits of `layers`, the oldest first, as far as the goal needs.
     fn edits(&self, fader: &Fader<'_, '_>, goal: &Goal, layers: Vec<Layer>, ages: &[f64], haste: f64) -> Vec<Edit> {
         let excess = u64::from(goal.excess());
         let focus = Focus::new(goal.focus.as_deref());
@@ -206,7 +196,7 @@ impl TimeDecay {
         all
     }
 
-    /// The oldest units of a run, as many as save `need` tokens with a summary of usual length.
+    /// Returns the oldest units of a run, as many as save `need` tokens with a summary of usual length.
     fn as_far_as_needed(&self, view: &View<'_>, run: Run, need: u64) -> Run {
         let mut taken = Run { units: Vec::new(), tokens: 0 };
         for unit in run.units {
@@ -230,11 +220,7 @@ impl TimeDecay {
         spare: Option<Tokens>,
         age: impl Fn(u32) -> f64,
     ) -> Vec<Edit> {
-        let limits = Limits {
-            least: self.settings.min_summary_tokens,
-            most: self.settings.max_summary_tokens,
-            share: self.settings.summary_share,
-        };
+        let limits = self.settings.summary_room();
         let sizes: Vec<Tokens> = runs.iter().map(|run| run.tokens).collect();
         let budgets = limits.allot(goal, &sizes, spare);
         let edit = |(run, max_tokens): (Run, Tokens)| {
@@ -258,7 +244,7 @@ impl TimeDecay {
     }
 }
 
-/// What is left of a message's weight at an age in half-lives: 1 for a new one.
+/// Returns what is left of a message's weight at an age in half-lives: 1 for a new one.
 fn weight(age: f64) -> f32 {
     0.5f64.powf(age) as f32
 }

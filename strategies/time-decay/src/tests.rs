@@ -31,9 +31,9 @@ fn light_cuts_outputs() {
 fn medium_cuts_all_texts_to_a_sentence() {
     case(&steps(), "hasten_up_to=1 drop_after=1000 heavy_after=1000 medium_after=2 light_after=1000", 100).expect(
         r#"excerpt m2.0 keep "Step 1 is a sentence of this t… 1 is a sentence of this text." (aged-medium)
-         excerpt m3.0 keep "line 1 of 1⏎line 2 of 1⏎line 3… of 1⏎line 6 of 1⏎line 7 of 1⏎" + "line 95 of 1⏎line 96 of 1⏎line…f 1⏎line 99 of 1⏎line 100 of 1" (aged-medium)
+         excerpt m3.0 keep "line 1 of 1⏎line 2 of 1⏎line 3… of 1⏎line 5 of 1⏎line 6 of 1⏎" + "line 95 of 1⏎line 96 of 1⏎line…f 1⏎line 99 of 1⏎line 100 of 1" (aged-medium)
          excerpt m4.0 keep "Step 2 is a sentence of this t… 2 is a sentence of this text." (aged-medium)
-         excerpt m5.0 keep "line 1 of 2⏎line 2 of 2⏎line 3… of 2⏎line 6 of 2⏎line 7 of 2⏎" + "line 95 of 2⏎line 96 of 2⏎line…f 2⏎line 99 of 2⏎line 100 of 2" (aged-medium)"#,);
+         excerpt m5.0 keep "line 1 of 2⏎line 2 of 2⏎line 3… of 2⏎line 5 of 2⏎line 6 of 2⏎" + "line 95 of 2⏎line 96 of 2⏎line…f 2⏎line 99 of 2⏎line 100 of 2" (aged-medium)"#,);
 }
 
 #[test]
@@ -58,7 +58,6 @@ fn the_oldest_leave() {
     );
     assert!(planned.after <= 1500, "{}", planned.after);
     case(&steps(), "hasten_up_to=1 summarize_dropped=false", 1500).expect("drop u2..u3 (aged-out)");
-    case(&steps(), "", 9000).expect("declined: the goal is met");
 }
 
 #[test]

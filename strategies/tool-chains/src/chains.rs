@@ -1,4 +1,4 @@
-//! Which steps belong together.
+//! Groups steps that belong together.
 
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{UnitKind, View};
@@ -10,15 +10,15 @@ use crate::Settings;
 pub(crate) struct Chain<'v> {
     /// Their units, ascending.
     pub(crate) steps: Vec<u32>,
-    /// What the most of them have in common, where it is more than half.
+    /// The property that most of them share, where more than half do.
     common: Option<Key<'v>>,
 }
 
-/// What two steps can have in common.
+/// A property that two steps can share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key<'v> {
     Kind(ToolKind),
-    /// A tool whose kind is not known.
+    /// A tool of unknown kind.
     Tool(&'v str),
     /// A file.
     Path(&'v str),
@@ -31,7 +31,7 @@ struct Step<'v> {
 }
 
 impl Chain<'_> {
-    /// What the chain is about, for a person.
+    /// Returns the subject of the chain, for a person.
     pub(crate) fn describe(&self) -> String {
         match self.common {
             None => String::new(),
@@ -42,9 +42,9 @@ impl Chain<'_> {
     }
 }
 
-/// The chains of a view, in order: runs of steps without a typed message between them in which each gap is bridged by two
-/// steps, at most `reach` apart, that call the same kind of tool or name the same file. So a loop of edits and tests is
-/// one chain although each test has nothing in common with the edit in front of it. Linear.
+/// Returns the chains of a view, in order: runs of steps without a typed message between them in which each gap is
+/// bridged by two steps, at most `reach` apart, that call the same kind of tool or name the same file. So a loop of
+/// edits and tests is one chain although each test shares nothing with the edit in front of it. Linear.
 pub(crate) fn find<'v>(view: &'v View<'_>, settings: &Settings) -> Vec<Chain<'v>> {
     let mut chains = Vec::new();
     let mut run: Vec<Step<'v>> = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn find<'v>(view: &'v View<'_>, settings: &Settings) -> Vec<Chain<'v>
     chains
 }
 
-/// Every step with calls, and what others may have in common with it.
+/// Returns every step with calls, and the properties that others may share.
 fn steps<'v>(view: &'v View<'_>) -> Vec<Step<'v>> {
     let facts = view.facts();
     let mut events = facts.file_events().iter().peekable();

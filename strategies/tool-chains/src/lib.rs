@@ -2,14 +2,14 @@
 
 mod chains;
 
-use epitome_strategy::parts::{self, Codes, Cut, Limits, Part};
+use epitome_strategy::parts::{self, Codes, Cut, Part};
 use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, View, settings, strategy};
 
 use chains::Chain;
 
 settings! {
     /// Settings of `tool-chains`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
         /// Steps at a chain's start that stay.
         keep_first: u32 = 1, in 0..=1000, unit "steps";
         /// Steps at a chain's end that stay.
@@ -22,19 +22,13 @@ settings! {
         reach: u32 = 2, in 1..=100, unit "steps";
         /// Tokens that an output in a chain's middle may keep where stubs are enough; 0 leaves nothing but the mark.
         stub_tokens: u32 = 0, in 0..=100_000, unit "tokens";
-        /// Share of the target that all summaries of one plan together may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that each summary gets at least; a middle that holds no more than twice as much is not summarised.
-        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
-        /// Tokens that one summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
 const CODES: Codes = Codes { cut: "output-in-chain", summary: "middle-of-chain" };
 
 strategy! {
-    /// Chains of calls keep their first and last steps, the middle gives way: see the crate's page.
+    /// Chains of calls keep their first and last steps, the middle shrinks: see the crate's page.
     pub struct ToolChains(Settings) {
         id: "tool-chains",
         summary: "A chain of calls that belong together keeps its first and last; outputs between become stubs, or it is \
@@ -50,9 +44,6 @@ impl Strategy for ToolChains {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let calls = view.facts().calls().len();
         let chains = chains::find(view, &self.settings);
         let least = self.settings.min_steps.max(self.settings.keep_first + self.settings.keep_last + 1);
@@ -64,18 +55,14 @@ impl Strategy for ToolChains {
         if middles.is_empty() {
             return Ok(Plan::decline(format!("{calls} calls: no {least} steps with calls belong together")));
         }
-        let limits = Limits {
-            least: self.settings.min_summary_tokens,
-            most: self.settings.max_summary_tokens,
-            share: self.settings.summary_share,
-        };
+        let limits = self.settings.summary_room();
         let edits = parts::plan(view, goal, &middles, limits, CODES);
         Ok(Plan::of(edits, "no chain's middle is longer than what would stand for it"))
     }
 }
 
 impl ToolChains {
-    /// Everything between the first and the last steps of a chain.
+    /// Returns everything between the first and the last steps of a chain.
     fn middle(&self, view: &View<'_>, chain: &Chain<'_>) -> Option<Part> {
         let steps = &chain.steps;
         let first = match self.settings.keep_first as usize {

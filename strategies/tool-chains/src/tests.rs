@@ -46,7 +46,6 @@ fn outputs_between_first_and_last_become_stubs() {
          excerpt m9.0 keep "cccc cccc cccc cccc cccc cccc cccc cccc" (output-in-chain)
          excerpt m11.0 keep "dddd dddd dddd dddd dddd dddd dddd dddd" (output-in-chain)"#,
     );
-    case(LOOP, "", 5000).expect("declined: the goal is met");
 }
 
 #[test]
@@ -63,7 +62,7 @@ fn what_has_nothing_in_common_is_no_chain() {
     case(LOOP, "min_steps=6", 100).expect("declined: 8 calls: no 6 steps with calls belong together");
     let fixture = "user: go\ncall Read a {}\nresult a: xxxx … x300\ncall Bash b {}\nresult b: xxxx … x300\nuser: on\ncall Read c {}\nresult c: xxxx … x300";
     case(fixture, "", 100).expect("declined: 3 calls: no 3 steps with calls belong together");
-    // Tools that are not known are told apart by name.
+    // Unknown tools are distinguished by name.
     let calls = |names: [&str; 3]| {
         names
             .iter()

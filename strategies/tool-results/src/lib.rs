@@ -12,7 +12,7 @@ settings! {
     /// Settings of `tool-results`.
     pub struct Settings {
         /// Newest tool rounds (model steps with tool output) whose results are not cleared.
-        keep_tool_rounds: u32 = 4, in 0..=1000;
+        keep_tool_rounds: u32 = 4, in 0..=1000, is common;
         /// Share of the target that the newest messages may take before results among them are cleared; they are cut instead.
         tail_share: f64 = 0.3, in 0.0..=1.0;
         /// Results of fewer characters are left alone.
@@ -21,8 +21,6 @@ settings! {
         old_result_tokens: u32 = 0, in 0..=100_000, unit "tokens";
         /// Tokens that a result which is cut, not cleared, keeps at least.
         min_kept_tokens: u32 = 120, in 0..=100_000, unit "tokens";
-        /// A result that the model has not been sent yet is cut first when it takes more than this share of the target.
-        arrival_share: f64 = 0.25, in 0.0..=1.0;
         /// Strings in the arguments of old calls are cut to this length; 0 leaves them alone.
         max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
         /// The model's texts in old tool rounds are cut to this length, at a sentence's end; 0 leaves them alone.
@@ -30,9 +28,13 @@ settings! {
         /// Whether newer results, and those that were not sent yet, are cut where clearing the old ones is not enough.
         cut_newer: bool = true;
         /// Tools whose calls and results stay as they are.
-        protected_tools: Vec<String> = vec!["Skill".to_owned()];
+        protected_tools: Vec<String> = vec!["Skill".to_owned()], is common;
     }
 }
+
+/// A result that the model has not been sent yet is cut first when it takes more than this share of the target. Chosen by hand,
+/// not measured: four such results would be the whole context.
+const ARRIVAL_SHARE: f64 = 0.25;
 
 strategy! {
     /// Old tool results become stubs, large newer ones are cut: see the crate's page.
@@ -50,9 +52,6 @@ impl Strategy for ToolResults {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let mut planner = Planner::new(&self.settings, view, goal);
         if self.settings.cut_newer {
             planner.cut_arrivals();
@@ -65,7 +64,7 @@ impl Strategy for ToolResults {
     }
 }
 
-/// One plan in the making: edits in order of preference, and what they save.
+/// A plan under construction: edits in order of preference, and their savings.
 struct Planner<'p, 'v> {
     settings: &'p Settings,
     view: &'p View<'v>,
@@ -103,7 +102,7 @@ impl<'p, 'v> Planner<'p, 'v> {
     /// Results that were never sent cost no prompt cache: a giant one among them goes first.
     fn cut_arrivals(&mut self) {
         let Some(first) = self.goal.first_unsent_unit else { return };
-        let most = (self.settings.arrival_share * f64::from(self.goal.target)) as Tokens;
+        let most = (ARRIVAL_SHARE * f64::from(self.goal.target)) as Tokens;
         let outputs = self.view.facts().outputs();
         for (index, output) in outputs.iter().enumerate().filter(|(_, output)| output.unit >= first) {
             if self.need() > 0 && output.tokens > most && self.may_cut(index, output) {
@@ -134,8 +133,8 @@ impl<'p, 'v> Planner<'p, 'v> {
         }
     }
 
-    /// What clearing left to be saved is shared among the newer results: the tail's first, then those of the newest
-    /// rounds, the newest step's last. In each group the longest give first.
+    /// Shares the rest that clearing has not saved among the newer results: the tail's first, then those of the newest
+    /// rounds, the newest step's last. In each group the longest shrink first.
     fn cut_newer_results(&mut self) {
         let facts = self.view.facts();
         for group in 0..3 {

@@ -35,7 +35,6 @@ fn old_rounds_are_cleared_from_the_oldest_on() {
         "excerpt m3.0 keep nothing (old-tool-result)
          excerpt m5.0 keep nothing (old-tool-result)",
     );
-    check(ROUNDS, settings, 5000, "declined: the goal is met");
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::ops::Range;
 use epitome_strategy::text::sentence_end;
 use epitome_strategy::{BlockRef, Content, Origin, Role, View};
 
-/// The text of a block; empty where it has none.
+/// Returns the text of a block; empty where it has none.
 pub(crate) fn text_of<'v>(view: &View<'v>, at: BlockRef) -> &'v str {
     view.block(at).and_then(|block| block.excerptable()).map_or("", AsRef::as_ref)
 }
 
-/// The model's text blocks of a unit that are longer than `max_chars` and half, with what stays of each.
+/// Returns the model's text blocks of a unit that are longer than `max_chars` and half, with what stays of each.
 pub(crate) fn long_texts(view: &View<'_>, unit: usize, max_chars: u32) -> Vec<(BlockRef, Range<u32>)> {
     let mut found = Vec::new();
     for message in view.units()[unit].entries.clone() {

@@ -4,7 +4,7 @@ mod passages;
 mod segments;
 mod terms;
 
-use epitome_strategy::parts::{self, Codes, Limits, Part};
+use epitome_strategy::parts::{self, Codes, Part};
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
     summarize,
@@ -15,33 +15,25 @@ use segments::Segment;
 
 settings! {
     /// Settings of `topic-segments`.
-    pub struct Settings {
-        /// Steps of one round that are looked at together; in a round of more a new topic may begin between two such groups.
-        passage_steps: u32 = 5, in 1..=1000, unit "steps";
+    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
         /// Passages on either side of a gap that are compared.
         window: u32 = 3, in 1..=100, unit "passages";
         /// Score from which a gap is a boundary; a drop in cohesion that stands out counts up to 1.2, the other signs as below.
         boundary_score: f64 = 0.8, in 0.0..=10.0;
-        /// What it counts when a typed message opens with words that turn to something else.
+        /// The score of a typed message that opens with words that turn to something else.
         shift_score: f64 = 1.2, in 0.0..=10.0;
-        /// What it counts when most of what a typed message says was not spoken of before.
+        /// The score of a typed message most of whose words are new.
         novelty_score: f64 = 0.4, in 0.0..=10.0;
-        /// What a pause of `pause_minutes` counts.
+        /// The score of a pause of `pause_minutes`.
         pause_score: f64 = 0.5, in 0.0..=10.0;
         /// A pause this long speaks for a new topic.
         pause_minutes: f64 = 30.0, in 0.1..=1_000_000.0, unit "minutes";
-        /// Topics of fewer tokens are not told apart from their neighbours.
+        /// Topics of fewer tokens are joined with their neighbours.
         min_topic_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
         /// Whether of the last topic that the goal needs only the oldest part leaves, where that is enough.
         split_last_topic: bool = true;
         /// More summaries than this are folded into one, the oldest first.
         max_summaries: u32 = 12, in 1..=10_000, unit "summaries";
-        /// Share of the target that all summaries of one plan together may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that each summary gets at least; a topic that holds no more than twice as much is left alone.
-        min_summary_tokens: u32 = 80, in 1..=100_000, unit "tokens";
-        /// Tokens that one summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
@@ -63,10 +55,7 @@ impl Strategy for TopicSegments {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
-        let passages = Passages::new(view, self.settings.passage_steps);
+        let passages = Passages::new(view);
         let segments = segments::find(&passages, &self.settings);
         let Some((_, finished)) = segments.split_last().filter(|(_, finished)| !finished.is_empty()) else {
             let reason = format!("one topic so far, in {} passages", passages.list.len());
@@ -83,27 +72,19 @@ impl Strategy for TopicSegments {
                 is_whole: !self.settings.split_last_topic,
             })
             .collect();
-        edits.extend(parts::plan(view, goal, &topics, self.limits(), CODES));
+        edits.extend(parts::plan(view, goal, &topics, self.settings.summary_room(), CODES));
         Ok(Plan::of(edits, format!("{} finished topics, none longer than its summary", finished.len())))
     }
 }
 
 impl TopicSegments {
-    fn limits(&self) -> Limits {
-        Limits {
-            least: self.settings.min_summary_tokens,
-            most: self.settings.max_summary_tokens,
-            share: self.settings.summary_share,
-        }
-    }
-
     fn units(&self, view: &View<'_>, segment: &Segment, folded: &[Edit]) -> Vec<u32> {
         let is_folded = |unit: u32| matches!(folded, [Edit::Summarize { units, .. }] if units.contains(&unit));
         let leaves = |unit: &u32| view.units()[*unit as usize].kind != UnitKind::System && !is_folded(*unit);
         segment.units.clone().map(|unit| unit as u32).filter(leaves).collect()
     }
 
-    /// One summary of the oldest summaries, where too many have piled up.
+    /// Returns one summary of the oldest summaries, where there are too many.
     fn fold(&self, view: &View<'_>, goal: &Goal) -> Option<Edit> {
         let is_summary = |unit: &u32| view.units()[*unit as usize].kind == UnitKind::Summary;
         let summaries: Vec<u32> = (0..view.units().len() as u32).filter(is_summary).collect();
@@ -120,7 +101,7 @@ impl TopicSegments {
     }
 }
 
-/// Tokens of units.
+/// Returns the tokens of units.
 fn tokens_of(view: &View<'_>, units: std::ops::Range<usize>) -> Tokens {
     units.map(|unit| view.unit_tokens(unit)).sum()
 }

@@ -8,11 +8,15 @@ use epitome_strategy::{Content, Lexicon, Message, Origin, Role, Tokens, UnitKind
 use crate::terms::{self, Terms, Vector};
 use crate::tokens_of;
 
-/// How much of a typed text, of a model's text and of a call's arguments is read, in bytes: a topic shows in the first
-/// lines, and a pasted log would drown it.
+/// How much of a typed text, of a model's text and of a call's arguments is read, in bytes: the first lines show the
+/// topic, and a pasted log would hide it.
 const TYPED_BYTES: usize = 4000;
 const MODEL_BYTES: usize = 1500;
 const ARGUMENT_BYTES: usize = 300;
+
+/// Steps of one round that are looked at together; in a round of more a new topic may begin between two such groups. Chosen by
+/// hand, not measured: fewer steps may have too few words of their own to compare, and more place a boundary more coarsely.
+const PASSAGE_STEPS: u32 = 5;
 
 /// A stretch of units: a typed message and what follows it, cut after so many steps.
 #[derive(Debug)]
@@ -20,7 +24,7 @@ pub(crate) struct Passage {
     pub(crate) units: Range<usize>,
     pub(crate) tokens: Tokens,
     pub(crate) terms: Vector,
-    /// What the typed message that opens it says.
+    /// The text of the typed message that opens it.
     pub(crate) opening: Option<String>,
     /// The terms of that message alone.
     pub(crate) opening_terms: Vector,
@@ -30,21 +34,20 @@ pub(crate) struct Passage {
     pub(crate) times: Option<(i64, i64)>,
 }
 
-/// The passages of a view, and the words that they speak with.
+/// The passages of a view, and their words.
 #[derive(Debug)]
 pub(crate) struct Passages<'v> {
     pub(crate) list: Vec<Passage>,
     pub(crate) terms: Terms,
-    /// The cue words that openings are read with.
+    /// The cue words for openings.
     pub(crate) lexicon: &'v Lexicon,
 }
 
 impl<'v> Passages<'v> {
-    /// The passages of a view. Linear in the view.
-    pub(crate) fn new(view: &View<'v>, steps: u32) -> Self {
+    /// Returns the passages of a view. Linear in the view.
+    pub(crate) fn new(view: &View<'v>) -> Self {
         let mut terms = Terms::default();
-        let mut list: Vec<Passage> =
-            ranges(view, steps).into_iter().map(|units| passage(view, units, &mut terms)).collect();
+        let mut list: Vec<Passage> = ranges(view).into_iter().map(|units| passage(view, units, &mut terms)).collect();
         let vectors: Vec<&Vector> = list.iter().map(|passage| &passage.terms).collect();
         let weights = terms::weights(&vectors, terms.names.len());
         for passage in &mut list {
@@ -55,7 +58,7 @@ impl<'v> Passages<'v> {
     }
 }
 
-fn ranges(view: &View<'_>, most_steps: u32) -> Vec<Range<usize>> {
+fn ranges(view: &View<'_>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut steps = 0;
     let mut was_summary = false;
@@ -64,7 +67,7 @@ fn ranges(view: &View<'_>, most_steps: u32) -> Vec<Range<usize>> {
         let opens = unit.kind == UnitKind::User
             || is_summary
             || was_summary
-            || (unit.kind == UnitKind::Step && steps >= most_steps);
+            || (unit.kind == UnitKind::Step && steps >= PASSAGE_STEPS);
         match ranges.last_mut().filter(|_| !opens) {
             Some(range) => range.end = index + 1,
             None => {
@@ -111,7 +114,7 @@ fn passage(view: &View<'_>, units: Range<usize>, terms: &mut Terms) -> Passage {
     }
 }
 
-/// Reads what people and the model say; what tools print says little of the topic and a lot of everything.
+/// Reads the text of people and the model; tool output has few words of the topic and many others.
 fn read(message: &Message, terms: &mut Terms, counts: &mut HashMap<u32, f32>) {
     let (most, weight) = match (message.role, message.origin) {
         (Role::User, Origin::Typed | Origin::Summary) => (TYPED_BYTES, 2.0),

@@ -1,4 +1,4 @@
-//! Where one topic ends and the next begins.
+//! Finds where one topic ends and the next begins.
 
 use std::ops::Range;
 
@@ -9,18 +9,18 @@ use crate::Settings;
 use crate::passages::Passages;
 use crate::terms::{self, Vector};
 
-/// How far into a typed message a shift word may stand, in bytes: behind `Great, thanks!` or `好的，谢谢。`.
+/// The last position, in bytes, of a shift word in a typed message: behind `Great, thanks!` or `好的，谢谢。`.
 const OPENING_BYTES: usize = 60;
-/// Share of an opening's terms that were not spoken of before which makes it something new.
+/// The share of new terms from which on an opening is something new.
 const NEW_SHARE: f32 = 0.6;
-/// An opening of fewer terms says too little to be something new: `yes, please`.
+/// An opening with fewer terms says too little to be something new: `yes, please`.
 const LEAST_OPENING_TERMS: usize = 4;
-/// What a standard deviation in depth counts, and how many count at most.
+/// The score of a standard deviation in depth, and how many count at most.
 const DEPTH_SCORE: f32 = 0.6;
 const MOST_DEVIATIONS: f32 = 2.0;
-/// What it counts for a gap when a typed message stands behind it.
+/// The score of a gap in front of a typed message.
 const TYPED_SCORE: f32 = 0.2;
-/// What it counts for a gap when an earlier summary stands in front of it: it was a topic of its own.
+/// The score of a gap behind an earlier summary: that was a topic of its own.
 const SUMMARY_SCORE: f32 = 0.4;
 /// Milliseconds of a minute.
 const MINUTE: f64 = 60_000.0;
@@ -33,7 +33,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Its most telling words, for a person.
+    /// Its most informative words, for a person.
     pub(crate) fn describe(&self, passages: &Passages<'_>) -> String {
         let mut sum = terms::sum(passages.list[self.passages.clone()].iter().map(|passage| &passage.terms));
         sum.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -43,7 +43,8 @@ impl Segment {
     }
 }
 
-/// The topics of a session in order; the last is the current one. Linear in the passages' terms, times the window.
+/// Returns the topics of a session in order; the last is the current one. Linear in the passages' terms, times the
+/// window.
 pub(crate) fn find(passages: &Passages<'_>, settings: &Settings) -> Vec<Segment> {
     let list = &passages.list;
     let boundaries = boundaries(passages, settings);
@@ -56,7 +57,7 @@ pub(crate) fn find(passages: &Passages<'_>, settings: &Settings) -> Vec<Segment>
         .collect()
 }
 
-/// The passages that begin a topic, ascending, the first left out.
+/// Returns the passages that begin a topic, ascending, without the first.
 fn boundaries(passages: &Passages<'_>, settings: &Settings) -> Vec<usize> {
     let list = &passages.list;
     let mut behind = vec![0u64; list.len() + 1]; // tokens in front of each passage
@@ -66,13 +67,13 @@ fn boundaries(passages: &Passages<'_>, settings: &Settings) -> Vec<usize> {
     let scores = scores(passages, settings);
     let mut gaps: Vec<usize> = (1..list.len()).filter(|gap| scores[*gap] >= settings.boundary_score as f32).collect();
     gaps.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    // The clearest first: a boundary too near to a clearer one is none.
+    // The clearest first: a boundary too near to a clearer one does not count.
     let mut chosen = std::collections::BTreeSet::new();
     for gap in gaps {
         let before = chosen.range(..gap).next_back().copied().unwrap_or(0);
         let after = chosen.range(gap..).next().copied().unwrap_or(list.len());
         let least = u64::from(settings.min_topic_tokens);
-        // The current topic may be young, and an earlier summary was a topic before.
+        // The current topic may be young, and an earlier summary is a finished topic.
         let is_long = |from: usize, to: usize| {
             let was_topic = from + 1 == to && list[from].is_summary;
             behind[to] - behind[from] >= least || to == list.len() || was_topic
@@ -84,7 +85,7 @@ fn boundaries(passages: &Passages<'_>, settings: &Settings) -> Vec<usize> {
     chosen.into_iter().collect()
 }
 
-/// What speaks for a boundary in front of each passage.
+/// Returns the evidence for a boundary in front of each passage.
 fn scores(passages: &Passages<'_>, settings: &Settings) -> Vec<f32> {
     let list = &passages.list;
     let window = settings.window as usize;
@@ -125,7 +126,7 @@ fn scores(passages: &Passages<'_>, settings: &Settings) -> Vec<f32> {
     (0..list.len()).map(score).collect()
 }
 
-/// How deep each gap lies below the peaks of cohesion to its left and right.
+/// Returns how deep each gap lies below the peaks of cohesion to its left and right.
 fn depths(cohesions: &[f32]) -> Vec<f32> {
     let mut depths = vec![0.0; cohesions.len()];
     let mut peak = f32::MIN; // the peak that a climb to the left reaches
@@ -143,7 +144,7 @@ fn depths(cohesions: &[f32]) -> Vec<f32> {
     depths
 }
 
-/// Mean and standard deviation, the latter never so small that noise would stand out.
+/// Returns mean and standard deviation; the latter is never so small that noise is significant.
 fn mean_and_deviation(values: &[f32]) -> (f32, f32) {
     let count = values.len().max(1) as f32;
     let mean = values.iter().sum::<f32>() / count;
@@ -151,13 +152,13 @@ fn mean_and_deviation(values: &[f32]) -> (f32, f32) {
     (mean, variance.sqrt().max(0.1))
 }
 
-/// Milliseconds between a passage and the one before it; 0 where they are not known.
+/// Returns the milliseconds between a passage and the one before it; 0 where they are not known.
 fn pause(passages: &Passages<'_>, gap: usize) -> f64 {
     let (before, after) = (passages.list[gap - 1].times, passages.list[gap].times);
     before.zip(after).map_or(0.0, |((_, end), (start, _))| (start - end) as f64)
 }
 
-/// Whether a typed message opens with words that turn to something else.
+/// Whether a typed message opens with words that change the subject.
 pub(crate) fn opens_new(text: &str, lexicon: &Lexicon) -> bool {
     let text = text.trim_start();
     lexicon.has(&text[..floor_boundary(text, OPENING_BYTES)], Cues::of([Cue::TopicShift]))

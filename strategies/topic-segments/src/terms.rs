@@ -1,11 +1,11 @@
-//! What a passage speaks of: words, names, pairs of Chinese characters, as a sparse vector.
+//! The terms of a passage: words, names, pairs of Chinese characters, as a sparse vector.
 
 use std::collections::HashMap;
 
 use epitome_strategy::cut::is_stop_word;
 use epitome_strategy::text::{floor_boundary, is_cjk};
 
-/// Numbers for terms, in the order in which they are first met.
+/// Numbers for terms, in the order of first occurrence.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     numbers: HashMap<String, u32>,
@@ -45,7 +45,7 @@ impl Terms {
     }
 }
 
-/// A word without its plural `s`: enough for `file` and `files` to be one term.
+/// Returns a word without its plural `s`: enough for `file` and `files` to be one term.
 fn stem(mut word: String) -> String {
     if word.len() > 4 && word.ends_with('s') && !word.ends_with("ss") {
         word.pop();
@@ -53,14 +53,14 @@ fn stem(mut word: String) -> String {
     word
 }
 
-/// The counts as a vector: many of one term count less than as many different ones.
+/// Returns the counts as a vector: many of one term count less than as many different ones.
 pub(crate) fn vector(counts: HashMap<u32, f32>) -> Vector {
     let mut vector: Vector = counts.into_iter().map(|(term, count)| (term, 1.0 + count.max(1.0).ln())).collect();
     vector.sort_unstable_by_key(|(term, _)| *term);
     vector
 }
 
-/// The weight of each term: the more, the fewer of the vectors have it; next to nothing where all do.
+/// Returns the weight of each term: more for a term of fewer vectors; next to nothing for a term of all.
 pub(crate) fn weights(vectors: &[&Vector], terms: usize) -> Vec<f32> {
     let mut having = vec![0u32; terms];
     for (term, _) in vectors.iter().copied().flatten() {
@@ -77,7 +77,7 @@ pub(crate) fn weigh(vector: &mut Vector, weights: &[f32]) {
     }
 }
 
-/// The sum of vectors.
+/// Returns the sum of vectors.
 pub(crate) fn sum<'v>(vectors: impl IntoIterator<Item = &'v Vector>) -> Vector {
     let mut all: Vector = vectors.into_iter().flatten().copied().collect();
     all.sort_by_key(|(term, _)| *term); // stable: sums of the same numbers in the same order
@@ -91,7 +91,7 @@ pub(crate) fn sum<'v>(vectors: impl IntoIterator<Item = &'v Vector>) -> Vector {
     sum
 }
 
-/// The cosine of two vectors; 0 where one is empty.
+/// Returns the cosine of two vectors; 0 where one is empty.
 pub(crate) fn cosine(left: &Vector, right: &Vector) -> f32 {
     let norm = |vector: &Vector| vector.iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
     let product: f32 = shared_terms(left, right).map(|(left, right)| left * right).sum();
@@ -99,13 +99,13 @@ pub(crate) fn cosine(left: &Vector, right: &Vector) -> f32 {
     if norms > 0.0 { product / norms } else { 0.0 }
 }
 
-/// The share of a vector's terms that `before` does not have.
+/// Returns the share of a vector's terms that `before` does not have.
 pub(crate) fn novelty(vector: &Vector, before: &Vector) -> f32 {
     let known = shared_terms(vector, before).count();
     if vector.is_empty() { 0.0 } else { 1.0 - known as f32 / vector.len() as f32 }
 }
 
-/// The values of terms that both vectors have.
+/// Returns the values of terms that both vectors have.
 fn shared_terms(left: &Vector, right: &Vector) -> impl Iterator<Item = (f32, f32)> {
     let mut right = right.iter().peekable();
     left.iter().filter_map(move |(term, value)| {

@@ -1,4 +1,4 @@
-//! What a call asks for: which calls ask for the same thing, which read, which tell how things stand.
+//! The purpose of calls: which calls ask for the same thing, which read, which report a state.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use epitome_strategy::tools::ToolKind;
 use crate::source::{Action, Source};
 use crate::terms::hash;
 
-/// Commands that show what stands in files and in a repository. Source: the recorded agents' commands.
+/// Commands that show the content of files and of a repository. Source: the recorded agents' commands.
 const READING_COMMANDS: &[&str] =
     &["cat ", "sed -n", "head ", "tail ", "nl ", "grep ", "rg ", "ls", "find ", "Get-Content", "git show", "git diff"];
 
-/// Commands that tell how things stand. Source: as above.
+/// Commands that report a state. Source: as above.
 const STATE_COMMANDS: &[&str] = &[
     "git status",
     "git log",
@@ -49,7 +49,7 @@ const STATE_COMMANDS: &[&str] = &[
     "gradle",
 ];
 
-/// What a call asks for: its line without the tool's name, and without a change of the folder in front.
+/// Returns the request of a call: its line without the tool's name, and without a change of the folder in front.
 pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
     let head = source.lines[action.head as usize].text();
     let asked = head.strip_prefix(&*action.name).map_or(head, |rest| rest.trim_start_matches(": "));
@@ -59,8 +59,8 @@ pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
     }
 }
 
-/// What a call is about: calls of the same signature ask for the same thing. A command is known by its first two words, or
-/// whole where it begins with a path.
+/// Returns the signature of a call: calls with the same one ask for the same thing. A command's is its first two words,
+/// or the whole command where it begins with a path.
 pub(crate) fn signature(source: &Source, action: &Action) -> u64 {
     let asked = request_of(source, action);
     let asked = asked.split(" | ").next().unwrap_or(asked);
@@ -70,24 +70,24 @@ pub(crate) fn signature(source: &Source, action: &Action) -> u64 {
     hash(action.name.bytes().chain([0]).chain(first.bytes()).chain([0]).chain(second.bytes()))
 }
 
-/// The line of the newest call of each signature. Linear in the calls.
+/// Returns the line of the newest call of each signature. Linear in the calls.
 pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
     source.actions.iter().map(|action| (signature(source, action), action.head)).collect()
 }
 
-/// Whether a call shows what stands somewhere, and does nothing.
+/// Whether a call only shows content.
 pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
     let asked = request_of(source, action);
     matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
         || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| asked.starts_with(command)))
 }
 
-/// Whether a call tells how things stand: a repository, a build, a test.
+/// Whether a call reports a state: of a repository, a build, a test.
 pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
     action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| request_of(source, action).contains(command))
 }
 
-/// The file that a call reads or changes, by its name without folders.
+/// Returns the file that a call reads or changes, by its name without folders.
 pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
     let asked = request_of(source, action);
     let name = match action.kind {

@@ -1,12 +1,12 @@
-//! What a call was asked to do, as one line and the longer texts below it.
+//! The arguments of a call, as one line and the longer texts below it.
 
 use epitome_strategy::Value;
 use epitome_strategy::text;
 
-/// Bytes of arguments that stand in the line of the call.
+/// The most bytes of arguments in the line of the call.
 const HEAD_BYTES: usize = 200;
 
-/// The keys whose values tell most of what a call is about, most telling first.
+/// The keys whose values are the most informative about a call, best first.
 /// Source: the tools of the recorded agents.
 const TELLING_KEYS: &[&str] = &[
     "command",
@@ -28,14 +28,14 @@ const TELLING_KEYS: &[&str] = &[
     "description",
 ];
 
-/// Numbers that say where a call looked.
+/// Keys of numbers that say where a call looked.
 const PLACES: &[&str] = &["offset", "limit", "line", "start", "end", "view_range"];
-/// What says how the tool was run, and nothing of what it did. Source: as above.
+/// Keys that say how the tool was run, and nothing of its effect. Source: as above.
 const OF_THE_RUN: &[&str] = &["timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "max_output_tokens", "max_chars"];
-/// The folder that a call works in: told where it is another than that of the call before.
+/// The folder that a call works in; shown where it differs from that of the call before.
 const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "dir_path"];
 
-/// What a line of arguments is.
+/// The kind of a line of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Sign {
     /// Text that a change removes, or must match.
@@ -49,16 +49,16 @@ pub(crate) enum Sign {
 /// The arguments of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallText {
-    /// Short ones, most telling first.
+    /// Short ones, the most informative first.
     pub(crate) head: String,
     /// The lines of longer ones.
     pub(crate) lines: Vec<(Sign, String)>,
-    /// Whether they list tasks, each with how it stands.
+    /// Whether they list tasks, each with its status.
     pub(crate) lists_tasks: bool,
 }
 
-/// Tells a call's arguments: `json` where they are JSON, else their text. `folder` is the one that the call before worked in.
-/// Linear.
+/// Returns a call's arguments: of `json` where they are JSON, else their text. `folder` is the one that the call before
+/// worked in. Linear.
 pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -> CallText {
     let mut leaves = Vec::new();
     let mut told = CallText::default();
@@ -141,7 +141,8 @@ fn patch_line(line: &str) -> (Sign, String) {
     }
 }
 
-/// The strings of a JSON value with their keys, the objects of a list each as one line, and the numbers that name places.
+/// Returns the strings of a JSON value with their keys, the objects of a list each as one line, and the numbers that
+/// name places.
 fn read_leaves(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => leaves.push((key.to_owned(), text.clone())),
@@ -156,20 +157,20 @@ fn read_leaves(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-/// The fields of an object.
+/// Returns the fields of an object.
 fn fields(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// Whether an object is one row of a list, such as a task of a plan: plain values only, and no text that a change removes
-/// or puts in.
+/// Whether an object is one row of a list, such as a task of a plan: it has plain values only, and no text that a
+/// change removes or puts in.
 fn is_row(value: &Value) -> bool {
     fields(value).all(|(key, value)| {
         !value.is_object() && !value.is_array() && (key == "content" || sign_of(key) == Sign::Plain)
     })
 }
 
-/// The tasks that a call lists, each with how it stands.
+/// Returns the tasks that a call lists, each with its status.
 fn tasks(arguments: &Value) -> Vec<&Value> {
     let lists = fields(arguments).filter_map(|(_, value)| value.as_array());
     lists.flatten().filter(|item| is_task(item)).collect()
@@ -180,7 +181,7 @@ fn is_task(value: &Value) -> bool {
     is_row(value) && fields(value).any(|(key, _)| key == "status") && fields(value).nth(1).is_some()
 }
 
-/// A row as one line, without what only a program reads.
+/// Returns a row as one line, without values that only a program reads.
 fn row(value: &Value) -> String {
     let shown = fields(value).filter(|(key, _)| !matches!(key.as_str(), "activeForm" | "id" | "priority"));
     let texts: Vec<String> = shown

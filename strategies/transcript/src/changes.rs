@@ -7,11 +7,11 @@ use crate::arguments::Sign;
 use crate::source::{Kind, Source};
 use crate::terms::hash;
 
-/// Bytes of the shortest line that is taken for the same line elsewhere: closing brackets stand everywhere.
+/// Bytes of the shortest line that identifies itself elsewhere: closing brackets are everywhere.
 const LEAST_BYTES: usize = 12;
 
-/// Of each line, whether it shows text of a file that a later change replaced, or tasks of a list of which the same tool
-/// was given a later one. Linear.
+/// Returns for each line whether it shows text of a file that a later change replaced, or tasks of a list that a later
+/// call of the same tool replaced. Linear.
 pub(crate) fn replaced_lines(source: &Source) -> Vec<bool> {
     let mut is_replaced = vec![false; source.lines.len()];
     mark_earlier_tasks(source, &mut is_replaced);

@@ -1,4 +1,4 @@
-//! Which lines are kept: again and again the one that adds most for its tokens, until the room is used.
+//! Chooses the lines to keep: again and again the one that adds most for its tokens, until the room is used.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,21 +8,23 @@ use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
 use crate::worth::Worth;
 
-/// What every line costs beside its own tokens: a share of marks and line feeds.
+/// The overhead of a line beside its own tokens: a share of marks and line feeds.
 const LINE_TOKENS: f32 = 1.0;
 
-/// What a line gains that goes on where a kept one ends: a fact stands on neighbouring lines, and a lone line has lost its
-/// subject.
+/// The factor for a line next to a kept one: a fact spans neighbouring lines, and a lone line has lost its subject.
 const NEAR: f32 = 1.6;
-/// Kept tokens of a passage at which a further line of it is worth half: of what tools printed, and of what was said.
+/// Kept tokens of a passage at which a further line of it is worth half: of tool outputs, and of speech.
 const LONG_PASSAGE: f32 = 400.0;
 const LONG_SPEECH: f32 = 3_000.0;
-/// What nearness to the topic is worth against the terms themselves.
+/// The weight of nearness to the topic against the terms themselves.
 const TOPIC: f32 = 3.0;
-/// The power of a line's tokens that its worth is divided by: a little under 1, for a long line is rarely as dense.
+/// The power of a line's tokens that its worth is divided by: a little under 1, because a long line is rarely as dense.
 const PRICE: f32 = 0.9;
 
-/// The state of a choice.
+/// The state of a choice. Each heap entry has the worth of a line per token when it entered. Taking a line makes its
+/// terms worth less elsewhere, so entries go out of date: [`take_until`](Self::take_until) values the top anew and puts
+/// it back where the next entry is better. Lines next to a taken one gain, so they enter again with their new value;
+/// the old entry is skipped once the line is kept.
 pub(crate) struct Choice<'c> {
     source: &'c Source,
     worth: &'c Worth,
@@ -30,33 +32,33 @@ pub(crate) struct Choice<'c> {
     pub(crate) kept: Vec<bool>,
     /// Whether each line takes part at all.
     open: Vec<bool>,
-    /// How often each term is shown.
+    /// How many kept lines have each term.
     shown: Vec<u8>,
-    /// How often the kept lines of a passage hold a term, by passage and term.
+    /// How many kept lines of a passage have a term, by passage and term.
     told: KeyMap<u8>,
     /// Tokens of the kept lines of each passage.
     taken: Vec<u32>,
     heap: BinaryHeap<Candidate>,
-    /// Tokens of everything that is kept.
+    /// Tokens of all kept lines.
     pub(crate) used: u32,
     /// The lines in the order in which they were taken.
     pub(crate) order: Vec<u32>,
-    /// The bound of the lines of each run.
+    /// The bound for the lines of each run.
     runs: Bounds,
 }
 
-/// How many tokens the lines of each run of units may take, and take.
+/// The bound for the lines of each run of units, and the tokens that they take.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     /// The run of each passage; `None` where its lines have no bound.
     pub(crate) of_passage: Vec<Option<u32>>,
-    /// Tokens that the lines of each run may take.
+    /// The most tokens that the lines of each run may take.
     pub(crate) most: Vec<u32>,
     used: Vec<u32>,
 }
 
 impl Bounds {
-    /// The same bound for each of `runs` runs.
+    /// Returns the same bound for each of `runs` runs.
     pub(crate) fn new(of_passage: Vec<Option<u32>>, runs: usize, most: u32) -> Self {
         Self { of_passage, most: vec![most; runs], used: vec![0; runs] }
     }
@@ -96,8 +98,8 @@ impl Ord for Candidate {
 }
 
 impl<'c> Choice<'c> {
-    /// A choice among the lines of the passages that `is_open` names; the lines of those that `stays` names are shown
-    /// anyway. Linear in the lines.
+    /// Returns a choice among the lines of the passages for which `is_open` holds; the lines of those for which `stays`
+    /// holds are shown anyway. Linear in the lines.
     pub(crate) fn new(
         source: &'c Source,
         worth: &'c Worth,
@@ -126,7 +128,7 @@ impl<'c> Choice<'c> {
                 choice.open[passage.lines.start as usize..passage.lines.end as usize].fill(true);
             }
         }
-        // What is no longer so misleads.
+        // Outdated text misleads.
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
@@ -135,13 +137,14 @@ impl<'c> Choice<'c> {
         choice
     }
 
-    /// The same with the lines of runs bounded.
+    /// Sets bounds for the lines of runs.
     pub(crate) fn with_bounds(mut self, runs: Bounds) -> Self {
         self.runs = runs;
         self
     }
 
-    /// Lowers the bound of a run by `over` tokens under what its lines take, and takes back those that were taken last.
+    /// Lowers the bound of a run to `over` tokens under what its lines take, and removes the lines that were taken
+    /// last.
     pub(crate) fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
@@ -155,7 +158,7 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Takes lines until they make `room` tokens; a line that is too long for what is left is passed over. Can be called
+    /// Takes lines until they make `room` tokens; a line that is too long for the rest is passed over. Can be called
     /// again with more room.
     pub(crate) fn take_until(&mut self, room: u32) {
         let mut passed = Vec::new();
@@ -174,7 +177,7 @@ impl<'c> Choice<'c> {
             }
             if self.used + cost > room {
                 passed.push(Candidate { density: now, line });
-                // Little is left: what is passed over now would be passed over to the end.
+                // Little is left: a line that is passed over now would be passed over to the end.
                 if self.used + 8 > room || passed.len() > MOST_PASSED {
                     break;
                 }
@@ -188,7 +191,7 @@ impl<'c> Choice<'c> {
         self.heap.extend(passed);
     }
 
-    /// Takes a line whatever it costs.
+    /// Takes a line whatever its cost.
     pub(crate) fn take(&mut self, line: u32) {
         if std::mem::replace(&mut self.kept[line as usize], true) {
             return;
@@ -215,7 +218,7 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Takes back the line that was taken last.
+    /// Removes the line that was taken last, and returns it.
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
@@ -237,8 +240,8 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Tokens that a line adds: its own, those of the line of its call where that is not shown yet, and of a mark where
-    /// neither neighbour is kept.
+    /// Returns the tokens that a line adds: its own, those of the line of its call where that is not shown yet, and of
+    /// a mark where neither neighbour is kept.
     fn cost(&self, line: u32) -> u32 {
         let head = self.head(line).filter(|head| !self.kept[*head as usize]);
         self.worth.tokens[line as usize]
@@ -246,7 +249,7 @@ impl<'c> Choice<'c> {
             + u32::from(!self.is_near(line))
     }
 
-    /// What a line adds for each token that it costs.
+    /// Returns the worth that a line adds for each token of its cost.
     fn density(&self, line: u32) -> f32 {
         let passage = self.source.lines[line as usize].passage;
         let kind = self.source.passages[passage as usize].kind;
@@ -294,21 +297,21 @@ impl<'c> Choice<'c> {
         [line.checked_sub(1).filter(|before| *before >= lines.start), Some(line + 1).filter(|next| *next < lines.end)]
     }
 
-    /// Whether a line goes on where a kept one ends, or begins its passage.
+    /// Whether a line is next to a kept one, or begins its passage.
     fn is_near(&self, line: u32) -> bool {
         let [before, next] = self.neighbours(line);
         before.is_none_or(|before| self.kept[before as usize]) || next.is_some_and(|next| self.kept[next as usize])
     }
 }
 
-/// Lines that are passed over, as too long for what is left, before a choice ends.
+/// The most lines that are passed over, as too long for the rest, before a choice ends.
 const MOST_PASSED: usize = 200;
 
 fn key(passage: u32, term: u32) -> u64 {
     (u64::from(passage) << 32 | u64::from(term)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// What is left of a worth when it was told so many times before: half each time.
+/// Returns the rest of a worth after it was shown this many times: half each time.
 fn fade_factor(times: u8) -> f32 {
     match times {
         0 => 1.0,

@@ -1,42 +1,43 @@
-//! How often terms stand where, and what the model was speaking of.
+//! The occurrences of terms, and the topics of the model's messages.
 
 use crate::source::{Kind, Passage, Source};
 use crate::terms::Terms;
 use crate::worth::Worth;
 
-/// What a name is worth that a person, the model or a call named; that tools printed in several messages; in one only.
+/// The worth of a name that a person, the model or a call used; of one that tools printed in several messages; in one
+/// only.
 const NAMED: f32 = 4.0;
 const PRINTED: f32 = 1.0;
 const PRINTED_ONCE: f32 = 0.5;
-/// What a word is worth, what it gains where somebody said it, and how fast it loses with the messages that hold it.
+/// The worth of a word, its gain where a person used it, and how fast it falls with the number of its messages.
 const WORD: f32 = 1.2;
 const WORD_SAID: f32 = 1.5;
 const COMMON: f32 = 0.2;
-/// How near an output is to the words of the message that asked for it, and of the messages of the model behind it: what
-/// it says after it read something tells which lines mattered.
+/// How near an output is to the words of the message that asked for it, and of the messages of the model behind it: the
+/// model's words after reading show which lines mattered.
 const ASKED: f32 = 1.0;
 const NEXT: f32 = 1.5;
 const NEXT_MESSAGES: usize = 3;
-/// Lines of one passage, and terms of one message, that tell what it is about: what is said at length, or calls hundreds of
-/// tools at once, is about many things. The bound keeps the cost of nearness linear.
+/// The most lines of one passage, and terms of one message, that define its topic: a long text, or a message with
+/// hundreds of calls, has many topics. The bound keeps the cost of nearness linear.
 const LONGEST_SPEECH: usize = 40;
 const MOST_TERMS: usize = 1_000;
 
-/// How often terms stand where.
+/// The occurrences of terms.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Messages that hold each term.
+    /// How many messages have each term.
     messages: Vec<u32>,
-    /// Lines that hold each term.
+    /// How many lines have each term.
     lines: Vec<u32>,
-    /// Whether a person, the model or a call named it.
+    /// Whether a person, the model or a call used it.
     is_said: Vec<bool>,
     is_typed: Vec<bool>,
     all_lines: f32,
 }
 
 impl Counts {
-    /// Linear in the terms of all lines.
+    /// Counts the terms. Linear in the terms of all lines.
     pub(crate) fn new(source: &Source, worth: &Worth, known: &Terms) -> Self {
         let mut counts = Self {
             messages: vec![0; known.len()],
@@ -79,13 +80,13 @@ impl Counts {
         }
     }
 
-    /// How rare a term is among the lines, from 0 to 1.
+    /// Returns how rare a term is among the lines, from 0 to 1.
     pub(crate) fn rarity(&self, term: usize) -> f32 {
         (self.all_lines / self.lines[term].max(1) as f32).ln() / self.all_lines.ln()
     }
 }
 
-/// The terms of what the model said and called, message by message.
+/// The terms of the model's text and calls, message by message.
 #[derive(Debug, Default)]
 pub(crate) struct ModelTerms {
     messages: Vec<u32>,
@@ -93,7 +94,7 @@ pub(crate) struct ModelTerms {
 }
 
 impl ModelTerms {
-    /// Linear in what was said.
+    /// Collects the terms. Linear in the model's text.
     pub(crate) fn new(source: &Source, worth: &Worth) -> Self {
         let mut spoken = Self::default();
         let of_model = |passage: &&Passage| matches!(passage.kind, Kind::Said | Kind::Answer | Kind::Call);
@@ -111,7 +112,7 @@ impl ModelTerms {
         spoken
     }
 
-    /// The terms of the message that asked for an output, and of the next ones, each with its weight.
+    /// Returns the terms of the message that asked for an output, and of the next ones, each with its weight.
     pub(crate) fn terms_around(&self, asked: u32) -> impl Iterator<Item = (&[u32], f32)> {
         let at = self.messages.partition_point(|message| *message < asked);
         let own = self.messages.get(at).is_some_and(|message| *message == asked);

@@ -1,4 +1,4 @@
-//! Fits the lines into the room: chooses, writes, counts, and chooses again with what was learnt.
+//! Fits the lines into the room: chooses, writes, counts, and chooses again with the counts.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,27 +14,31 @@ use crate::sections;
 use crate::source::{Kind, Passage, Source};
 use crate::worth::Worth;
 
-/// The part of the room, one in so many, that the beginnings of answers take before anything else is chosen.
+/// The part of the room, one in so many, for the beginnings of answers, which precede the other choices.
 const ANSWERS: Tokens = 5;
-/// What a message costs beside its text, and what the line feed behind a heading may add.
+/// Tokens of a message beside its text, and those that the line feed behind a heading may add.
 const MESSAGE_TOKENS: Tokens = 6;
-/// How often lines are chosen again with what writing them showed: the last time fills a hundredth of the room.
+/// How often lines are chosen again after the text is counted: the last time uses all but a hundredth of the room.
 const ROUNDS: usize = 4;
 
-/// What is kept, in the forms that edits take.
+/// The kept lines, in the forms that edits take.
 #[derive(Debug, Default)]
 pub(crate) struct FittedEdits {
-    /// Runs of units with the transcript that stands for each, and how many lines it has; no text where nothing is kept.
+    /// Runs of units with the transcript that replaces each, and its number of lines; no text where nothing is kept.
     pub(crate) runs: Vec<(Range<u32>, Option<String>, usize)>,
-    /// Texts that are cut where they stand, with what stays of them.
+    /// Texts that are cut in place, with the ranges that stay.
     pub(crate) excerpts: Vec<(BlockRef, Vec<Range<u32>>)>,
-    /// Tokens of the transcript of each run that the layout gives; 0 where none is written.
+    /// Tokens of the transcript of each run of the layout; 0 where none is written.
     run_tokens: Vec<Tokens>,
-    /// Tokens of all that.
+    /// Tokens of all transcripts and cut texts.
     tokens: Tokens,
 }
 
-/// Chooses what is kept so that it makes no more tokens than the layout leaves. Linear in the lines, a few times.
+/// Chooses the lines so that their text takes no more tokens than the layout leaves. Marks, headings and joined lines
+/// make the written text longer or shorter than the sum of its lines, so the room of the choice is corrected by each
+/// count. Example with a layout's room of 1,000: lines of 1,000 are chosen, the text has 1,080 tokens, so the next room
+/// is 1,000 - 80 = 920; that text has 985, so lines of 920 + 15 = 935 are chosen; 995 is within a hundredth of 1,000
+/// and ends the search. The best text within the room is returned. Linear in the lines, a few times.
 pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layout, goal: &Goal) -> FittedEdits {
     let is_open = |passage: usize| {
         let passage = &source.passages[passage];
@@ -61,7 +65,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         choice.take_until(room);
         while choice.used > room && choice.order.len() > least && choice.take_back().is_some() {}
         let mut fitted = write(view, source, layout, goal, &choice.kept);
-        // What headings and marks add shows when it is written.
+        // Headings and marks of a bounded run are known only once it is written.
         for _ in 0..ROUNDS {
             let over = |tokens: &Tokens| tokens.checked_sub(layout.max_lines).filter(|over| *over > 0);
             let too_long = fitted.run_tokens.iter().enumerate();
@@ -95,7 +99,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     best.unwrap_or_default()
 }
 
-/// What the layout bounds: the lines of each run of units.
+/// Returns the layout's bounds for the lines of each run of units.
 fn bounds(source: &Source, layout: &Layout) -> Bounds {
     if layout.max_lines == 0 {
         return Bounds::default();
@@ -109,8 +113,8 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
     Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
 }
 
-/// Whether a passage of the newest step may be cut where it stands: what tools printed and what the model said, but for a
-/// message that holds its call in its text, of which an agent answers the results.
+/// Whether a passage of the newest step may be cut in place: tool output and text of the model, except in a message
+/// with a call in its text, whose results the agent answers.
 fn is_cut_in_newest(view: &View<'_>, passage: &Passage) -> bool {
     let holds_call = |at: BlockRef| !view.message(at.message as usize).text_calls.is_empty();
     match passage.kind {
@@ -124,7 +128,7 @@ fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
     layout.place(passage.unit as usize) == UnitFate::Newest && matches!(passage.kind, Kind::Said | Kind::Answer)
 }
 
-/// The first line of a typed message that is cut, and of what the model said last, stays whatever the room: a mark in its
+/// Takes the first line of a typed message that is cut, and of the model's last text, whatever the room: a mark in its
 /// place would say nothing.
 fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     let mut newest = u32::MAX;
@@ -137,8 +141,8 @@ fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     }
 }
 
-/// What the model said last stays whole where it takes no more than half of the room; of a longer text the end stays, which
-/// tells what comes next or asks for it, and its other lines are chosen like all.
+/// Keeps the model's last text whole where it takes no more than half of the room. Of a longer text the end stays,
+/// which names the next step or asks for it, and its other lines are chosen like all.
 fn take_newest_words(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>) {
     let words = || source.passages.iter().filter(|passage| is_newest_words(layout, passage));
     let lines = || words().flat_map(|passage| passage.lines.clone());
@@ -151,9 +155,9 @@ fn take_newest_words(source: &Source, worth: &Worth, layout: &Layout, choice: &m
     }
 }
 
-/// Of each run the beginning of its newest answer is kept, as far as `room` goes, the newest runs first: two typed messages
-/// with nothing between them read as if the first had not been answered, and its work would be done again. In a chat without
-/// tools nothing would be done again, and what people said comes first.
+/// Keeps the beginning of each run's newest answer, as far as `room` allows, the newest runs first: two typed messages
+/// with nothing between them read as if the first had not been answered, and its work would be done again. In a chat
+/// without tools no work would be repeated, and the words of people come first.
 fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>, room: Tokens) {
     if source.actions.is_empty() {
         return;
@@ -174,10 +178,10 @@ fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Ch
     }
 }
 
-/// What people typed is kept before anything is chosen: short messages whole, of long ones the demands.
+/// Keeps typed text before anything is chosen: short messages whole, of long ones the demands.
 fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     for (index, passage) in source.passages.iter().enumerate() {
-        if passage.kind != Kind::Typed || layout.place(passage.unit as usize) != UnitFate::Message {
+        if passage.kind != Kind::Typed || !layout.keeps_words(passage.unit as usize) {
             continue;
         }
         let whole = layout.whole[index];
@@ -189,7 +193,7 @@ fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     }
 }
 
-/// Writes what is kept and counts it.
+/// Writes the kept lines and counts the text.
 fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &[bool]) -> FittedEdits {
     let mut fitted = FittedEdits::default();
     let mut passages = source.passages.iter().enumerate().peekable();
@@ -217,7 +221,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         }
         let tokens = if text.is_empty() { 0 } else { view.count(&text) + heading_tokens };
         if tokens >= before {
-            // What would be no shorter stays as it is.
+            // A text that would be no shorter stays as it is.
             fitted.tokens += before;
             continue;
         }
@@ -231,14 +235,15 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
     fitted
 }
 
-/// What a transcript costs beside its text.
+/// Returns the tokens of a transcript beside its text.
 fn heading_tokens(view: &View<'_>) -> Tokens {
     let (kind, language) = (HeadingKind::Summary, view.language());
-    let handle = view.names_handles().then_some("0a1b2c3d");
+    let handle = view.names_handles().then_some("0a1b2c3d4e5f");
     view.count(&Heading { kind, language, messages: 100, handle }.to_string()) + MESSAGE_TOKENS
 }
 
-/// Answers at the end of a run of which every line is kept stay as they are: what is left of the run, and their units.
+/// Returns the rest of a run, and its units, without the answers at its end that are kept whole: these stay as they
+/// are.
 fn with_whole_answers_apart(
     source: &Source,
     mut run: Range<u32>,
@@ -267,7 +272,7 @@ fn with_whole_answers_apart(
     (run, natives)
 }
 
-/// Texts that are cut where they stand.
+/// Returns the texts that are cut in place.
 fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[bool], fitted: &mut FittedEdits) {
     let mut cut_units = HashSet::new();
     let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();

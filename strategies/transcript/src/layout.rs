@@ -1,4 +1,4 @@
-//! What becomes of each unit: which stay as they are, which are shortened where they stand, which become lines.
+//! The fate of each unit: it stays, is shortened in place, or becomes lines.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,57 +10,61 @@ use crate::source::{self, Kind, Passage, Source};
 use crate::terms::hash;
 use crate::worth::Worth;
 
-/// Characters of the longest string that the newest call's arguments keep where they are giant.
+/// The most characters of a string in the newest call's arguments where they are giant.
 const TRIMMED_CHARS: [u32; 3] = [4_000, 1_200, 300];
 
-/// Tokens that a harness may have put beside a typed message that stays as it is.
+/// The most tokens of a harness beside a typed message that stays as it is.
 const LITTLE_BESIDE: Tokens = 40;
 
-/// What the marks of a line of a transcript cost.
+/// Tokens of the marks of a transcript's line.
 const MARK_TOKENS: Tokens = 3;
 
 /// A typed message.
 struct TypedMessage {
     unit: usize,
     tokens: Tokens,
-    /// Tokens of what is demanded in it, as lines of a transcript.
+    /// Tokens of its demands, as lines of a transcript.
     demands: Tokens,
     passages: Vec<usize>,
 }
 
-/// What becomes of a unit.
+/// The fate of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitFate {
     /// It stays as it is.
     Stays,
-    /// It is the newest step, and too large: its outputs are cut where they stand.
+    /// It is the newest step, and too large: its outputs are cut in place.
     Newest,
-    /// A typed message that is cut where it stands.
+    /// A typed message that is cut in place.
     Message,
-    /// A summary that the agent or a model wrote, and that is too large: its sections are shortened.
+    /// A summary of the agent or a model that is too large: its sections are shortened.
     Summary,
     /// It becomes lines of a transcript.
     Folds,
 }
 
-/// What becomes of a view.
+/// The fate of a view's units.
 #[derive(Debug)]
 pub(crate) struct Layout {
     places: Vec<UnitFate>,
-    /// Calls of the newest step whose arguments are cut, with the characters that their strings keep.
+    /// Calls of the newest step whose arguments are cut, with the most characters of their strings.
     pub(crate) trims: Vec<(BlockRef, u32)>,
     /// Tokens that are left for lines.
     pub(crate) room: Tokens,
     /// Tokens for each summary that is cut.
     pub(crate) summary_room: Tokens,
-    /// Tokens that the lines of one run may take at most; 0 for no bound of their own.
+    /// The most tokens of the lines of one run; 0 for no bound.
     pub(crate) max_lines: Tokens,
-    /// Whether each passage is of a typed message that stays whole in the lines that were typed.
+    /// For each passage, whether its typed message stays whole within the lines.
     pub(crate) whole: Vec<bool>,
+    /// For each unit, whether it is a typed message whose words are kept within the lines.
+    quoted: Vec<bool>,
+    /// Whether one text has to do: a message that stayed in its place would part it.
+    one_text: bool,
 }
 
 impl Layout {
-    /// Linear in the view.
+    /// Lays a view out. Linear in the view.
     pub(crate) fn new(view: &View<'_>, source: &Source, worth: &Worth, goal: &Goal, settings: &Settings) -> Self {
         let units = view.units();
         let mut layout = Self {
@@ -70,13 +74,15 @@ impl Layout {
             summary_room: 0,
             max_lines: 0,
             whole: vec![false; source.passages.len()],
+            quoted: vec![false; units.len()],
+            one_text: false,
         };
         let mut protected: Tokens = 0;
         for (index, unit) in units.iter().enumerate() {
-            let place = match view.protection(index) {
-                Protection::Free if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitFate::Summary,
-                Protection::Free => UnitFate::Folds,
-                _ => UnitFate::Stays,
+            let place = match view.protection(index).may_leave() {
+                true if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitFate::Summary,
+                true => UnitFate::Folds,
+                false => UnitFate::Stays,
             };
             if place == UnitFate::Stays && view.protection(index) != Protection::NewestStep {
                 protected += view.unit_tokens(index);
@@ -85,6 +91,7 @@ impl Layout {
         }
         let room = goal.target.saturating_sub(protected);
         let share = |share: f64| (f64::from(room) * share) as Tokens;
+        layout.one_text = goal.host.takes_one_text();
         layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
         layout.keep_newest(view, share(settings.newest_share));
         layout.keep_summaries(view, share(settings.summary_share));
@@ -94,13 +101,13 @@ impl Layout {
         layout
     }
 
-    /// Tokens of the units that stay as they are.
+    /// Returns the tokens of the units that stay as they are.
     fn staying(&self, view: &View<'_>) -> Tokens {
         let stays = (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Stays);
         stays.map(|unit| kept_tokens(view, unit)).sum()
     }
 
-    /// Tokens that no lines will take where the lines of a run are bounded: what the newest units may have beside.
+    /// Returns the tokens that bounded lines leave unused: room for the newest units.
     fn left_over(&self, view: &View<'_>, worth: &Worth, source: &Source, goal: &Goal) -> Tokens {
         if self.max_lines == 0 {
             return 0;
@@ -119,11 +126,21 @@ impl Layout {
         self.places[unit]
     }
 
+    /// Whether a typed message is kept, in its place or within the lines, and its long text shortened.
+    pub(crate) fn keeps_words(&self, unit: usize) -> bool {
+        self.places[unit] == UnitFate::Message || self.quoted[unit]
+    }
+
+    /// Whether a summary of others is to be kept, which can neither be shortened in its place nor become lines.
+    pub(crate) fn has_foreign_text(&self) -> bool {
+        self.one_text && self.places.contains(&UnitFate::Summary)
+    }
+
     pub(crate) fn has_something_to_give(&self) -> bool {
         self.places.iter().any(|place| *place != UnitFate::Stays) || !self.trims.is_empty()
     }
 
-    /// The runs of neighbouring units that become lines.
+    /// Returns the runs of neighbouring units that become lines.
     pub(crate) fn runs(&self) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = Vec::new();
         for (unit, place) in self.places.iter().enumerate() {
@@ -137,9 +154,9 @@ impl Layout {
         runs
     }
 
-    /// Typed messages stay, the newest first, as long as they take no more than `share`; of long ones, and of what the
-    /// harness put into them, lines stay. Where they need more than that, room is set aside first for what is demanded in
-    /// the others, which become lines. What was said again later word for word is a line like any other.
+    /// Keeps typed messages, the newest first, as long as they take no more than `share`; long ones, and those with
+    /// text of the harness, keep lines. Where they need more than `share`, room is first set aside for the demands in
+    /// the others, which become lines. A message that is repeated later word for word is treated like any other line.
     fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
         let messages = self.typed_messages(view, source, worth);
         let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
@@ -155,16 +172,19 @@ impl Layout {
             }
             used += least;
             let beside = view.unit_tokens(unit).saturating_sub(tokens);
-            // A little beside the words costs less than the marks for it would.
+            // A little text beside the typed words costs less than its marks would.
             let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
+            self.quoted[unit] = self.one_text;
+            if !self.one_text {
+                self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
+            }
             if is_short {
                 passages.iter().for_each(|passage| self.whole[*passage] = true);
             }
         }
     }
 
-    /// The typed messages that may become lines, the newest first, each said for the last time.
+    /// Returns the typed messages that may become lines, the newest first, each at its last repetition.
     fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<TypedMessage> {
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
         let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
@@ -187,7 +207,7 @@ impl Layout {
         messages
     }
 
-    /// The newest step stays; where it takes more than `share`, giant arguments shrink first, then its outputs.
+    /// Keeps the newest step; where it takes more than `share`, giant arguments shrink first, then its outputs.
     fn keep_newest(&mut self, view: &View<'_>, share: Tokens) {
         let newest = (0..view.units().len()).rev().find(|unit| view.protection(*unit) == Protection::NewestStep);
         let Some(newest) = newest else { return };
@@ -213,26 +233,26 @@ impl Layout {
         self.places[newest] = UnitFate::Newest;
     }
 
-    /// Summaries of others stay whole while they fit into `share` together.
+    /// Keeps the summaries of others whole while they fit into `share` together.
     fn keep_summaries(&mut self, view: &View<'_>, share: Tokens) {
         let summaries: Vec<usize> =
             (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Summary).collect();
         let tokens: Tokens = summaries.iter().map(|unit| view.unit_tokens(*unit)).sum();
-        if tokens <= share {
+        if tokens <= share && !self.one_text {
             summaries.iter().for_each(|unit| self.places[*unit] = UnitFate::Stays);
         }
         self.summary_room = share / summaries.len().max(1) as Tokens;
     }
 
-    /// The newest units stay as they are while they fit into `share` together.
+    /// Keeps the newest units as they are while they fit into `share` together.
     fn keep_tail(&mut self, view: &View<'_>, mut share: Tokens) {
         for unit in (0..self.places.len()).rev().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
             if self.places[unit] != UnitFate::Folds {
                 continue;
             }
             let Some(left) = share.checked_sub(kept_tokens(view, unit)) else {
-                // Where lines are bounded, what is passed over would leave the room to nobody.
-                if self.max_lines > 0 { continue } else { break }
+                // Where lines are bounded, room that a unit leaves would stay unused.
+                if self.max_lines > 0 && !self.one_text { continue } else { break }
             };
             share = left;
             self.places[unit] = UnitFate::Stays;
@@ -240,7 +260,7 @@ impl Layout {
     }
 }
 
-/// Tokens of a unit that stays: signed thinking behind the first change leaves, but for the newest step.
+/// Returns the tokens of a unit that stays: signed thinking behind the first change leaves, but for the newest step.
 fn kept_tokens(view: &View<'_>, unit: usize) -> Tokens {
     if view.protection(unit) != Protection::Free {
         return view.unit_tokens(unit);

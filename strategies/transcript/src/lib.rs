@@ -33,15 +33,17 @@ settings! {
         /// Share of what the goal leaves beside protected messages that typed messages may take; where they need more, the
         /// oldest become lines of the transcript.
         typed_share: f64 = 0.6, in 0.0..=1.0;
-        /// Share of the same that the newest step may take before its outputs and arguments are cut.
+        /// Share of what the goal leaves beside protected messages that the newest step may take before its outputs and
+        /// arguments are cut.
         newest_share: f64 = 0.45, in 0.05..=1.0;
-        /// Share of the same that a summary which the agent or a model wrote may take before its sections are shortened.
+        /// Share of what the goal leaves beside protected messages that a summary which the agent or a model wrote may take
+        /// before its sections are shortened.
         summary_share: f64 = 0.5, in 0.0..=1.0;
-        /// Share of the same that the newest units keep as they are.
-        tail_share: f64 = 0.15, in 0.0..=1.0;
+        /// Share of what the goal leaves beside protected messages that the newest units keep as they are.
+        tail_share: f64 = 0.15, in 0.0..=1.0, is common;
         /// Tokens that the lines in place of one run of steps may take at most; the newest units keep what that leaves of the
         /// room. 0 is as many as the goal leaves.
-        max_summary_tokens: u32 = 0, in 0..=1_000_000, unit "tokens";
+        max_summary_tokens: u32 = 0, in 0..=1_000_000, unit "tokens", is common;
     }
 }
 
@@ -61,9 +63,6 @@ impl Strategy for Transcript {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let source = Source::read(view);
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
@@ -73,8 +72,13 @@ impl Strategy for Transcript {
         if !layout.has_something_to_give() {
             return Ok(Plan::decline("nothing may leave but what was typed"));
         }
+        if layout.has_foreign_text() {
+            return Ok(Plan::decline("there is a summary of another form, and the host takes one text"));
+        }
         let fitted = fit::fit(view, &source, &worth, &layout, goal);
-        Ok(Plan::of(edits(view, &layout, fitted), "no step has more than its transcript would have"))
+        let edits = edits(view, &layout, fitted);
+        let edits = if goal.host.takes_one_text() { with_one_text(view, edits) } else { edits };
+        Ok(Plan::of(edits, "no step has more than its transcript would have"))
     }
 }
 
@@ -113,6 +117,30 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
     }
     edits.sort_by_key(|(unit, _)| *unit);
     edits.into_iter().map(|(_, edit)| edit).collect()
+}
+
+/// The edits for a host that takes one text: that of the longest run, and the other runs leave without one, the oldest
+/// first, where the goal asks for it.
+fn with_one_text(view: &View<'_>, edits: Vec<Edit>) -> Vec<Edit> {
+    let tokens = |units: &[u32]| units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<u32>();
+    let longest = edits.iter().enumerate().filter_map(|(at, edit)| match edit {
+        Edit::Summarize { units, .. } => Some((tokens(units), std::cmp::Reverse(at))),
+        Edit::Drop { .. } | Edit::Excerpt { .. } | Edit::Trim { .. } => None,
+    });
+    let Some((_, std::cmp::Reverse(longest))) = longest.max() else { return edits };
+    let (mut text, mut others) = (Vec::new(), Vec::new());
+    for (at, edit) in edits.into_iter().enumerate() {
+        match edit {
+            edit if at == longest => text.push(edit),
+            Edit::Summarize { units, .. } => {
+                let reason = Reason::new("one-text", "the host takes one text, which a longer run has");
+                others.push(Edit::Drop { units, reason });
+            }
+            edit => others.push(edit),
+        }
+    }
+    text.append(&mut others);
+    text
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A text in pieces: its lines, and of long lines, and of what people typed, their sentences.
+//! Splits a text into pieces: its lines, and the sentences of long lines and of typed text.
 
 use std::ops::Range;
 
@@ -19,22 +19,22 @@ pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
     /// The bytes of the number that a tool put in front of the line.
     pub(crate) number: Option<Range<usize>>,
-    /// Whether it begins a line; otherwise it goes on with the line of the piece before.
+    /// Whether it begins a line; otherwise it continues the line of the piece before.
     pub(crate) starts_line: bool,
 }
 
-/// How a text is cut.
+/// How a text is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Into lines.
     Lines,
     /// Into lines that a tool may have put numbers in front of.
     NumberedLines,
-    /// Into sentences: of what a person typed one may bind where the next does not.
+    /// Into sentences: of typed text one sentence may bind where the next does not.
     Sentences,
 }
 
-/// The pieces of a text that hold a letter or a digit, in order; lines of marks alone are left out. Linear.
+/// Returns the pieces of a text that have a letter or a digit, in order; lines of marks alone are left out. Linear.
 pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let longest = if cut == Cut::Sentences { SENTENCE } else { LONGEST_LINE };
@@ -63,7 +63,7 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     pieces
 }
 
-/// Where the first sentence of a line ends, with the white space behind it; a very short one goes on with the next.
+/// Returns where the first sentence of a line ends, with the white space behind it; a very short one includes the next.
 fn end_of_sentence(line: &str) -> usize {
     let limit = text::floor_boundary(line, LONGEST_LINE.min(line.len()));
     let mut marks = line[..limit].char_indices().peekable();
@@ -77,7 +77,8 @@ fn end_of_sentence(line: &str) -> usize {
     end_of_piece(line)
 }
 
-/// Where the first piece of a long line ends: at the last end of a sentence, of a field or of a word within bounds.
+/// Returns where the first piece of a long line ends: at the last end of a sentence, of a field or of a word within
+/// bounds.
 fn end_of_piece(line: &str) -> usize {
     if line.len() <= PIECE {
         return line.len();
@@ -92,7 +93,8 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
-/// The number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself starts.
+/// Returns the number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself
+/// starts.
 fn line_number(text: &str, line: Range<usize>) -> (Option<Range<usize>>, usize) {
     let all = &text[line.clone()];
     let blank = all.len() - all.trim_start().len();

@@ -6,10 +6,10 @@ use crate::arguments::Sign;
 use crate::digest::{Record, Rows, Speaker};
 use crate::source::{Kind, Line, Passage, Source};
 
-/// The records of the passages at `passages`, of the lines that are kept. Linear in the passages' lines.
+/// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
 pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
-    // The record of each call of the run: results stand with their calls.
+    // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
@@ -61,7 +61,7 @@ fn append(output: &mut Rows, rows: Rows) {
     }
 }
 
-/// The kept lines of a passage; pieces of one line that stand together are one row.
+/// Returns the kept lines of a passage; neighbouring pieces of one line are one row.
 fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
     let mut rows = Rows::default();
     let mut row = String::new();
@@ -85,7 +85,7 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             row.clear();
         }
         row_gap = gap_here;
-        // A number is told where lines were left out, so that the place can be found again.
+        // A number is shown where lines were left out, so that the place can be found again.
         let is_first = rows.is_empty();
         if let Some(number) = line.number().filter(|_| gap_here || is_first) {
             row.push_str(number);

@@ -1,4 +1,4 @@
-//! A summary that an agent or a model wrote shrinks by its sections, under its own headings.
+//! Shortens a summary of an agent or a model by its sections, under its own headings.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ struct ShrinkingSection {
     kept: usize,
 }
 
-/// Cuts the summary of a unit to about `room` tokens: of each section the first lines stay. Linear.
+/// Cuts the summary of a unit to about `room` tokens: the first lines of each section stay. Linear.
 pub(crate) fn shorten(
     view: &View<'_>,
     unit: usize,
@@ -41,7 +41,7 @@ pub(crate) fn shorten(
     }
 }
 
-/// What stays of a summary of more than `room` tokens.
+/// Returns what stays of a summary of more than `room` tokens.
 fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Tokens) -> Vec<Range<u32>> {
     let mut sections = shrinking(summary);
     let cost: Vec<Vec<Tokens>> = sections
@@ -50,7 +50,7 @@ fn keep(summary: &str, count: impl Fn(&str) -> Tokens, room: Tokens, mark: Token
         .collect();
     let mut used: Tokens = cost.iter().flatten().sum();
     for last in [false, true] {
-        // From the longest section of its kind a line leaves at a time, down to its heading and a line below it.
+        // A line at a time leaves from the longest section of its kind, down to its heading and a line below it.
         while used > room {
             let longest = (0..sections.len())
                 .filter(|section| sections[*section].shrinks_last == last && sections[*section].kept > 2)

@@ -1,4 +1,4 @@
-//! What was said and done, as passages of lines: of the messages of the view, and of those behind an earlier transcript.
+//! Reads a session as passages of lines: the messages of the view, and those behind an earlier transcript.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use crate::arguments::{self, Sign};
 use crate::digest::{self, Record, Speaker};
 use crate::pieces::{Cut, pieces};
 
-/// Bytes of the messages behind earlier transcripts that are read again, newest first; of older ones the transcript's own
-/// text serves. It bounds what a compaction costs, however long the session is: about a million tokens.
+/// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
+/// own text is read. It bounds the cost of a compaction however long the session is: about a million tokens.
 const MOST_BYTES: usize = 4_000_000;
 
-/// Bytes of the longest text directly behind what a tool gave that is taken for typed.
+/// Bytes of the longest text directly behind a tool's output that counts as typed.
 const LONGEST_INTERRUPTION: usize = 1_500;
 
-/// What a passage is.
+/// The kind of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Typed by a person.
@@ -28,9 +28,9 @@ pub(crate) enum Kind {
     Told,
     /// Put on the user's side by the harness.
     Injected,
-    /// What the model said while it worked.
+    /// Text of the model while it worked.
     Said,
-    /// What the model said without calling anything: its answer.
+    /// Text of the model without a call: its answer.
     Answer,
     /// The line of a call.
     Call,
@@ -44,15 +44,15 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     source: Arc<str>,
-    /// Where it stands in the text of its block.
+    /// Its bytes in the text of its block.
     pub(crate) range: Range<usize>,
     number: Option<Range<usize>>,
     pub(crate) sign: Sign,
-    /// Whether it begins a line; otherwise it goes on with the line before.
+    /// Whether it begins a line; otherwise it continues the line before.
     pub(crate) starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
-    /// The probability that a person demands something in it, or tells what is to be kept in mind; 0 where it is unlikely.
+    /// The probability that it is a person's demand, or a fact to be kept in mind; 0 where that is unlikely.
     pub(crate) demand: f32,
     pub(crate) passage: u32,
 }
@@ -62,24 +62,24 @@ impl Line {
         &self.source[self.range.clone()]
     }
 
-    /// The number that a tool gave it.
+    /// The number that a tool put in front of it.
     pub(crate) fn number(&self) -> Option<&str> {
         self.number.clone().map(|number| &self.source[number])
     }
 }
 
-/// Lines of one block that were said or printed by one speaker.
+/// Lines of one block with one speaker or tool.
 #[derive(Debug)]
 pub(crate) struct Passage {
     pub(crate) kind: Kind,
-    /// The unit of the view that holds it, or that holds the summary behind which it stands.
+    /// The unit of the view that contains it, or that contains the summary which covers it.
     pub(crate) unit: u32,
-    /// Which message it belongs to, of all that are read.
+    /// Its message, by number among all that are read.
     pub(crate) message: u32,
-    /// Its block, where it stands in the view itself.
+    /// Its block, where the view itself contains it.
     pub(crate) at: Option<BlockRef>,
     pub(crate) lines: Range<u32>,
-    /// The call that it belongs to, by its place among the actions.
+    /// Its call, by position among the actions.
     pub(crate) action: Option<u32>,
     /// Whether lines behind the last one were left out by an earlier compaction.
     pub(crate) gap_behind: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Action {
     /// Its line.
     pub(crate) head: u32,
     pub(crate) message: u32,
-    /// Whether it lists tasks, each with how it stands.
+    /// Whether it lists tasks, each with its status.
     pub(crate) lists_tasks: bool,
 }
 
@@ -105,19 +105,19 @@ pub(crate) struct Source {
     pub(crate) actions: Vec<Action>,
     /// How many messages were read.
     pub(crate) messages: u32,
-    /// Calls of the unit that is being read and that wait for their results.
+    /// Calls of the present unit that wait for their results.
     waiting: HashMap<CallId, u32>,
     /// The newest call in plain text.
     text_call: Option<u32>,
-    /// The folder that the newest call worked in.
+    /// The folder of the newest call.
     folder: String,
-    /// Whether the message before was what a tool gave.
+    /// Whether the message before was a tool's output.
     is_behind_output: bool,
-    /// Whether the unit that is being read is the newest step.
+    /// Whether the present unit is the newest step.
     is_newest: bool,
 }
 
-/// Where something that is read stands.
+/// The place of the text that is being read.
 #[derive(Clone, Copy)]
 struct SourcePosition {
     unit: u32,
@@ -125,7 +125,7 @@ struct SourcePosition {
 }
 
 impl Source {
-    /// Everything in a view. Linear in it, and in what stands behind its newest transcripts.
+    /// Reads a view. Linear in it, and in the messages behind its newest transcripts.
     pub(crate) fn read(view: &View<'_>) -> Self {
         let mut source = Self::default();
         let behind = behind_transcripts(view);
@@ -153,7 +153,7 @@ impl Source {
         source
     }
 
-    /// Marks what people demand. Linear in what they said.
+    /// Marks the demands of people. Linear in their text.
     fn find_demands(&mut self, view: &View<'_>) {
         for passage in self.passages.iter().filter(|passage| matches!(passage.kind, Kind::Typed | Kind::Told)) {
             let lines = &mut self.lines[passage.lines.start as usize..passage.lines.end as usize];
@@ -169,7 +169,7 @@ impl Source {
         }
     }
 
-    /// Reads a message; `position` is its place in the view, where it stands there.
+    /// Reads a message; `position` is its place in the view, where it has one.
     fn read_message(&mut self, message: &Message, place: SourcePosition, position: Option<u32>) {
         if message.is_system_prompt() {
             return;
@@ -198,7 +198,7 @@ impl Source {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
             (_, Origin::ToolOutput) => self.read_output(text, self.text_call, place),
-            // Nobody types a page into the middle of the model's work; a skill or a command is put there.
+            // People do not type a page into the middle of the model's work; a skill or a command puts one there.
             (_, Origin::Typed) if self.is_behind_output && text.len() > LONGEST_INTERRUPTION => {
                 self.add(Kind::Injected, text, 0..text.len(), None, place);
             }
@@ -210,7 +210,7 @@ impl Source {
         }
     }
 
-    /// What the model says, and its calls in plain text.
+    /// Reads the model's text, and its calls in plain text.
     fn read_model(&mut self, message: &Message, block: usize, text: &Arc<str>, place: SourcePosition) {
         let calls = message.text_calls.iter().filter(|call| call.block as usize == block);
         let calls: Vec<_> = calls.filter(|call| text.get(call.start as usize..call.end as usize).is_some()).collect();
@@ -284,7 +284,7 @@ impl Source {
         self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
     }
 
-    /// The `inner` ranges of a text as passages of one kind, the rest as passages of another.
+    /// Reads the `inner` ranges of a text as passages of one kind, the rest as passages of another.
     fn add_parts(
         &mut self,
         text: &Arc<str>,
@@ -323,7 +323,7 @@ impl Source {
         let cut = match kind {
             Kind::Output => Cut::NumberedLines,
             Kind::Typed | Kind::Told => Cut::Sentences,
-            // It is read as it stands, and may have to be cut to very little.
+            // It is read unchanged, and may have to be cut to very little.
             Kind::Said | Kind::Answer if self.is_newest => Cut::Sentences,
             _ => Cut::Lines,
         };
@@ -347,8 +347,8 @@ impl Source {
         }
     }
 
-    /// Reads what is left of an earlier transcript. What the model says and the calls behind it are one message; what it
-    /// says without a call behind it is an answer.
+    /// Reads the rest of an earlier transcript. The model's text and the calls behind it are one message; text without
+    /// a call behind it is an answer.
     fn read_records(&mut self, records: Vec<Record>, place: SourcePosition) {
         let mut records = records.into_iter().peekable();
         while let Some(record) = records.next() {
@@ -376,7 +376,7 @@ impl Source {
                         self.add_rows(Kind::Argument, &rows, action, sign, place);
                     }
                     self.add_rows(Kind::Output, &output, action, Sign::Plain, place);
-                    // Several calls of one message are not told apart from calls of several.
+                    // Several calls of one message cannot be distinguished from calls of several messages.
                     self.messages += 1;
                 }
             }
@@ -411,15 +411,15 @@ impl Source {
     }
 }
 
-/// What stands behind a transcript.
+/// What is known of the messages behind a transcript.
 enum TranscribedContent {
-    /// What was said.
+    /// The messages themselves.
     Messages(Vec<Arc<Message>>),
-    /// Only its own text.
+    /// Only the transcript's own text.
     Text(String),
 }
 
-/// The units that are transcripts, with what stands behind each.
+/// Returns the units that are transcripts, with what is known behind each.
 fn behind_transcripts(view: &View<'_>) -> HashMap<usize, TranscribedContent> {
     let mut behind = HashMap::new();
     let mut left = MOST_BYTES;
@@ -435,7 +435,7 @@ fn behind_transcripts(view: &View<'_>) -> HashMap<usize, TranscribedContent> {
     behind
 }
 
-/// The text of a message that is a transcript, without the engine's heading.
+/// Returns the text of a message that is a transcript, without the engine's heading.
 pub(crate) fn transcript(message: &Message) -> Option<String> {
     let text = message.plain_text();
     let body = Heading::body_of(&text);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use epitome_strategy::text::is_cjk;
 
-/// Words that say nothing of what a line is about.
+/// Words that are not informative about a line.
 const STOP_WORDS: &[&str] = &[
     "the", "and", "for", "with", "that", "this", "from", "not", "are", "was", "were", "will", "has", "have", "had",
     "been", "into", "its", "they", "then", "than", "when", "where", "what", "which", "how", "you", "your", "our",
@@ -14,7 +14,7 @@ const STOP_WORDS: &[&str] = &[
     "such", "there", "here", "but", "out", "use", "used", "using", "let", "now", "one", "two", "see", "get", "set",
 ];
 
-/// Letters that a word needs to be one.
+/// The fewest letters of a word.
 const LEAST_LETTERS: usize = 3;
 
 /// A hasher for keys that are hashes already.
@@ -44,7 +44,7 @@ pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// A hash of bytes.
+/// Returns a hash of bytes.
 pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     let mixed = bytes.into_iter().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
     // The low bits of short texts are poor; a map takes its places from them.
@@ -53,16 +53,16 @@ pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
 
 static STOP: LazyLock<KeyMap<()>> = LazyLock::new(|| STOP_WORDS.iter().map(|word| (hash(word.bytes()), ())).collect());
 
-/// The terms of a session, each with a number. Numbers are given in the order in which terms are met.
+/// The terms of a session, each with a number in the order of first occurrence.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     numbers: KeyMap<u32>,
-    /// Of each term, whether it is a name: a path, an identifier, a number; other terms are plain words.
+    /// For each term, whether it is a name: a path, an identifier, a number; other terms are plain words.
     names: Vec<bool>,
 }
 
 impl Terms {
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
@@ -81,7 +81,7 @@ impl Terms {
         number
     }
 
-    /// The terms of a text, each once, appended to `found`. Linear in the text.
+    /// Appends the terms of a text, each once, to `found`. Linear in the text.
     pub(crate) fn read(&mut self, text: &str, found: &mut Vec<u32>) {
         let first = found.len();
         let bytes = text.as_bytes();
@@ -105,7 +105,7 @@ impl Terms {
         found.truncate(kept);
     }
 
-    /// A run of ASCII letters, digits and the marks that stand in names. Returns `end`, where it ends.
+    /// Reads a run of ASCII letters, digits and the marks of names. Returns `end`, where it ends.
     fn read_run(&mut self, run: &str, found: &mut Vec<u32>, end: usize) -> usize {
         let term = run.trim_matches(|char: char| matches!(char, '.' | ':' | '/' | '\\' | '-' | '+' | '#'));
         if term.len() < LEAST_LETTERS {
@@ -126,7 +126,7 @@ impl Terms {
         end
     }
 
-    /// Chinese, Japanese or Korean characters from `at` on: each pair of neighbours. Returns where they end.
+    /// Reads Chinese, Japanese or Korean characters from `at` on: each pair of neighbours. Returns where they end.
     fn read_chinese(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
         let mut end = at;
         let mut previous = None;
@@ -140,7 +140,7 @@ impl Terms {
         end
     }
 
-    /// A word with letters beyond ASCII, from `at` on. Returns where it ends.
+    /// Reads a word with letters beyond ASCII, from `at` on. Returns where it ends.
     fn read_word(&mut self, text: &str, at: usize, found: &mut Vec<u32>) -> usize {
         let is_inside = |char: &char| char.is_ascii_alphanumeric() || is_letter(*char);
         let word = text[at..].chars().take_while(is_inside);
@@ -150,7 +150,7 @@ impl Terms {
             let lower = word.flat_map(char::to_lowercase).flat_map(|char| u32::from(char).to_le_bytes());
             found.push(self.number(hash(lower), false));
         }
-        // A mark of names in front of the word is none of its letters.
+        // A mark of names in front of the word is not one of its letters.
         at + bytes.max(text[at..].chars().next().map_or(1, char::len_utf8))
     }
 }
@@ -176,7 +176,7 @@ fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'~' | b'.' | b'/' | b'\\' | b':' | b'+' | b'#' | b'-')
 }
 
-/// Whether a run is a name and not a word: it holds a digit or a mark of names, a capital behind a small letter, or two
+/// Whether a run is a name and not a word: it has a digit or a mark of names, a capital behind a small letter, or two
 /// dashes.
 fn is_name(run: &str) -> bool {
     let bytes = run.as_bytes();

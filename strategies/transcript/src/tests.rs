@@ -1,6 +1,6 @@
 #![allow(clippy::panic)]
 
-use epitome_strategy::Protection;
+use epitome_strategy::{HostChanges, Protection};
 use epitome_testkit::PlanCase;
 use epitome_testkit::plan_check::CheckedPlan;
 
@@ -45,7 +45,6 @@ fn check(planned: &CheckedPlan, holds: &[&str], lacks: &[&str]) {
 
 #[test]
 fn declines_where_it_has_nothing_to_offer() {
-    case(&agent(10, 30), "").target(100_000).expect("declined: the goal is met");
     case("user: hi\nassistant: hello\nuser: bye", "")
         .protect(1, Protection::Pinned)
         .target(1)
@@ -177,4 +176,13 @@ fn lines_in_place_of_steps_can_be_bounded() {
     assert!(free > 1_500 && longest <= 300, "{free} and {longest}");
     // What the lines may not take the newest steps have.
     assert!(after > 2_200, "{after}");
+}
+
+/// A host that takes one text: the typed messages between the steps are quoted in it, so that it is one run.
+#[test]
+fn one_text_quotes_what_was_typed() {
+    let planned = case(&agent(20, 40), "").host(HostChanges::Cut).target(700).run();
+    let [text] = transcripts(&planned)[..] else { panic!("{}", planned.text) };
+    assert_eq!(planned.plan.edits.len(), 1, "{}", planned.text);
+    assert!(text.contains(DEMAND) && text.contains("» Module 20 calls helper_20"), "{text}");
 }

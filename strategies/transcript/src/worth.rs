@@ -1,5 +1,4 @@
-//! What a line is worth: the names and words in it, who said it, how long ago, and whether what the model said next was
-//! about it.
+//! The worth of a line: its names and words, its speaker, its age, and whether the model's next words were about it.
 //!
 //! The factors and their order come from two studies on recorded sessions with questions that the continuation needed
 //! answered; `docs/research/transcript.md` has what each is worth. They are round numbers: halving or doubling one changes
@@ -14,88 +13,89 @@ use crate::counts::{Counts, ModelTerms};
 use crate::source::{Kind, Line, Passage, Source};
 use crate::terms::{KeyMap, Terms, hash};
 
-/// What the terms of a line are multiplied with, by who said or printed them.
+/// The factor for the terms of a line, by who said or printed them.
 const TYPED: f32 = 4.0;
 const TOLD: f32 = 8.0;
 const ANSWER: f32 = 3.0;
 const SAID: f32 = 2.0;
 const CALL: f32 = 1.5;
 const OTHER: f32 = 1.0;
-/// What is taken from the oldest line's worth; the newest keeps all, those between by their place.
+/// What the oldest line's worth loses; the newest line loses nothing, those between in proportion to their place.
 const AGE: f32 = 0.9;
 /// Tokens of an output at which the extra worth of short outputs has fallen to about a third.
 const SHORT_OUTPUT: f32 = 150.0;
-/// What the newest thing that was read is worth beside its own, and after how many further reads a third of that is left:
-/// the next edit has to match it.
+/// The extra worth of the newest text that was read, and after how many further reads a third of that is left: the next
+/// edit has to match it.
 const READ: f32 = 1.0;
 const READS: f32 = 5.0;
-/// What is left of the worth of an output that a later call asked for again.
+/// The rest of the worth of an output that a later call asked for again.
 const OUTDATED: f32 = 0.8;
-/// What the newest state of a repository, a build, a test is worth.
+/// The extra worth of the newest state of a repository, a build, a test.
 const STATE: f32 = 1.4;
-/// What is left of text that a change took out, and of comments in what was read: they win by their words, and say little
-/// without the code below.
+/// The rest of the worth of text that a change took out, and of comments in text that was read: they win by their
+/// words, and say little without the code below.
 const OLD: f32 = 0.5;
 const COMMENT: f32 = 0.5;
-/// What is left of a line that tools print again and again, and in how many messages it is one.
+/// The rest of the worth of a line that tools print again and again, and the number of messages that makes it such a
+/// line.
 const BOILERPLATE: f32 = 0.3;
 const REPEATED: u32 = 3;
 /// Bytes of the shortest line that counts as repeated.
 const REPEATED_BYTES: usize = 12;
-/// What a line that tells how something came out is worth: by its terms, and beside them.
+/// The worth of a line that reports an outcome: by its terms, and beside them.
 const OUTCOME: f32 = 1.6;
 const OUTCOME_FLAT: f32 = 1.5;
-/// What the line of a call is worth beside its terms; what it adds that it is the newest change of its file; the same for
-/// the first and last lines of an output, and for what a person said through a tool.
+/// The worth of the line of a call beside its terms; the extra worth of the newest change of a file; the same for the
+/// first and last lines of an output, and for what a person said through a tool.
 const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
-/// What text is worth that a change put in: readers who saw only the path of a change could not tell what it did.
+/// The worth of text that a change put in: readers who saw only the path of a change could not tell its effect.
 const CHANGED: f32 = 1.4;
-/// What each task of the newest list is worth beside its terms, and what is left of the worth of what a tool says of a list
-/// that it was given: it repeats it, or praises it.
+/// The worth of each task of the newest list beside its terms, and the rest of the worth of a tool's answer to a list
+/// that it was given: the answer repeats the list, or praises it.
 const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
-/// What a demand is worth that stands in a typed message which has become lines: it comes before all else.
+/// The worth of a demand in a typed message that has become lines: it precedes everything else.
 const DEMAND_FLAT: f32 = 1_000.0;
-/// The power of the probability that it is one: where there is not room for all, what surely binds comes first.
+/// The power of its probability: where there is not room for all demands, the certain ones come first.
 const DEMAND_POWER: i32 = 4;
-/// What a typed word adds to the nearness of an output's line, against the 1.5 of what the model said next.
+/// The weight of a typed word in the nearness of an output's line, against 1.5 for the model's next words.
 const TYPED_TOPIC: f32 = 1.0;
 
-/// What every line may add to a transcript.
+/// The possible contribution of every line to a transcript.
 #[derive(Debug)]
 pub(crate) struct Worth {
     /// Tokens of each line, its line feed included.
     pub(crate) tokens: Vec<u32>,
-    /// The terms of all lines, and where those of each line are.
+    /// The terms of all lines, and the range of each line's terms.
     pub(crate) terms: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
-    /// How near each of these terms is to what the line's passage was about: 0 for not at all.
+    /// The nearness of each of these terms to the subject of the line's passage: 0 for none.
     pub(crate) topic: Vec<f32>,
     /// The worth of each term.
     pub(crate) of_term: Vec<f32>,
-    /// What the terms of a line are multiplied with, and what it is worth beside them.
+    /// For each line, the factor for its terms, and its worth beside them.
     pub(crate) factor: Vec<f32>,
     pub(crate) flat: Vec<f32>,
 }
 
 impl Worth {
-    /// The terms of a line.
+    /// Returns the terms of a line.
     pub(crate) fn terms_of(&self, line: u32) -> &[u32] {
         let (start, end) = self.spans[line as usize];
         &self.terms[start as usize..end as usize]
     }
 
-    /// Linear in the lines and their terms.
+    /// Values the lines. Linear in the lines and their terms.
     pub(crate) fn new(view: &View<'_>, source: &Source) -> Self {
         let mut known = Terms::default();
         let mut terms = Vec::new();
         let mut spans = Vec::with_capacity(source.lines.len());
         for line in &source.lines {
             let start = terms.len() as u32;
-            // Reading and counting are most of the work; a choice without them is thrown away.
+            // Reading and counting are most of the work; a choice without them is useless.
             if !view.is_cancelled() {
                 known.read(line.text(), &mut terms);
             }
@@ -212,7 +212,7 @@ impl Worth {
         }
     }
 
-    /// Lines that tools print again and again, their numbers and paths aside, are worth little.
+    /// Lowers the worth of lines that tools print again and again, their numbers and paths aside.
     fn weigh_repeats(&mut self, source: &Source) {
         let mut messages: KeyMap<(u32, u32)> = KeyMap::default();
         let mut keys: Vec<(u32, u64)> = Vec::new();
@@ -237,7 +237,7 @@ impl Worth {
         }
     }
 
-    /// Tells for each term of what a tool printed how near it is to what the model said around it, and what people typed.
+    /// Sets for each term of a tool's output how near it is to the model's words around it, and to what people typed.
     fn relate(&mut self, source: &Source, counts: &Counts) {
         let spoken = ModelTerms::new(source, self);
         let mut near: Vec<(u32, f32)> = vec![(u32::MAX, 0.0); self.of_term.len()];
@@ -262,7 +262,7 @@ impl Worth {
     }
 }
 
-/// What is left of a worth of 1 at a passage's place in the session.
+/// Returns the rest of a worth of 1 at a passage's place in the session.
 fn age(passage: &Passage, messages: u32) -> f32 {
     let place = passage.message as f32 / messages.saturating_sub(1).max(1) as f32;
     1.0 - AGE * (1.0 - place)
@@ -280,7 +280,7 @@ fn is_comment(line: &str) -> bool {
     MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
-/// A hash of a line without its numbers and paths.
+/// Returns a hash of a line without its numbers and paths.
 fn mask(text: &str) -> u64 {
     let words = text.split_whitespace().filter(|word| !word.contains(['/', '\\']));
     hash(words.flat_map(|word| word.bytes().filter(|byte| !byte.is_ascii_digit()).chain([b' '])))

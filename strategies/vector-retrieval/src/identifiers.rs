@@ -1,11 +1,11 @@
-//! Exact strings of the question: what holds them bears on it, whatever the vectors say.
+//! Exact strings of the question: a unit that contains them is relevant, whatever its vector.
 
 use std::collections::HashSet;
 
 use epitome_strategy::View;
 
-/// For each unit of the view, its share of the question's exact strings: 1 for a unit that holds all of them that any
-/// message in front of the position `end` holds. Rare strings weigh more than those that stand everywhere. Linear.
+/// Returns for each unit of the view its share of the question's exact strings: 1 for a unit with all of those that any
+/// message in front of the position `end` has. Rare strings weigh more than common ones. Linear.
 pub(crate) fn identifier_scores(view: &View<'_>, question: &str, end: usize) -> Vec<f32> {
     let mut held = vec![0f32; view.units().len()];
     let words = words(question);
@@ -35,7 +35,7 @@ pub(crate) fn identifier_scores(view: &View<'_>, question: &str, end: usize) -> 
     held
 }
 
-/// The strings of a question that may be atoms: its words, what stands between backquotes, and the parts of paths,
+/// Returns the strings of a question that may be atoms: its words, the text between backquotes, and the parts of paths,
 /// `key=value` and `file:line`.
 fn words(question: &str) -> HashSet<&str> {
     let mut words = HashSet::new();

@@ -7,22 +7,22 @@ use std::collections::HashSet;
 
 use epitome_strategy::{
     Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
-    speech, strategy, summarize_runs, summary_room, tail_start, text, window_start,
+    speech, strategy, summarize_runs, tail_start, text, window_start,
 };
 
 use nearness::Candidate;
 
 settings! {
     /// Settings of `vector-retrieval`.
-    pub struct Settings {
+    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
         /// Old messages that stay because they are near to the question. A call and its results count as one message.
         keep_nearest: u32 = 20, in 0..=500, unit "messages";
         /// Newest messages that stay whole, near or not.
         window: u32 = 9, in 0..=1000, unit "messages";
-        /// Whether the strategy declines when nobody asked: then the question is the newest typed message, what comes next may
+        /// Whether the strategy declines when the request has no question: then the question is the newest typed message, what comes next may
         /// be about something else, and a strategy that goes by more than nearness keeps more.
         only_asked: bool = true;
-        /// Share of the target that the newest messages keep when nobody asked and the strategy does not decline.
+        /// Share of the target that the newest messages keep when the request has no question and the strategy does not decline.
         recent_share: f64 = 0.9, in 0.0..=1.0;
         /// Share of the target that old messages may take in which a person demands something or tells what is to be kept in
         /// mind: they stay, near or not.
@@ -35,12 +35,6 @@ settings! {
         neighbours: bool = true;
         /// Whether what leaves is summarised; without it, it leaves without a summary.
         summarize: bool = true;
-        /// Share of the target that the summary may take.
-        summary_share: f64 = 0.15, in 0.0..=1.0;
-        /// Tokens that the summary may take however small its share is, and the least that it gets.
-        min_summary_tokens: u32 = 200, in 1..=100_000, unit "tokens";
-        /// Tokens that the summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
     }
 }
 
@@ -65,11 +59,8 @@ impl Strategy for VectorRetrieval {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         if self.settings.only_asked && !goal.focus_given {
-            return Ok(Plan::decline("nobody asked a question to be near to"));
+            return Ok(Plan::decline("the request has no question to be near to"));
         }
         let vectors = match view.vectors() {
             Ok(vectors) => vectors,
@@ -109,7 +100,7 @@ impl Strategy for VectorRetrieval {
     }
 }
 
-/// Why a unit leaves: the order is that in which they leave.
+/// Why a unit leaves, in the order in which units leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     /// A summary of an earlier compaction: folded into the new one.
@@ -120,7 +111,7 @@ enum Cause {
     Near,
     /// In the window, but the goal leaves no room for it.
     Window,
-    /// It holds a demand, but the goal leaves no room for it.
+    /// It has a demand, but the goal leaves no room for it.
     Demand,
 }
 
@@ -133,7 +124,7 @@ struct RemovalCandidate {
 }
 
 impl VectorRetrieval {
-    /// What may leave, in the order in which it does.
+    /// The units that may leave, in the order in which they do.
     fn queue(
         &self,
         view: &View<'_>,
@@ -173,7 +164,7 @@ impl VectorRetrieval {
         queue
     }
 
-    /// Puts messages with demands at the end of the queue, what surely binds last, as many as their share holds.
+    /// Puts messages with demands at the end of the queue, the most certain last, as many as their share allows.
     fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<RemovalCandidate>) {
         let mut room = (f64::from(goal.target) * self.settings.demand_share) as Tokens;
         let binds = |leaving: &RemovalCandidate| Some((binding(view, leaving.unit)?, *leaving));
@@ -196,7 +187,7 @@ impl VectorRetrieval {
         }));
     }
 
-    /// As many of the queue as the goal needs, and what takes their place.
+    /// Returns the first units of the queue that the goal needs to leave, and the edits for them.
     fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
         let (needed, least) = match self.settings.summarize {
@@ -206,7 +197,8 @@ impl VectorRetrieval {
             }
             false => (goal.excess(), goal.excess()),
         };
-        // What alone is larger than the target cannot stay: it goes first, so that it does not cost all the others.
+        // A unit that alone is larger than the target cannot stay: it goes first, so that it does not cost all the
+        // others.
         queue.sort_by_key(|leaving| match leaving.cause {
             Cause::Earlier => 0,
             _ if view.unit_tokens(leaving.unit) > goal.target => 1,
@@ -215,7 +207,7 @@ impl VectorRetrieval {
         let mut gone: Vec<RemovalCandidate> = Vec::new();
         let mut tokens: Tokens = 0;
         for leaving in queue {
-            // What is near or new leaves for the goal alone, not for a longer summary.
+            // Near and new units leave for the goal alone, not for a longer summary.
             let enough = if leaving.cause <= Cause::Far { needed } else { least };
             if tokens >= enough && leaving.cause != Cause::Earlier && gone.iter().any(|it| it.cause != Cause::Earlier) {
                 break;
@@ -252,12 +244,11 @@ impl VectorRetrieval {
     }
 
     fn share(&self, goal: &Goal) -> Tokens {
-        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
-        summary_room(goal, summary_share, min_summary_tokens, max_summary_tokens)
+        self.settings.summary_room().tokens(goal)
     }
 }
 
-/// The probability that something in a typed message binds what comes later; nothing where it is unlikely.
+/// Returns the probability that a typed message binds what comes later; `None` where it is unlikely.
 fn binding(view: &View<'_>, unit: usize) -> Option<f32> {
     let unit = &view.units()[unit];
     if unit.kind != UnitKind::User {
@@ -269,7 +260,7 @@ fn binding(view: &View<'_>, unit: usize) -> Option<f32> {
     demands.map(|demand| demand.binding).max_by(f32::total_cmp)
 }
 
-/// One drop for each cause, in the order of the queue.
+/// Returns one drop for each cause, in the order of the queue.
 fn drops(view: &View<'_>, gone: &[RemovalCandidate]) -> Vec<Edit> {
     let drop = |leaving: &[RemovalCandidate]| {
         let code = match leaving[0].cause {
@@ -285,7 +276,7 @@ fn drops(view: &View<'_>, gone: &[RemovalCandidate]) -> Vec<Edit> {
     gone.chunk_by(|left, right| left.cause == right.cause).map(drop).collect()
 }
 
-/// The figures of a reason, and the highest nearness among what leaves.
+/// Returns the figures of a reason, and the highest nearness among the units that leave.
 fn reason(view: &View<'_>, gone: &[RemovalCandidate], code: &str) -> (String, f32) {
     let messages: usize = gone.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
     let tokens: Tokens = gone.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
@@ -299,7 +290,7 @@ fn reason(view: &View<'_>, gone: &[RemovalCandidate], code: &str) -> (String, f3
     (format!("{messages} ({tokens} tokens) of a nearness of {nearest:.2} or less{why}"), nearest)
 }
 
-/// What a unit brings: a question the answer directly behind it, a step the question directly in front of it.
+/// Returns what a unit brings: a question the answer directly behind it, a step the question directly in front of it.
 fn partner(view: &View<'_>, unit: usize) -> Option<usize> {
     let units = view.units();
     match units[unit].kind {

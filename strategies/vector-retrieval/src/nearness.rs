@@ -1,4 +1,4 @@
-//! How near units are to the question, and which of the near ones to keep.
+//! The nearness of units to the question, and the choice among the near ones.
 
 use epitome_strategy::Embeddings;
 
@@ -11,19 +11,19 @@ pub(crate) struct Candidate {
     pub nearness: f32,
 }
 
-/// The choice looks at this many times the units that it keeps: its cost goes with their square, not with the view.
+/// The choice compares this many times the units that it keeps: its cost depends on their square, not on the view.
 const POOL: usize = 4;
 
-/// The cosine of two vectors; 0 where a vector is missing, holds nothing, or holds what is no number.
+/// Returns the cosine of two vectors; 0 where a vector is missing, zero, or has a value that is not a number.
 pub(crate) fn of(row: Option<&[f32]>, question: &[f32]) -> f32 {
     let nearness = row.map_or(0.0, |row| Embeddings::similarity(row, question));
     if nearness.is_finite() { nearness } else { 0.0 }
 }
 
-/// The `count` nearest that are not near to each other, in the order of choice: maximal marginal relevance (Carbonell and
-/// Goldstein 1998). The next one is that with the greatest `lambda · nearness - (1 - lambda) · similarity` to the one
-/// chosen already that is most like it. Of equals the newer one; what has nothing in common with the question is not
-/// chosen.
+/// Returns the `count` nearest that are not near to each other, in the order of choice: maximal marginal relevance
+/// (Carbonell and Goldstein 1998). The next one has the greatest `lambda · nearness - (1 - lambda) · similarity`, where
+/// the similarity is to the most similar one chosen already. Of equals the newer one; a unit without any nearness to
+/// the question is not chosen.
 pub(crate) fn nearest(candidates: &[Candidate], vectors: &Embeddings, count: usize, lambda: f64) -> Vec<Candidate> {
     let mut pool: Vec<Candidate> = candidates.iter().copied().filter(|candidate| candidate.nearness > 0.0).collect();
     pool.sort_by(|left, right| right.nearness.total_cmp(&left.nearness).then(right.unit.cmp(&left.unit)));

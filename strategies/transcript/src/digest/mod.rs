@@ -1,7 +1,7 @@
-//! The form of a transcript: what was said and done in a run of steps, each record under who said or did it.
+//! The form of a transcript: the records of a run of steps, each under its speaker or tool.
 //!
-//! One module writes the form and one reads it back, so that a transcript of which only the text is left can be shortened
-//! again without losing whose words are whose.
+//! One module writes the form and one reads it back, so that a transcript of which only the text is left can be
+//! shortened again and its speakers stay known.
 
 mod read;
 mod write;
@@ -13,7 +13,7 @@ use crate::arguments::Sign;
 pub(crate) use read::{is_transcript, read};
 pub(crate) use write::write;
 
-/// Who said or did something.
+/// The speaker of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaker {
     /// The model.
@@ -27,7 +27,7 @@ pub(crate) enum Speaker {
 impl Speaker {
     const ALL: [Self; 3] = [Self::Assistant, Self::User, Self::Harness];
 
-    /// The mark in front of what it says.
+    /// Returns the mark in front of its text.
     fn mark(self) -> &'static str {
         match self {
             Self::Assistant => "» ",
@@ -37,12 +37,12 @@ impl Speaker {
     }
 }
 
-/// The mark in front of a call, and of what it gave.
+/// The mark in front of a call, and of its output.
 const CALL: &str = "▸ ";
 const OUTPUT: &str = "→ ";
-/// What stands for lines that were left out: behind the line before them, or in front of the first one that is there.
+/// The mark for lines that were left out: behind the line before them, or in front of the first line that is left.
 const LEFT_OUT: &str = "…";
-/// In front of a line that would read as one of the form's own.
+/// The mark in front of a line that would read as one of the form's own.
 const ESCAPE: char = '\\';
 
 /// The mark of a line of arguments.
@@ -56,7 +56,7 @@ fn sign_mark(sign: Sign) -> &'static str {
 
 const SIGNS: [Sign; 3] = [Sign::Old, Sign::New, Sign::Plain];
 
-/// Lines of one speaker or tool, with the places where others were left out.
+/// Lines of one speaker or tool, with the places of omissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rows {
     rows: Vec<Row>,
@@ -72,8 +72,8 @@ struct Row {
 }
 
 impl Rows {
-    /// Adds a line; `gap_before` tells whether lines in front of it were left out. The form's own marks of what was left
-    /// out at its ends are taken as such, and a line that is nothing else adds none.
+    /// Adds a line; `gap_before` says whether lines in front of it were left out. The form's own marks of omission at
+    /// its ends are read as such, and a line of marks only is not added.
     pub(crate) fn push(&mut self, text: &str, gap_before: bool) {
         let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
         let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
@@ -88,7 +88,7 @@ impl Rows {
         self.gap_behind = behind.is_some();
     }
 
-    /// Tells that lines behind the last one were left out.
+    /// Records that lines behind the last one were left out.
     pub(crate) fn leave_out(&mut self) {
         self.gap_behind = true;
     }
@@ -97,7 +97,7 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// The lines, each with whether others in front of it were left out.
+    /// Returns the lines, each with whether others in front of it were left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
         self.rows.iter().map(|row| (row.text.as_str(), row.gap_before))
     }
@@ -108,16 +108,16 @@ impl Rows {
     }
 }
 
-/// One thing that was said or done.
+/// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// Somebody said something.
+    /// Speech.
     Speech { speaker: Speaker, rows: Rows },
-    /// The model called a tool.
+    /// A call of the model.
     Call { name: String, head: String, arguments: Vec<(Sign, Rows)>, output: Rows },
 }
 
-/// The line that explains the form; it stands in the first transcript of a view.
+/// The line that explains the form; only the first transcript of a view has it.
 pub(crate) fn legend(language: Language) -> &'static str {
     match language {
         Language::English => "Earlier steps, shortened. » assistant, « user, ▸ call, → its result, … left out.",

@@ -1,4 +1,4 @@
-//! Reads the form back.
+//! Reads the form of a transcript.
 
 use epitome_strategy::Language;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_transcript(text: &str) -> bool {
         || [Language::English, Language::Chinese].iter().any(|language| first == legend(*language))
 }
 
-/// What the lines that follow belong to.
+/// The record that the following lines belong to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Speech,
@@ -21,8 +21,8 @@ enum Part {
     Output,
 }
 
-/// The records of a transcript, the engine's heading taken off. What stands in front of the first record is left out: the
-/// line that explains the form. Linear.
+/// Returns the records of a transcript, the engine's heading taken off. Text in front of the first record is left out:
+/// the line that explains the form. Linear.
 pub(crate) fn read(text: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     let mut part = Part::Speech;
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
     records
 }
 
-/// A line below a call.
+/// Reads a line below a call.
 fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut Rows, part: &mut Part) {
     if *part == Part::Arguments {
         if let Some(first) = line.strip_prefix(OUTPUT) {
@@ -69,7 +69,7 @@ fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut 
             }
             return;
         }
-        // Not of the form: somebody has changed the text. It is kept as what the tool gave.
+        // The line is not of the form, so the text was changed. It is kept as output of the tool.
         *part = Part::Output;
     }
     output.push(unescape(line), false);

@@ -77,7 +77,7 @@ fn record() -> impl Strategy<Value = Record> {
 }
 
 proptest! {
-    /// What is written is read back, whatever stands in it.
+    /// Written records are read back, whatever their text.
     #[test]
     fn a_transcript_is_read_back(records in prop::collection::vec(record(), 1..6)) {
         prop_assert_eq!(read(&write(&records)), records);

@@ -1,8 +1,8 @@
-//! Writes the form.
+//! Writes the form of a transcript.
 
 use super::{CALL, ESCAPE, LEFT_OUT, OUTPUT, Record, Rows, Speaker, sign_mark};
 
-/// The text of records, without a line feed at the end. Linear.
+/// Returns the text of records, without a line feed at the end. Linear.
 pub(crate) fn write(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
@@ -27,7 +27,7 @@ pub(crate) fn write(records: &[Record]) -> String {
     text
 }
 
-/// The rows: `first` in front of the first one, `further` in front of the others.
+/// Writes the rows: `first` in front of the first one, `further` in front of the others.
 fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
     for (index, row) in rows.rows.iter().enumerate() {
         if index == 0 {
@@ -50,7 +50,7 @@ fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
     }
 }
 
-/// Whether a line would open a record, with a mark behind it or without, or is one that is escaped.
+/// Whether a line would open a record, with a mark behind it or without, or looks like an escaped line.
 pub(super) fn is_mark(line: &str) -> bool {
     let inner = line.trim_start_matches(ESCAPE);
     Speaker::ALL
