@@ -1,15 +1,15 @@
-//! What a handle or a message's number stands for, where only the session is there to ask.
+//! Resolves a handle or a message's number from the session alone.
 
 use std::sync::Arc;
 
-use epitome_session::{Change, Content, EntryKey, Message, Session};
+use epitome_session::{AppliedEdit, Change, Content, EntryKey, Message, Session};
 use epitome_strategy::ArchivedContent;
-use epitome_strategy::archive::handles;
+use epitome_strategy::archive::{handles, is_handle_of};
 
-/// The most digits of a message's number. Source: a handle has eight hexadecimal digits at least.
+/// The most digits of a message's number. Source: a handle that is read has at least eight hexadecimal digits.
 const MOST_DIGITS: usize = 7;
 
-/// The number of the message that `name` means: `#37`, or `37`, which is too short to be a handle.
+/// Returns the number of the message that `name` means: `#37`, or `37`, which is too short to be a handle.
 ///
 /// ```
 /// use epitome_recall::message_number;
@@ -26,26 +26,19 @@ pub fn message_number(name: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| is_number && is_short)
 }
 
-/// The handle by which [`find_by_handle`] finds a message. Linear in the message.
+/// Returns the handle by which [`find_by_handle`] finds a message. Linear in the message.
 pub(crate) fn message_handle(message: &Arc<Message>) -> Option<Arc<str>> {
     handles(&ArchivedContent::Messages(vec![Arc::clone(message)])).next()
 }
 
-/// What left a session under a handle, or the message whose handle it is, from the session alone: a handle is a hash of
-/// what it stands for. `None` for what the session does not hold. Linear in the session.
+/// Returns what left a session under a handle, or the message with that handle, from the session alone: a handle is a
+/// hash of the content. `None` for content that the session does not have. Linear in the session.
 pub fn find_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent> {
-    items(session).find(|item| has_handle(item, handle.trim()))
+    items(session).find(|item| is_handle_of(item, handle.trim()))
 }
 
-/// Whether an item may have this handle: one of at least the shortest length.
-fn has_handle(item: &ArchivedContent, handle: &str) -> bool {
-    let mut all = handles(item);
-    all.next().is_some_and(|shortest| handle.starts_with(&*shortest)) && {
-        handles(item).any(|known| *known == *handle)
-    }
-}
-
-/// What an archive of a session could hold: every text, every message, and what each edit of a compaction removed.
+/// Returns what an archive of a session may contain: every text, every message, and what each edit of a compaction
+/// removed.
 fn items(session: &Session) -> impl Iterator<Item = ArchivedContent> {
     let texts = session.log().iter().flat_map(|message| {
         message.blocks.iter().filter_map(|block| match &block.content {
@@ -57,14 +50,28 @@ fn items(session: &Session) -> impl Iterator<Item = ArchivedContent> {
         })
     });
     let messages = session.log().iter().map(|message| ArchivedContent::Messages(vec![message.clone()]));
-    let removed = session.journal().iter().flat_map(|epoch| &epoch.edits).map(|edit| {
-        let removed = edit.changes.iter().filter_map(|change| match change {
-            Change::Remove { entry } => message_of(session, *entry),
-            Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
-        });
-        ArchivedContent::Messages(removed.collect())
-    });
+    let edits = session.journal().iter().flat_map(|epoch| &epoch.edits);
+    let removed = edits.map(|edit| ArchivedContent::Messages(removed_by(session, edit)));
     texts.chain(messages).chain(removed)
+}
+
+/// Returns the messages that an edit of the session's journal took out whole, in its order. Linear in the edit.
+fn removed_by(session: &Session, edit: &AppliedEdit) -> Vec<Arc<Message>> {
+    let removed = edit.changes.iter().filter_map(|change| match change {
+        Change::Remove { entry } => message_of(session, *entry),
+        Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
+    });
+    removed.collect()
+}
+
+/// Returns the handle under which what an edit of the session's journal took out is found: the archive's, or where the
+/// edit names none, as the compactions that agents record, the one by which [`find_by_handle`] finds the messages that it
+/// removed. `None` where it removed no whole message and names no handle. Linear in the messages that it removed.
+pub fn edit_handle(session: &Session, edit: &AppliedEdit) -> Option<Arc<str>> {
+    edit.recall.clone().or_else(|| {
+        let removed = removed_by(session, edit);
+        if removed.is_empty() { None } else { handles(&ArchivedContent::Messages(removed)).next() }
+    })
 }
 
 fn message_of(session: &Session, key: EntryKey) -> Option<Arc<Message>> {

@@ -1,4 +1,4 @@
-//! The index: every line of the log, and which terms stand in it.
+//! The index: every line of the log with its terms.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::{score, select};
 /// A line of the log, or a part of a long one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
-    /// The piece that it stands in.
+    /// Its piece.
     pub(crate) piece: u32,
-    /// Where it begins in the piece's text, in bytes.
+    /// Its start in the piece's text, in bytes.
     pub(crate) start: u32,
-    /// Where it ends there.
+    /// Its end there.
     pub(crate) end: u32,
-    /// Characters of all units in front of it, a line's end each.
+    /// Characters of all units in front of it, each with a line's end.
     pub(crate) offset: u32,
     /// Terms of all units in front of it.
     pub(crate) terms: u32,
@@ -30,10 +30,10 @@ pub(crate) struct Unit {
     pub(crate) ends_line: bool,
 }
 
-/// Everything that was said in a session, ready to be searched.
+/// The searchable text of a whole session.
 ///
-/// It holds the log's messages by reference and a few bytes for each word. What is appended costs what is appended; an
-/// index that grew and one that was built at once are the same.
+/// It holds the log's messages by reference and a few bytes for each word. Appending costs what is appended, and an
+/// index that grew equals one that was built at once.
 #[derive(Default)]
 pub struct Index {
     log: Vec<Arc<Message>>,
@@ -42,9 +42,9 @@ pub struct Index {
     pub(crate) units: Vec<Unit>,
     characters: u32,
     term_count: u32,
-    /// The numbers of terms by how they are written: words that share a stem share a number.
+    /// The numbers of terms by their spelling: words that share a stem share a number.
     numbers: HashMap<Box<str>, u32>,
-    /// Of each term the units that it stands in, ascending; a unit stands there as often as the term in it.
+    /// For each term the units that contain it, ascending; a unit occurs as often as the term occurs in it.
     postings: Vec<Vec<u32>>,
 }
 
@@ -56,12 +56,12 @@ impl std::fmt::Debug for Index {
 }
 
 impl Index {
-    /// An index of nothing.
+    /// Returns an index without messages.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The index of a session's log. Linear in the log.
+    /// Returns the index of a session's log. Linear in the log.
     pub fn build(session: &Session) -> Self {
         let mut index = Self::new();
         index.append(session.log());
@@ -80,14 +80,15 @@ impl Index {
         }
     }
 
-    /// How many messages of the log it holds.
+    /// Returns how many messages of the log it has.
     pub fn messages(&self) -> usize {
         self.log.len()
     }
 
-    /// The passages that match a query, the best first. Each is a stretch of the log of up to
-    /// [`characters`](Query::characters) / [`limit`](Query::limit) characters, 2,000 at most; neighbours become one. Which
-    /// of them the context still holds, [`Page::locate`] tells. A few milliseconds for a million tokens.
+    /// Returns the passages that match a query, the best first. Each is a stretch of the log of up to
+    /// [`characters`](Query::characters) / [`limit`](Query::limit) characters, 2,000 at most; neighbours become one.
+    /// [`Page::locate`] then adds which of them the context still contains. Takes a few milliseconds for a million
+    /// tokens.
     ///
     /// Errors where the query is beyond its limits: [`Query::check`].
     pub fn search(&self, query: &Query) -> Result<Page, QueryProblem> {
@@ -107,13 +108,13 @@ impl Index {
             self.units.push(Unit { piece: number, start, end, offset, terms: self.term_count, ends_line });
         });
         if piece.speaker == Speaker::User && first < self.units.len() {
-            // A question for what a person wanted says "user" and "asked"; the person did not.
+            // A question about what a person wanted says "user" and "asked"; the person did not.
             for word in NAMES_OF_TYPED {
                 let term = self.number_or_new(Term::Word(word), stemmer);
                 self.postings[term as usize].push(first as u32);
             }
         }
-        // Terms are read off the whole text: a long line may be cut inside a name.
+        // Terms are read from the whole text: a long line may be cut inside a name.
         let mut unit = first;
         read_terms(text, |at, term| {
             while self.units.get(unit + 1).is_some_and(|next| next.start as usize <= at) {
@@ -132,39 +133,39 @@ impl Index {
         }
     }
 
-    /// The text that a piece's units are ranges of.
+    /// Returns the text that a piece's units are ranges of.
     pub(crate) fn body<'a>(&'a self, piece: &'a Piece) -> &'a str {
         body_of(piece, &self.log[piece.message as usize])
     }
 
-    /// The message of a piece.
+    /// Returns the message of a piece.
     pub(crate) fn message(&self, piece: &Piece) -> &Message {
         &self.log[piece.message as usize]
     }
 
-    /// The characters of a unit, its line's end included.
+    /// Returns the characters of a unit, its line's end included.
     pub(crate) fn characters(&self, unit: usize) -> usize {
         let at = |unit: usize| self.units.get(unit).map_or(self.characters, |unit| unit.offset);
         (at(unit + 1) - at(unit)) as usize
     }
 
-    /// The terms of a unit.
+    /// Returns the terms of a unit.
     pub(crate) fn term_count(&self, unit: usize) -> usize {
         let at = |unit: usize| self.units.get(unit).map_or(self.term_count, |unit| unit.terms);
         (at(unit + 1) - at(unit)) as usize
     }
 
-    /// The number of a term, where it stands anywhere: that of its stem for a word.
+    /// Returns the number of a term, where the index has it: that of its stem for a word.
     pub(crate) fn number(&self, term: Term<'_>, stemmer: &Stemmer) -> Option<u32> {
         with_key(term, |key| self.numbers.get(key).copied()).or_else(|| self.number_of_key(&stem_key(term, stemmer)?))
     }
 
-    /// The number of a term by how it is written in the table.
+    /// Returns the number of a term by its spelling in the table.
     pub(crate) fn number_of_key(&self, key: &str) -> Option<u32> {
         self.numbers.get(key).copied()
     }
 
-    /// The number of a term; one that is met for the first time gets that of its stem, or the next.
+    /// Returns the number of a term; a new one gets that of its stem, or the next.
     fn number_or_new(&mut self, term: Term<'_>, stemmer: &Stemmer) -> u32 {
         if let Some(number) = with_key(term, |key| self.numbers.get(key).copied()) {
             return number;
@@ -181,7 +182,7 @@ impl Index {
         number
     }
 
-    /// The units in which a term stands, ascending, once for each time.
+    /// Returns the units that contain a term, ascending, once for each occurrence.
     pub(crate) fn postings(&self, term: u32) -> &[u32] {
         &self.postings[term as usize]
     }

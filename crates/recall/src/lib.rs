@@ -1,4 +1,5 @@
-//! Search over everything that was said in a session: what left the context is still in the log, and here it is found.
+//! Search in everything that was said in a session: messages that left the context are still in the log, and this finds
+//! them.
 //!
 //! ```
 //! use epitome_recall::{Index, Query};
@@ -15,8 +16,8 @@
 //! # Ok::<(), epitome_recall::QueryProblem>(())
 //! ```
 //!
-//! An [`Index`] is built from a session's log and grows with it; it does no IO and knows no file format. How passages are
-//! found and ranked, with the figures behind it: `docs/recall.md`.
+//! An [`Index`] is built from a session's log and grows with it; it does no IO and knows no file format.
+//! `docs/recall.md` has how passages are found and ranked, with the figures behind it.
 
 mod handle;
 mod index;
@@ -31,7 +32,7 @@ mod select;
 mod terms;
 mod units;
 
-pub use handle::{find_by_handle, message_number};
+pub use handle::{edit_handle, find_by_handle, message_number};
 pub use index::Index;
 pub use page::{Page, Part, Passage};
 pub use pool::{Pool, Share};

@@ -1,4 +1,4 @@
-//! Where a passage is now: in the context, or under a handle.
+//! Finds where a passage is now: in the context, or under a handle.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,15 +10,15 @@ use crate::handle::message_handle;
 use crate::page::{Page, Part};
 
 impl Page {
-    /// Tells of each passage whether the session's context still holds all of it, and the handle under which what left can
-    /// be recalled: that of the compaction, else that of the message, by which [`find_by_handle`](crate::find_by_handle)
-    /// finds it in the session itself (the compactions that agents record have no handles). The session is the one that was
-    /// indexed. Linear in its view, its journal, and the messages that are named.
+    /// Sets for each passage whether the session's context still contains all of it, and the handle that recalls what
+    /// left: that of the compaction, else that of the message, by which [`find_by_handle`](crate::find_by_handle) finds
+    /// it in the session itself (the compactions that agents record have no handles). The session has to be the one
+    /// that was indexed. Linear in its view, its journal, and the messages that are named.
     pub fn locate(&mut self, session: &Session) {
         let places = Places::read(session);
         for passage in &mut self.passages {
             passage.in_context = Some(passage.parts.iter().all(|part| places.holds(part)));
-            // That of the message which the passage is named after, before that of its neighbours.
+            // The handle of the message that names the passage precedes that of its neighbours.
             let (own, others): (Vec<&Part>, Vec<&Part>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);
             let parts = || own.iter().chain(&others).copied();
@@ -31,7 +31,7 @@ impl Page {
     }
 }
 
-/// What the view shows of the log, and what the journal says of the rest.
+/// What the view shows of the log, and where the journal says the rest is.
 struct Places<'a> {
     shown: HashMap<EntryKey, &'a Entry>,
     removed: HashMap<EntryKey, &'a Arc<str>>,
@@ -73,7 +73,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The handle of a part that the view does not show.
+    /// Returns the handle of a part that the view does not show.
     fn handle(&self, part: &Part) -> Option<Arc<str>> {
         let key = EntryKey::Log(part.message);
         if self.holds(part) {
@@ -97,19 +97,19 @@ mod tests {
 
     use epitome_strategy::ArchivedContent;
 
-    use crate::handle::find_by_handle;
+    use crate::handle::{edit_handle, find_by_handle};
     use crate::index::Index;
     use crate::page::Page;
     use crate::query::Query;
 
     use super::*;
 
-    /// A session of three texts, and an epoch with these changes under the handle `cafe0123`.
+    /// Returns a session of three texts, and an epoch with these changes under the handle `cafe0123`.
     fn session(texts: [&str; 3], changes: Vec<Change>) -> Session {
         session_with_handle(texts, changes, Some("cafe0123"))
     }
 
-    /// The same under any handle, or under none, as agents record what they did themselves.
+    /// Returns the same under any handle, or under none, as agents record their own compactions.
     fn session_with_handle(texts: [&str; 3], changes: Vec<Change>, handle: Option<&str>) -> Session {
         let mut session = Session::new();
         session.extend(texts.map(|text| Message::text("", Role::Assistant, Origin::Model, text)));
@@ -121,7 +121,8 @@ mod tests {
         session
     }
 
-    /// The one passage of 200 characters that holds `word`: whether the context holds it, and its handle.
+    /// Returns of the one passage of 200 characters that contains `word` whether the context contains it, and its
+    /// handle.
     fn located(session: &Session, word: &str) -> (Option<bool>, Option<String>) {
         let query = Query { limit: 1, characters: 200, ..Query::new(word) };
         let mut page: Page = Index::build(session).search(&query).unwrap();
@@ -152,7 +153,15 @@ mod tests {
         let recorded = session_with_handle(texts, vec![Change::Remove { entry: EntryKey::Log(1) }], None);
         let (in_context, handle) = located(&recorded, "alpha");
         let found = find_by_handle(&recorded, &handle.unwrap()).unwrap();
-        assert_eq!((in_context, found), (Some(false), ArchivedContent::Messages(vec![Arc::clone(&recorded.log()[1])])));
+        let whole = ArchivedContent::Messages(vec![Arc::clone(&recorded.log()[1])]);
+        assert_eq!((in_context, &found), (Some(false), &whole));
+        let of_edit = |session: &Session| edit_handle(session, &session.journal()[0].edits[0]);
+        assert_eq!(
+            find_by_handle(&recorded, &of_edit(&recorded).unwrap()),
+            Some(whole),
+            "by the edit's own handle too"
+        );
+        assert_eq!(of_edit(&removed).as_deref(), Some("cafe0123"), "the archive's comes first");
 
         let mut undone = removed;
         undone.undo(0).unwrap();

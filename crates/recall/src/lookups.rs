@@ -1,16 +1,16 @@
-//! The tools by which a model looks up its own past: their names, and how they are told in a log.
+//! The tools by which a model looks up its own past: their names, and how a log names them.
 
 /// Searches what was said.
 pub const SEARCH_HISTORY: &str = "search_history";
-/// Gives back what left under a handle.
+/// Returns what left the context under a handle.
 pub const RECALL: &str = "recall";
-/// Tells what the context holds.
+/// Describes what the context contains.
 pub const CONTEXT_STATUS: &str = "context_status";
 
-/// All of them.
+/// All three.
 pub const NAMES: [&str; 3] = [SEARCH_HISTORY, RECALL, CONTEXT_STATUS];
 
-/// Whether a tool of a log is one of them: by its name, or with the server's in front as clients write it,
+/// Whether a tool of a log is one of these: by its name, or with the server's in front as clients write it,
 /// `mcp__epitome__search_history` or `epitome.search_history`.
 ///
 /// ```

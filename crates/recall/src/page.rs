@@ -1,4 +1,4 @@
-//! What was found.
+//! The result of a search.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use serde::{Deserialize, Serialize};
 pub struct Page {
     /// The passages; no two of them share a line.
     pub passages: Vec<Passage>,
-    /// Whether the next page holds any.
+    /// Whether the next page has any.
     pub more: bool,
 }
 
 /// A stretch of the log that matches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
-    /// The words of the log. Where they come from more than one speaker, each part stands under a line that names its
-    /// message: `#37 Bash →`.
+    /// The text of the log. Where it has more than one speaker, each part follows a line that names its message:
+    /// `#37 Bash →`.
     pub text: String,
-    /// The message in which it matches best.
+    /// The message that matches best.
     pub message: MessageId,
     /// That message's number in the log, from 0.
     pub number: u32,
     /// That message's role.
     pub role: Role,
-    /// The tool that was called there, or that printed it.
+    /// The tool that was called there, or whose output it is.
     pub tool: Option<Arc<str>>,
     /// The file that the call names.
     pub file: Option<Arc<str>>,
-    /// What left the context with it can be recalled by this; `None` for what the context still holds, and where it is not
-    /// known ([`Page::locate`] tells).
+    /// The handle that recalls what left the context with it; `None` for a passage that the context still contains, and
+    /// where that is not known (see [`Page::locate`]).
     pub handle: Option<Arc<str>>,
-    /// Whether the context still holds all of it; `None` where it was not asked.
+    /// Whether the context still contains all of it; `None` before [`Page::locate`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_context: Option<bool>,
     /// How well it matches, as a share of the best passage's score.
     pub score: f32,
-    /// What it was taken from, in order.
+    /// The stretches that it was taken from, in order.
     #[serde(skip)]
     pub parts: Vec<Part>,
 }
 
 impl Passage {
-    /// Who speaks where it matches best, in a word: the message's role, but `tool` for what a tool printed into a user's
+    /// Returns the speaker of the best match, in a word: the message's role, but `tool` for a tool's output in a user's
     /// message, as agents without calls of their own record it.
     pub fn speaker(&self) -> &'static str {
         match self.role {
@@ -62,7 +62,7 @@ pub struct Part {
     pub message: u32,
     /// The block's number in the message.
     pub block: u32,
-    /// The bytes of the block's recorded text; `None` for a call, whose arguments are told in another form than they were
-    /// recorded in.
+    /// The bytes of the block's recorded text; `None` for a call, whose arguments are shown in another form than the
+    /// recorded one.
     pub bytes: Option<Range<u32>>,
 }

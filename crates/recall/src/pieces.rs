@@ -1,4 +1,4 @@
-//! The pieces of a message: stretches of one speaker, with the tool and the file that they belong to.
+//! The pieces of a message: stretches of one speaker, with their tool and file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use serde_json::Value;
 use crate::lookups::is_lookup;
 use crate::query::Source;
 
-/// Who speaks in a piece.
+/// The speaker of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaker {
     /// The system prompt.
     System,
     /// A person.
     User,
-    /// The user's side, but not a person: what a harness put there.
+    /// The user's side, but not a person: text of a harness.
     Harness,
-    /// The model, to the user.
+    /// The model, speaking to the user.
     Assistant,
-    /// The model, to itself.
+    /// The model, in its reasoning.
     Thoughts,
-    /// The model, to a tool.
+    /// The model, in a call of a tool.
     Call,
     /// A tool.
     Output,
@@ -42,16 +42,16 @@ pub(crate) struct Piece {
     pub(crate) call: Option<Arc<ToolUse>>,
 }
 
-/// Where a piece's text stands.
+/// The place of a piece's text.
 #[derive(Debug)]
 pub(crate) enum Body {
     /// In the block, in these bytes of its text.
     Recorded(Range<u32>),
-    /// Here: the arguments of a call, as lines `key: value`.
+    /// In the piece itself: the arguments of a call, as lines `key: value`.
     Arguments(Box<str>),
 }
 
-/// A call of a tool, as far as passages name it.
+/// A call of a tool, as passages name it.
 #[derive(Debug)]
 pub(crate) struct ToolUse {
     pub(crate) tool: Arc<str>,
@@ -59,7 +59,7 @@ pub(crate) struct ToolUse {
 }
 
 impl Piece {
-    /// Whether it is one of the sources; every piece is, where none are named.
+    /// Whether its speaker is among the sources; every one is, where no source is named.
     pub(crate) fn is_from(&self, sources: &[Source]) -> bool {
         let is_of_file = || self.call.as_ref().is_some_and(|call| call.file.is_some());
         sources.is_empty()
@@ -72,7 +72,7 @@ impl Piece {
             })
     }
 
-    /// The line that names it in a passage.
+    /// Returns the line that names it in a passage.
     pub(crate) fn heading(&self) -> String {
         let number = self.message;
         let tool = self.call.as_ref().map_or("tool", |call| &call.tool);
@@ -88,7 +88,7 @@ impl Piece {
     }
 }
 
-/// The text of a block that a piece may stand in.
+/// Returns the text of a block in which a piece may be.
 pub(crate) fn text_of(message: &Message, block: u32) -> &str {
     match message.blocks.get(block as usize).map(|block| &block.content) {
         Some(Content::Text { text }) => text,
@@ -98,19 +98,19 @@ pub(crate) fn text_of(message: &Message, block: u32) -> &str {
     }
 }
 
-/// Reads messages one after the other; it remembers the calls that are still to be answered.
+/// Reads messages in order; it keeps the calls that are still to be answered.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     open: HashMap<CallId, Vec<Arc<ToolUse>>>,
-    /// Those in plain text, which have no ids, the oldest last.
+    /// Calls in plain text, which have no ids, the oldest last.
     in_text: Vec<Arc<ToolUse>>,
 }
 
 impl Reader {
-    /// The pieces of a message, number `number` of the log, in order. Linear in the message.
+    /// Returns the pieces of a message, number `number` of the log, in order. Linear in the message.
     ///
-    /// What the model looked up in this log has none: a search finds the originals, not the copies that earlier searches
-    /// made of them.
+    /// The results of the model's own look-ups in this log have none: a search finds the originals, not the copies that
+    /// earlier searches made of them.
     pub(crate) fn pieces(&mut self, message: &Message, number: u32) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
@@ -167,7 +167,7 @@ impl Reader {
         add(speaker, whole(text), None);
     }
 
-    /// What the model said, with the calls that it wrote in plain text.
+    /// Adds the model's text, with the calls that it wrote in plain text.
     fn read_answer(
         &mut self,
         message: &Message,
@@ -194,7 +194,7 @@ impl Reader {
         }
     }
 
-    /// What a tool printed: a person's words, where they answered through it.
+    /// Adds a tool's output: a person's words, where the person answered through the tool.
     fn read_output(
         &self,
         text: &str,
@@ -213,8 +213,8 @@ fn whole(text: &str) -> Body {
     Body::Recorded(0..text.len() as u32)
 }
 
-/// Tells the stretches of a text, those in `ranges` and those between them, in order; blank ones between them are left
-/// out.
+/// Calls back with the stretches of a text, those in `ranges` and those between them, in order; blank ones between them
+/// are left out.
 fn split(text: &str, ranges: impl IntoIterator<Item = Range<usize>>, mut tell: impl FnMut(Range<u32>, bool)) {
     let mut at = 0;
     let between = |range: Range<usize>, tell: &mut dyn FnMut(Range<u32>, bool)| {
@@ -233,7 +233,8 @@ fn split(text: &str, ranges: impl IntoIterator<Item = Range<usize>>, mut tell: i
     between(at..text.len(), &mut tell);
 }
 
-/// A call's tool and file, and its arguments as lines `key: value`; arguments that are not JSON as they are. Linear.
+/// Returns a call's tool and file, and its arguments as lines `key: value`; arguments that are not JSON unchanged.
+/// Linear.
 fn read_call(name: &Arc<str>, arguments: &Arguments) -> (ToolUse, String) {
     let text = arguments.text();
     let json: Option<Value> = serde_json::from_str(text).ok();

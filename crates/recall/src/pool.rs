@@ -11,14 +11,14 @@ use crate::score::{Scope, rank, rarity};
 use crate::select::candidates;
 use crate::terms::query_terms;
 
-/// Candidates from which on those that can no longer win are let go.
+/// The number of candidates from which on those that can no longer win are dropped.
 const MOST: usize = 1_000;
 
-/// What one session has to say to a query: its best passages, and how rare the query's words are in it.
+/// The contribution of one session to a query: its best passages, and how rare the query's words are in it.
 #[derive(Debug)]
 pub struct Share {
     windows: usize,
-    /// For each query's terms, in order: the windows that hold one.
+    /// For each query's terms, in order: how many windows contain one.
     holding: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
 }
@@ -26,12 +26,12 @@ pub struct Share {
 #[derive(Debug)]
 struct Candidate {
     passage: Passage,
-    /// For each query's terms, in order: what the passage has of one, however rare it is.
+    /// For each query's terms, in order: the passage's score for one, before its rarity counts.
     strengths: Vec<Vec<f32>>,
 }
 
 impl Index {
-    /// What this session has to say to a query that is put to many. Costs a search.
+    /// Returns the contribution of this session to a query over many sessions. Costs a search.
     ///
     /// Errors where the query is beyond its limits: [`Query::check`].
     pub fn share(&self, query: &Query) -> Result<Share, QueryProblem> {
@@ -74,9 +74,9 @@ impl Index {
     }
 }
 
-/// Sessions searched one after the other, as if they were one: a word counts for as much as it is rare in all of them.
+/// Searches sessions one after the other as if they were one: a word counts by its rarity in all of them.
 ///
-/// It holds passages, not sessions: some hundred at most.
+/// It holds passages and no sessions: some hundred at most.
 #[derive(Debug)]
 pub struct Pool<N> {
     query: Query,
@@ -86,12 +86,12 @@ pub struct Pool<N> {
 }
 
 impl<N> Pool<N> {
-    /// A pool without sessions yet.
+    /// Returns a pool without sessions.
     pub fn new(query: Query) -> Self {
         Self { query, windows: 0, holding: Vec::new(), candidates: Vec::new() }
     }
 
-    /// Adds the share of a session that is called `name`. The same shares in the same order give the same passages.
+    /// Adds the share of the session `name`. The same shares in the same order give the same passages.
     pub fn add(&mut self, name: N, share: Share)
     where
         N: Clone,
@@ -111,7 +111,7 @@ impl<N> Pool<N> {
         }
     }
 
-    /// The best passages of all sessions, each with the name of its session; whether the next page holds any.
+    /// Returns the best passages of all sessions, each with the name of its session, and whether the next page has any.
     pub fn page(mut self) -> (Vec<(N, Passage)>, bool) {
         self.rank();
         let mut left = self.candidates.into_iter().map(|(name, candidate)| (name, candidate.passage)).peekable();
@@ -136,7 +136,7 @@ impl<N> Pool<N> {
         self.query.limit.saturating_mul(self.query.page.saturating_add(1))
     }
 
-    /// Puts the best in front, with their scores as shares of the best one's.
+    /// Sorts the best to the front, with their scores as shares of the best one's.
     fn rank(&mut self) {
         let rarities: Vec<Vec<f32>> = self
             .holding
@@ -160,13 +160,13 @@ impl<N> Pool<N> {
                 candidate.passage.score = total / best;
             }
         }
-        // A stable sort: what scores alike stays in the order in which it came.
+        // A stable sort: equal scores keep the order in which they came.
         self.candidates.sort_by(|left, right| right.1.passage.score.total_cmp(&left.1.passage.score));
     }
 }
 
 impl Share {
-    /// The passages, to tell where they are now: see [`Page::locate`].
+    /// Returns the passages for an update of where they are: see [`Page::locate`].
     pub fn locate(&mut self, session: &epitome_session::Session) {
         let passages = self.candidates.iter().map(|candidate| candidate.passage.clone()).collect();
         let mut page = Page { passages, more: false };

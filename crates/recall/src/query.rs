@@ -1,29 +1,29 @@
-//! What is asked for.
+//! The query of a search.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Whose words are searched.
+/// The speakers whose text is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// What a person said: typed messages without what a harness put between, and answers given through a tool.
+    /// People: typed messages without the text of a harness, and answers given through a tool.
     User,
-    /// What the model said and thought; its calls are the tools'.
+    /// The model: its text and its reasoning; its calls belong to the tools.
     Assistant,
-    /// Calls of tools and what they printed, those that work on files included.
+    /// Tools: their calls and outputs, those that work on files included.
     Tool,
-    /// Of these, the calls that name one file, and what they printed.
+    /// The calls that name one file, and their outputs.
     File,
 }
 
 impl Source {
-    /// Every source, in the order in which help texts name them.
+    /// Every source, in the order of help texts.
     pub const ALL: [Self; 4] = [Self::User, Self::Assistant, Self::Tool, Self::File];
 
-    /// The source's lower-case name.
+    /// Returns the source's lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -43,16 +43,16 @@ impl FromStr for Source {
     }
 }
 
-/// A search: what is asked for, and how much comes back.
+/// A search: its words, and the size of its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Query {
-    /// One or more queries; the scores of each, as shares of its best, add up. A question in whole sentences and the
-    /// names that the text is likely to use, side by side, find more than either alone.
+    /// One or more queries; the scores of each, as shares of its best, add up. A question in whole sentences together
+    /// with the names that the text is likely to use finds more than either alone.
     pub words: Vec<String>,
-    /// Whose words are searched; empty for everybody's.
+    /// The sources that are searched; empty for all.
     pub from: Vec<Source>,
-    /// What is newest comes first among what matches well. Without any words it lists the newest passages.
+    /// Sorts good matches by age, the newest first. Without any words it lists the newest passages.
     pub newest: bool,
     /// Passages of a page: 1 to [`MOST_PASSAGES`](Self::MOST_PASSAGES).
     pub limit: usize,
@@ -62,10 +62,10 @@ pub struct Query {
     pub page: usize,
 }
 
-/// Why a search is not made. The same wherever it is asked for: the library, the command, the service, a model's tool.
+/// Why a search is refused. The limits are the same everywhere: the library, the command, the service, a model's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum QueryProblem {
-    /// There are no words, and neither a source nor the newest are asked for.
+    /// There are no words, and neither a source nor the newest passages are asked for.
     #[error("there is nothing to look for: name words, or whose words, or ask for the newest")]
     Nothing,
     /// There are more queries than a search takes.
@@ -86,35 +86,35 @@ pub enum QueryProblem {
 }
 
 impl Default for Query {
-    /// No words, everybody's text, and a page of six passages with 9,000 characters together. Source: on the recorded
-    /// questions six passages of 1,500 characters hold more answers than more and shorter, or fewer and longer ones, of
-    /// the same size.
+    /// Returns a query without words, over all sources, for a page of six passages with 9,000 characters together.
+    /// Source: on the recorded questions six passages of 1,500 characters have more answers than more and shorter, or
+    /// fewer and longer ones, of the same size.
     fn default() -> Self {
         Self { words: Vec::new(), from: Vec::new(), newest: false, limit: 6, characters: 9_000, page: 0 }
     }
 }
 
 impl Query {
-    /// The most queries of a search. Source: a question and the names that its answer may hold are some five; this is
-    /// three times as many, and each costs as much as a search of its own.
+    /// The most queries of a search. Source: a question and the names in its answer are some five; this is three times
+    /// as many, and each costs as much as a search of its own.
     pub const MOST_QUERIES: usize = 16;
 
-    /// The most characters of a query. Source: a paragraph of three hundred words; what is longer is a text to be found,
-    /// and found by a line of it.
+    /// The most characters of a query. Source: a paragraph of three hundred words; a longer text is found by a line of
+    /// it.
     pub const MOST_QUERY_CHARACTERS: usize = 2_000;
 
-    /// The most passages of a page. Source: at 1,500 characters each, as much as a page may hold.
+    /// The most passages of a page. Source: at 1,500 characters each, as much as a page may have.
     pub const MOST_PASSAGES: usize = 100;
 
-    /// The most characters of a page. Source: some 50,000 tokens, the room of a model's context that nobody gives up for
-    /// one search.
+    /// The most characters of a page. Source: some 50,000 tokens, more room than a model's context can spare for one
+    /// search.
     pub const MOST_CHARACTERS: usize = 200_000;
 
-    /// The most pages of a search: each goes through all in front of it, and who has not found it in twenty asks with
-    /// other words.
+    /// The most pages of a search: each repeats the work of all in front of it, and a search that has not found its
+    /// text in twenty needs other words.
     pub const MOST_PAGES: usize = 20;
 
-    /// Whether a search can be made of it: the limits, and that there is something to look for. Linear in the words.
+    /// Checks the limits, and that there is something to search for. Linear in the words.
     pub fn check(&self) -> Result<(), QueryProblem> {
         let is_blank = self.words.iter().all(|words| words.trim().is_empty());
         let longest = self.words.iter().map(|words| words.chars().count()).max().unwrap_or(0);
@@ -131,7 +131,7 @@ impl Query {
         }
     }
 
-    /// A query of these words with the default's limits.
+    /// Returns a query of these words with the default's limits.
     pub fn new(words: impl Into<String>) -> Self {
         Self { words: vec![words.into()], ..Self::default() }
     }

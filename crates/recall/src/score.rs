@@ -15,16 +15,17 @@ const WINDOW: u32 = 1_000;
 /// Characters from the start of one window to the next.
 const STEP: u32 = 333;
 
-/// BM25's k1: how soon more of the same term stops to count. Source: the usual value; from 0.6 to 2 little changes.
+/// BM25's k1: how soon more of the same term stops counting. Source: the usual value; from 0.6 to 2 little changes.
 const SATURATION: f32 = 1.2;
 
-/// BM25's b: how much longer windows are held back. Source: the usual value; from 0.3 to 1 little changes.
+/// BM25's b: how much longer windows lose. Source: the usual value; from 0.3 to 1 little changes.
 const LENGTH: f32 = 0.75;
 
-/// What the newest window gains over the oldest, as a share: of two that match alike the newer one is more likely to hold.
+/// The gain of the newest window over the oldest, as a share: of two equal matches the newer one is more likely to be
+/// valid.
 const NEWER: f32 = 0.2;
 
-/// The share of the best score from which on a window matches well enough for the newest to come first.
+/// The share of the best score from which on a window matches well enough for the order by age.
 const WELL: f32 = 0.5;
 
 /// The windows that match, the best first.
@@ -32,9 +33,9 @@ const WELL: f32 = 0.5;
 pub(crate) struct Ranking {
     /// Ranges of [`eligible`](Self::eligible), each with its score as a share of the best.
     pub(crate) windows: Vec<Window>,
-    /// The numbers of the units that were searched, ascending.
+    /// The numbers of the searched units, ascending.
     pub(crate) eligible: Vec<u32>,
-    /// The numbers of the terms that all queries ask for, each once.
+    /// The numbers of the terms of all queries, each once.
     pub(crate) terms: Vec<u32>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Window {
     pub(crate) score: f32,
 }
 
-/// Ranks the windows of an index for a query. Linear in the units and in the places at which the query's terms stand.
+/// Ranks the windows of an index for a query. Linear in the units and in the occurrences of the query's terms.
 pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
     let scope = Scope::new(index, query);
     let mut total = vec![0.0; scope.windows.len()];
@@ -78,12 +79,12 @@ pub(crate) fn rank(index: &Index, query: &Query) -> Ranking {
     Ranking { windows, terms, eligible: scope.eligible }
 }
 
-/// What of an index is searched.
+/// The part of an index that is searched.
 pub(crate) struct Scope<'a> {
     index: &'a Index,
     /// The numbers of the units, ascending.
     eligible: Vec<u32>,
-    /// Where each unit of the index stands among them; [`NOWHERE`] for the others.
+    /// The place of each unit of the index among them; [`NOWHERE`] for the others.
     places: Vec<u32>,
     /// Ranges of places, ascending by both ends.
     windows: Vec<Range<usize>>,
@@ -94,7 +95,7 @@ pub(crate) struct Scope<'a> {
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> Scope<'a> {
-    /// What of `index` a query searches. Linear in the units.
+    /// Returns the part of `index` that a query searches. Linear in the units.
     pub(crate) fn new(index: &'a Index, query: &Query) -> Self {
         let is_eligible: Vec<bool> = index.pieces.iter().map(|piece| piece.is_from(&query.from)).collect();
         let mut places = vec![NOWHERE; index.units.len()];
@@ -114,7 +115,7 @@ impl<'a> Scope<'a> {
         Self { index, eligible, places, windows, lengths }
     }
 
-    /// The score of each window for one query.
+    /// Returns the score of each window for one query.
     fn score_windows(&self, words: &str, stemmer: &Stemmer) -> Vec<f32> {
         let mut scores = vec![0.0; self.windows.len()];
         self.add_terms(&self.term_numbers(words, stemmer), &mut scores);
@@ -122,8 +123,8 @@ impl<'a> Scope<'a> {
         for (score, window) in scores.iter_mut().zip(&self.windows) {
             *score *= 1.0 + NEWER * window.start as f32 / all;
         }
-        // What a person said last has seldom a word in common with a question for what was said last: it counts as if the
-        // question's "last" stood there and nowhere else.
+        // A person's last message seldom shares a word with a question about what was said last: it counts as if it
+        // contained the question's "last", and no other window did.
         if asks_for_newest(words)
             && let Some(newest) = self.windows.iter().rposition(|window| self.holds_typed(window))
         {
@@ -132,24 +133,24 @@ impl<'a> Scope<'a> {
         scores
     }
 
-    /// Whether a person's words stand in a window.
+    /// Whether a window contains a person's words.
     fn holds_typed(&self, window: &Range<usize>) -> bool {
         let piece = |unit: &u32| &self.index.pieces[self.index.units[*unit as usize].piece as usize];
         self.eligible[window.clone()].iter().any(|unit| piece(unit).speaker == Speaker::User)
     }
 
-    /// The terms that a query asks for, as numbers, each once.
+    /// Returns the terms of a query as numbers, each once.
     fn term_numbers(&self, words: &str, stemmer: &Stemmer) -> Vec<u32> {
         let number = |key: &String| self.index.number_of_key(key);
         query_terms(words, stemmer).iter().filter_map(number).collect()
     }
 
-    /// How many windows there are.
+    /// Returns how many windows there are.
     pub(crate) fn window_count(&self) -> usize {
         self.windows.len()
     }
 
-    /// How often a term stands in each window that it stands in, with the window's number.
+    /// Returns how often a term occurs in each window that has it, with the window's number.
     pub(crate) fn counts(&self, term: u32) -> Vec<(usize, u32)> {
         let mut counts: Vec<(usize, u32)> = Vec::new();
         let mut first = 0; // of the windows that a place may stand in
@@ -169,18 +170,18 @@ impl<'a> Scope<'a> {
         counts
     }
 
-    /// What `count` of a term are worth in a window, however rare the term is.
+    /// Returns the worth of `count` occurrences of a term in a window, before the term's rarity counts.
     pub(crate) fn strength(&self, count: u32, window: usize) -> f32 {
         let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
         strength(count, self.lengths[window] / average)
     }
 
-    /// The number of the window that begins at a place.
+    /// Returns the number of the window that begins at a place.
     pub(crate) fn window_at(&self, place: usize) -> usize {
         self.windows.partition_point(|window| window.start <= place).saturating_sub(1)
     }
 
-    /// Adds the score of each term to the windows that it stands in.
+    /// Adds the score of each term to the windows that contain it.
     fn add_terms(&self, terms: &[u32], scores: &mut [f32]) {
         let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
         for term in terms {
@@ -193,19 +194,19 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// BM25's weight of a term that stands in `holding` of `all` windows.
+/// Returns BM25's weight of a term that `holding` of `all` windows contain.
 pub(crate) fn rarity(holding: usize, all: usize) -> f32 {
     (1.0 + (all as f32 - holding as f32 + 0.5) / (holding as f32 + 0.5)).ln()
 }
 
-/// BM25's weight of a term that stands `count` times in a window of `length` averages.
+/// Returns BM25's weight of a term that occurs `count` times in a window of `length` averages.
 fn strength(count: u32, length: f32) -> f32 {
     let count = count as f32;
     count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
 }
 
-/// Stretches of the eligible units of about a window's characters, one beginning every step. None reaches across what is
-/// not searched: lines in one window are neighbours in the log. Linear.
+/// Returns stretches of the eligible units of about a window's characters, one beginning every step. No window crosses
+/// a unit that is not searched: lines in one window are neighbours in the log. Linear.
 fn windows(index: &Index, eligible: &[u32]) -> Vec<Range<usize>> {
     let mut windows = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Passages: the best windows, each line once, grown to what a passage may hold.
+//! Passages: the best windows, with each line once, grown to the size of a passage.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,26 +13,26 @@ use crate::query::Query;
 use crate::score::{Ranking, Window, rarity};
 use crate::terms::read_terms;
 
-/// Fewer characters than this are not worth a passage of their own.
+/// Fewer characters are not worth a passage of their own.
 const LEAST: usize = 100;
 
-/// Characters of a passage, at most, before neighbours become one: what is asked for seldom stands further apart.
+/// The most characters of a passage before neighbours become one: the parts of an answer are seldom further apart.
 const MOST: usize = 2_000;
 
-/// A window with this share of its terms in one that was shown says nothing new: the same file read twice.
+/// A window that shares this many of its terms with one that was shown is not new: the same file read twice.
 const SAME: f32 = 0.95;
 
-/// A window of fewer characters says nothing new only where it has the very terms of one that was shown: the words of
-/// "go on, then" stand in many a passage, and it is a message of its own all the same.
+/// The length below which a window is a repetition only where it has exactly the terms of one that was shown: the words
+/// of "go on, then" are in many a passage, and it is a message of its own all the same.
 const SHORT: usize = 333;
 
-/// The passages of the page that a query asks for.
+/// Returns the passages of the page that a query asks for.
 pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
     let mut page = Page::default();
     let mut shown = Selection::new(index, ranking);
     let mut windows = ranking.windows.iter();
     let mut found = Vec::new();
-    // Earlier pages are gone through for what they show.
+    // Earlier pages are computed for what they show.
     for _ in 0..=query.page {
         found = shown.page(&mut windows, query);
         if found.is_empty() {
@@ -44,7 +44,7 @@ pub(crate) fn select(index: &Index, query: &Query, ranking: &Ranking) -> Page {
     page
 }
 
-/// The passages of a query's first page, each with the place at which the window begins that it was found by.
+/// Returns the passages of a query's first page, each with the start of the window by which it was found.
 pub(crate) fn candidates(index: &Index, query: &Query, ranking: &Ranking) -> Vec<(Passage, usize)> {
     let mut shown = Selection::new(index, ranking);
     let found = shown.page(&mut ranking.windows.iter(), query);
@@ -57,25 +57,25 @@ pub(crate) fn candidates(index: &Index, query: &Query, ranking: &Ranking) -> Vec
         .collect()
 }
 
-/// A passage to be: places in [`Ranking::eligible`].
+/// A future passage: places in [`Ranking::eligible`].
 #[derive(Debug)]
 struct Stretch {
     range: Range<usize>,
-    /// What of it matches.
+    /// Its matching part.
     core: Range<usize>,
-    /// Where the window begins that it was found by.
+    /// The start of the window by which it was found.
     window: usize,
     score: f32,
-    /// The characters that it may take.
+    /// The most characters that it may have.
     room: usize,
 }
 
-/// What was shown so far.
+/// What has been shown so far.
 struct Selection<'a> {
     index: &'a Index,
     ranking: &'a Ranking,
     stemmer: Stemmer,
-    /// Which places stand in a passage.
+    /// Which places are in a passage.
     places: Vec<bool>,
     /// The terms of each passage.
     terms: Vec<HashSet<u32>>,
@@ -87,7 +87,7 @@ impl<'a> Selection<'a> {
         Self { index, ranking, stemmer, places: vec![false; ranking.eligible.len()], terms: Vec::new() }
     }
 
-    /// The passages of the next page; neighbours become one.
+    /// Returns the passages of the next page; neighbours become one.
     fn page<'w>(&mut self, windows: &mut impl Iterator<Item = &'w Window>, query: &Query) -> Vec<Stretch> {
         let mut page: Vec<Stretch> = Vec::new();
         let mut left = query.characters;
@@ -116,8 +116,7 @@ impl<'a> Selection<'a> {
         page
     }
 
-    /// Whether a window is worth a passage: less than half of it was shown, and something is said in it for the first
-    /// time.
+    /// Whether a window is worth a passage: less than half of it was shown, and something in it is new.
     fn is_new(&self, window: &Window) -> bool {
         let range = &window.range;
         let shown = self.places[range.clone()].iter().filter(|shown| **shown).count();
@@ -133,7 +132,7 @@ impl<'a> Selection<'a> {
         !self.terms.iter().any(is_same)
     }
 
-    /// The first stretch of a window that was not shown.
+    /// Returns the first stretch of a window that was not shown.
     fn unshown_part(&self, window: &Window) -> Range<usize> {
         let range = window.range.clone();
         let start = range.clone().find(|at| !self.places[*at]).unwrap_or(range.start);
@@ -141,7 +140,7 @@ impl<'a> Selection<'a> {
         start..end
     }
 
-    /// Of a stretch that is more than the room the part that holds most of what is asked for.
+    /// Returns the best part of a stretch that exceeds the room: the one with most of the query's terms.
     fn shrink(&self, core: Range<usize>, room: usize) -> Range<usize> {
         let cost = |at: usize, start: usize| self.cost(at, (at > start).then(|| at - 1));
         if core.clone().map(|at| cost(at, core.start)).sum::<usize>() <= room {
@@ -162,14 +161,14 @@ impl<'a> Selection<'a> {
         best
     }
 
-    /// What a stretch holds of what is asked for: its terms, each as much as it is rare.
+    /// Returns the score of a stretch: its terms of the query, each weighted by its rarity.
     fn worth(&self, range: Range<usize>) -> f32 {
         let held = self.terms_of(range);
         let asked = self.ranking.terms.iter().filter(|term| held.contains(term));
         asked.map(|term| rarity(self.index.postings(*term).len(), self.index.units.len())).sum()
     }
 
-    /// The piece of a stretch that holds most of what is asked for, the first of several.
+    /// Returns the piece of a stretch with the best score, the first of several.
     fn best_piece(&self, core: Range<usize>) -> &'a Piece {
         let (mut best, mut most) = (self.piece_at(core.start), f32::MIN);
         let mut start = core.start;
@@ -204,7 +203,7 @@ impl<'a> Selection<'a> {
         &self.index.pieces[number as usize]
     }
 
-    /// The characters that the line at `at` adds to a passage which has come to `neighbour`.
+    /// Returns the characters that the line at `at` adds to a passage that reaches up to `neighbour`.
     fn cost(&self, at: usize, neighbour: Option<usize>) -> usize {
         let own = self.index.characters(self.ranking.eligible[at] as usize);
         let piece = self.piece_at(at);
@@ -214,14 +213,14 @@ impl<'a> Selection<'a> {
         own + self.piece(piece).heading().chars().count() + 2
     }
 
-    /// Whether the line at `at` stands behind the one in front of it in the log too: nothing between them is left out.
+    /// Whether the line at `at` directly follows the one in front of it in the log too.
     fn is_joined(&self, at: usize) -> bool {
         let unit = |at: usize| self.ranking.eligible.get(at).copied();
         at.checked_sub(1).and_then(unit).zip(unit(at)).is_some_and(|(before, unit)| before + 1 == unit)
     }
 
-    /// Grows a stretch line by line on both sides, through the messages that it stands in first, then into their
-    /// neighbours in the log; returns it with its characters.
+    /// Grows a stretch line by line on both sides, first through its own messages, then into their neighbours in the
+    /// log; returns it with its characters.
     fn grow(&self, core: Range<usize>, room: usize) -> (Range<usize>, usize) {
         let costs = core.clone().map(|at| self.cost(at, at.checked_sub(1).filter(|before| *before >= core.start)));
         let mut size: usize = costs.sum();

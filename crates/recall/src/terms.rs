@@ -1,12 +1,12 @@
-//! Terms: what of a text is looked up. Words in lower case, the parts of names beside the whole names, and pairs of the
+//! Terms, the keys of the index: words in lower case, the parts of names beside the whole names, and pairs of the
 //! characters of scripts that put no space between words.
 
 use snowball_stemmers_rs::Stemmer;
 
-/// Bytes of a word that count: what is longer is data, and known by its beginning.
+/// The bytes of a word that count: a longer word is data, which its beginning identifies.
 const LONGEST_WORD: usize = 40;
 
-/// Bytes of a whole name; longer ones are known by their parts.
+/// The most bytes of a whole name; longer ones are found by their parts.
 const LONGEST_NAME: usize = 120;
 
 /// A term of a text.
@@ -20,7 +20,7 @@ pub(crate) enum Term<'a> {
     Characters(&'a str),
 }
 
-/// Tells the terms of `text` with the byte at which each begins. Linear.
+/// Calls back with the terms of `text`, each with the byte at which it begins. Linear.
 pub(crate) fn read_terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
     let mut lower = String::new();
     let mut at = 0;
@@ -40,8 +40,8 @@ pub(crate) fn read_terms(text: &str, mut term: impl FnMut(usize, Term<'_>)) {
     }
 }
 
-/// Whether words of its script stand without spaces: Chinese, Japanese, Korean (whose particles hang on), Thai, Lao,
-/// Burmese, Khmer.
+/// Whether the words of its script have no spaces between them: Chinese, Japanese, Korean (whose particles are
+/// attached), Thai, Lao, Burmese, Khmer.
 fn is_spaceless(char: char) -> bool {
     matches!(char,
         '\u{0e01}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}'
@@ -54,7 +54,7 @@ fn is_word(char: char) -> bool {
         || if char.is_ascii() { char.is_ascii_alphanumeric() } else { char.is_alphanumeric() && !is_spaceless(char) }
 }
 
-/// Tells a run of characters of a script without spaces; returns its end.
+/// Reads a run of characters of a script without spaces; returns its end.
 fn read_characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
     let mut previous = None;
     let mut end = start;
@@ -70,7 +70,8 @@ fn read_characters(text: &str, start: usize, term: &mut impl FnMut(usize, Term<'
     end
 }
 
-/// Tells a name: its words, and where it has several parts the whole of it and the last part of a path; returns its end.
+/// Reads a name: its words, and where it has several parts the whole of it and the last part of a path; returns its
+/// end.
 fn read_name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut is_joined) = (start, false);
@@ -96,8 +97,8 @@ fn read_name(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut
     at
 }
 
-/// Tells the words of a run of letters, digits and `_`, split where `camelCase` is; returns the run's end, and whether it
-/// has several parts.
+/// Reads the words of a run of letters, digits and `_`, split at the capitals of `camelCase`; returns the run's end,
+/// and whether it has several parts.
 fn read_words(text: &str, start: usize, lower: &mut String, term: &mut impl FnMut(usize, Term<'_>)) -> (usize, bool) {
     let (mut from, mut end, mut is_split) = (start, start, false);
     let mut previous = ' ';
@@ -137,7 +138,7 @@ fn write_lower(text: &str, lower: &mut String) {
     }
 }
 
-/// Words of a question that say nothing of what is asked for, in the order of the alphabet.
+/// Words of a question that are not informative, in alphabetical order.
 const EMPTY: &[&str] = &[
     "a", "about", "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "between",
     "both", "by", "can", "could", "did", "do", "does", "done", "down", "during", "each", "exactly", "for", "from",
@@ -148,12 +149,12 @@ const EMPTY: &[&str] = &[
     "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Whether a word of a question says nothing of what is asked for.
+/// Whether a word of a question is not informative.
 pub(crate) fn is_empty(word: &str) -> bool {
     EMPTY.binary_search(&word).is_ok()
 }
 
-/// Does `read` with a term as it is written in the table: a sign tells names and characters from words.
+/// Calls `read` with a term in its spelling of the table: a sign distinguishes names and characters from words.
 pub(crate) fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
     let (sign, text) = match term {
         Term::Word(text) => return read(text),
@@ -163,7 +164,7 @@ pub(crate) fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
     read(&[sign, text].concat())
 }
 
-/// How the stem of a word is written; `None` where the term is not a word that has one.
+/// Returns the spelling of a word's stem; `None` where the term is not a word that has one.
 pub(crate) fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
     match term {
         Term::Word(word) if word.bytes().all(|byte| byte.is_ascii_lowercase()) => {
@@ -173,8 +174,8 @@ pub(crate) fn stem_key(term: Term<'_>, stemmer: &Stemmer) -> Option<String> {
     }
 }
 
-/// The terms that a query asks for, as they are written in the table, each once: those that say something, else all of
-/// them. Words are written as their stems.
+/// Returns the terms of a query in their spelling of the table, each once: the informative ones, else all of them.
+/// Words are spelt as their stems.
 pub(crate) fn query_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
     let (mut telling, mut empty) = (Vec::new(), Vec::new());
     read_terms(words, |_, term| {
@@ -188,13 +189,13 @@ pub(crate) fn query_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
     if telling.is_empty() { empty } else { telling }
 }
 
-/// Words by which a question calls what a person said. They count as said there, once a message.
+/// Words of a question for a person's text. They count as occurring there, once a message.
 pub(crate) const NAMES_OF_TYPED: &[&str] = &["ask", "demand", "instruct", "request", "say", "user"];
 
-/// Words that ask for what came last.
+/// Words of a question for the newest text.
 const NEWEST: &[&str] = &["end", "ends", "last", "latest", "newest", "recent", "recently"];
 
-/// Whether a query asks for what came last.
+/// Whether a query asks for the newest text.
 pub(crate) fn asks_for_newest(words: &str) -> bool {
     let mut asks = false;
     read_terms(words, |_, term| asks |= matches!(term, Term::Word(word) if NEWEST.contains(&word)));

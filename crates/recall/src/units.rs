@@ -1,19 +1,19 @@
-//! Units: the lines of a piece, long ones cut where they may be.
+//! Units: the lines of a piece; long ones are cut at suitable places.
 
 use std::ops::Range;
 
-/// About how many bytes of a long line are one unit.
+/// The approximate bytes of a unit of a long line.
 const LENGTH: usize = 250;
 
 /// A line up to this length stays whole.
 const LONGEST: usize = 375;
 
-/// Where a long line may be cut, the best place first: behind an escaped end of a line, between objects of JSON, behind a
-/// sentence, between fields, between words.
+/// The places where a long line may be cut, the best first: behind an escaped end of a line, between objects of JSON,
+/// behind a sentence, between fields, between words.
 const PLACES: &[&str] = &["\\n", "},{", "\",\"", ". ", "。", "\", \"", ", ", " "];
 
-/// The units of a text, in order: byte ranges without the line's end, and whether the unit ends its line. Blank lines have
-/// none. Linear.
+/// Returns the units of a text, in order: byte ranges without the line's end, and whether the unit ends its line. Blank
+/// lines have none. Linear.
 pub(crate) fn read_units(text: &str, mut unit: impl FnMut(Range<usize>, bool)) {
     let mut at = 0;
     for line in text.split('\n') {

@@ -19,7 +19,7 @@ pub struct SessionArchive {
     items: HashMap<Arc<str>, ArchivedContent>,
     /// Handles in the order in which their items were put.
     order: Vec<Arc<str>>,
-    /// How many of them are in the file.
+    /// The number of items that are in the file.
     stored: usize,
 }
 
@@ -29,17 +29,17 @@ impl SessionArchive {
         Self::default()
     }
 
-    /// How many items it holds.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether it holds nothing.
+    /// Whether the archive holds no item.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// How many items are not in the file yet.
+    /// The number of items that are not in the file yet.
     pub fn pending(&self) -> usize {
         self.order.len() - self.stored
     }
@@ -49,7 +49,7 @@ impl SessionArchive {
         self.order.iter().filter_map(|handle| Some((handle, self.items.get(handle)?)))
     }
 
-    /// Forgets what is not in the file: the items of a preview that came to nothing.
+    /// Forgets the items that are not in the file: those of a preview that was not applied.
     pub fn discard_pending(&mut self) {
         for handle in self.order.drain(self.stored..) {
             self.items.remove(&handle);
@@ -97,7 +97,7 @@ impl Archive for SessionArchive {
 /// A text of the log, with the numbers of its message and block.
 type TextAt<'a> = (u32, u32, &'a Arc<str>);
 
-/// Finds where in a session contents stand.
+/// Finds the places of contents in a session.
 pub(crate) struct Locator<'a> {
     session: &'a Session,
     messages: HashMap<&'a MessageId, EntryKey>,

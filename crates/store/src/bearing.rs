@@ -1,16 +1,16 @@
-//! Which memories bear on what is talked about.
+//! Selects the memories that bear on the current subject.
 
 use std::collections::HashSet;
 
 use crate::error::StoreError;
 use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, normalise, share_a_subject, terms};
 
-/// How many candidates are looked at for each memory that is wanted.
+/// The number of candidates for each memory that is wanted.
 const CANDIDATES: usize = 8;
 /// The most of them.
 const MOST_CANDIDATES: usize = 200;
 
-/// Words that stand in every talk: sharing them says nothing.
+/// Words of every talk: sharing them says nothing.
 const COMMON: &[&str] = &[
     "about",
     "after",
@@ -107,9 +107,9 @@ const COMMON: &[&str] = &[
     "还是",
 ];
 
-/// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: what was said
-/// in `session` itself, standing instructions, and what shares a telling word with the talk. What a newer one of them says
-/// again, or says otherwise, is left out. Two queries of the store.
+/// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: those of
+/// `session` itself, standing instructions, and those that share a distinctive word with the talk. A memory that a
+/// newer one repeats or contradicts is left out. Two queries of the store.
 pub async fn bearing_on(
     store: &dyn MemoryStore,
     scope: &Scope,

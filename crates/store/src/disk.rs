@@ -1,16 +1,17 @@
 //! Files: locking them, replacing them whole, appending to them.
 
 use std::fmt::Debug;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use epitome_shelf::{Draft, Privacy, identity, identity_at};
 
 use crate::error::StoreError;
 
-/// What a log of lines is written to: a file, or in tests a file on a disk that fills up.
+/// The target of a log of lines: a file, or in tests a file on a disk that fills up.
 pub(crate) trait Disk: Debug + Send + Sync {
-    /// Writes all of `bytes` behind what is there.
+    /// Writes all of `bytes` at the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Waits until everything is on the disk.
     fn sync(&mut self) -> io::Result<()>;
@@ -39,14 +40,19 @@ impl Disk for File {
 pub(crate) struct LockedFile(File);
 
 impl LockedFile {
-    /// Locks `file`; an error where somebody else has.
+    /// Locks `file`; an error where another process holds the lock.
     fn new(file: File, path: &Path) -> Result<Self, StoreError> {
-        file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
-            TryLockError::Error(source) => StoreError::Io { doing: "locking", path: path.to_owned(), source },
-        })?;
+        check_lock(file.try_lock(), path)?;
         Ok(Self(file))
     }
+}
+
+/// The result of locking the file at `path`.
+fn check_lock(locked: Result<(), TryLockError>, path: &Path) -> Result<(), StoreError> {
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
+        TryLockError::Error(source) => StoreError::Io { doing: "locking", path: path.to_owned(), source },
+    })
 }
 
 impl Drop for LockedFile {
@@ -83,13 +89,13 @@ pub(crate) struct LogFile {
     disk: Box<dyn Disk>,
     /// Bytes of its whole lines.
     length: u64,
-    /// How many they are.
+    /// The number of lines.
     lines: u64,
     failed: bool,
 }
 
 impl LogFile {
-    /// A log that goes on behind `length` bytes, at which the disk stands.
+    /// A log that continues after `length` bytes, where the disk's position is.
     pub(crate) fn new(path: PathBuf, disk: Box<dyn Disk>, length: u64, lines: u64) -> Self {
         Self { path, disk, length, lines, failed: false }
     }
@@ -98,8 +104,8 @@ impl LogFile {
         &self.path
     }
 
-    /// Appends whole lines in one write. When that fails, what was half written is cut off again, and the log takes no
-    /// more: what the disk holds is not known until it is read again.
+    /// Appends whole lines in one write. When that fails, the incomplete write is cut off again, and the log accepts no
+    /// more lines: the disk's content is not known until it is read again.
     pub(crate) fn append(&mut self, lines: &[u8], sync: bool) -> Result<(), StoreError> {
         if self.failed {
             return Err(StoreError::Failed { path: self.path.clone() });
@@ -140,16 +146,8 @@ pub(crate) fn open_locked(path: &Path) -> Result<LockedFile, StoreError> {
     }
 }
 
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (open, named) = (file.metadata()?, fs::metadata(path)?);
-    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
-    Ok(true) // an open file cannot be replaced there
+    Ok(identity(file)? == identity_at(path)?)
 }
 
 /// Makes a file of exactly these bytes, all or nothing, and returns it locked, standing at its end: the bytes go to
@@ -158,85 +156,24 @@ fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<LockedFile, StoreError> {
     let there = replace.then(|| fs::canonicalize(path).ok()).flatten();
     let path = there.as_deref().unwrap_or(path);
-    let temporary = TemporaryFile(sibling_path(path)?);
-    let here = |doing| StoreError::io(doing, &temporary.0);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(&temporary.0)
-        .map_err(StoreError::io("creating", &temporary.0))?;
+    let draft = Draft::new(path, Privacy::Shared).map_err(StoreError::io("creating a file beside", path))?;
+    let own = draft.path().to_owned();
+    let here = |doing| StoreError::io(doing, &own);
     if let Some(there) = &there {
         let metadata = fs::metadata(there).map_err(StoreError::io("looking at", there))?;
-        be_like(&file, &metadata).map_err(here("giving the owner and mode of the old file to"))?;
+        draft.be_like(&metadata).map_err(here("giving the owner and mode of the old file to"))?;
     }
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(here("writing"))?;
-    let file = LockedFile::new(file, &temporary.0)?;
-    if replace {
-        fs::rename(&temporary.0, path).map_err(StoreError::io("replacing", path))?;
-    } else {
-        name_new(&temporary.0, path)?;
-    }
-    drop(temporary);
-    sync_folder(path)?;
-    Ok(file)
-}
-
-#[cfg(unix)]
-fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
-        fchown(file, Some(there.uid()), Some(there.gid()))?;
-    }
-    // Behind the owner: to change that takes marks of the mode away.
-    file.set_permissions(there.permissions())
-}
-
-#[cfg(not(unix))]
-fn be_like(file: &File, there: &Metadata) -> io::Result<()> {
-    file.set_permissions(there.permissions())
-}
-
-/// Gives a finished file its name, if that is free.
-fn name_new(temporary: &Path, path: &Path) -> Result<(), StoreError> {
-    let exists = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
-        _ => StoreError::Io { doing: "creating", path: path.to_owned(), source: error },
+    draft.file().write_all(bytes).and_then(|()| draft.file().sync_all()).map_err(here("writing"))?;
+    check_lock(draft.file().try_lock(), draft.path())?;
+    let file = match replace {
+        true => draft.replace().map_err(StoreError::io("replacing", path))?,
+        false => draft.name().map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
+            _ => StoreError::Io { doing: "creating", path: path.to_owned(), source },
+        })?,
     };
-    match fs::hard_link(temporary, path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(error)),
-        // No links on this file system: an empty file holds the name until the finished one takes its place.
-        Err(_) => {
-            OpenOptions::new().write(true).create_new(true).open(path).map_err(exists)?;
-            fs::rename(temporary, path).map_err(StoreError::io("creating", path))
-        }
-    }
-}
-
-/// A file that is removed when it is done with, whatever happened.
-struct TemporaryFile(PathBuf);
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        fs::remove_file(&self.0).ok(); // it is gone already where it was renamed
-    }
-}
-
-/// A name in the same folder that nobody else takes.
-fn sibling_path(path: &Path) -> Result<PathBuf, StoreError> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = path.file_name().ok_or_else(|| StoreError::Io {
-        doing: "creating",
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidInput, "there is no file name in it"),
-    })?;
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}-{number}.tmp", std::process::id()));
-    Ok(path.with_file_name(temporary))
+    sync_folder(path)?;
+    Ok(LockedFile(file))
 }
 
 /// Waits until the names in the file's folder are on the disk.

@@ -1,4 +1,4 @@
-//! What can go wrong with stored sessions and memories.
+//! Errors of stored sessions and memories.
 
 use std::error::Error;
 use std::io;
@@ -11,11 +11,11 @@ pub enum StoreError {
     /// The operating system refused something before any record was written.
     #[error("{doing} `{}`", path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
         /// To which file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A new file was to be made where one exists.
@@ -35,15 +35,15 @@ pub enum StoreError {
     NotASession {
         /// The file.
         path: PathBuf,
-        /// What is there instead.
+        /// The first line's problem.
         problem: String,
     },
     /// The file does not start with the header of a file of memories.
-    #[error("`{}` is no file of memories: {problem}", path.display())]
+    #[error("`{}` is not a file of memories: {problem}", path.display())]
     NotMemories {
         /// The file.
         path: PathBuf,
-        /// What is there instead.
+        /// The first line's problem.
         problem: String,
     },
     /// A later version of the program wrote the file.
@@ -66,7 +66,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The record's problem.
         problem: String,
     },
     /// A record could not be written. What the record before it left is still there.
@@ -74,9 +74,9 @@ pub enum StoreError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Its last whole line, from 1.
+        /// The number of whole lines in the file.
         lines: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// An earlier write failed; the file takes no more until it is opened again.
@@ -90,7 +90,7 @@ pub enum StoreError {
     OutOfStep {
         /// The file.
         path: PathBuf,
-        /// How they differ.
+        /// The difference.
         problem: String,
     },
     /// A record cannot be written as JSON.
@@ -114,7 +114,7 @@ pub enum StoreError {
     /// The tenant has nothing of that name.
     #[error("there is no {of} `{name}`")]
     NotFound {
-        /// What was looked for: a session, a summary.
+        /// The kind of thing that was looked for: a session, a summary.
         of: &'static str,
         /// By which name.
         name: Arc<str>,
@@ -122,7 +122,7 @@ pub enum StoreError {
     /// The tenant has something of that name already. Nothing was changed.
     #[error("there is a {of} `{name}` already: choose another name")]
     Taken {
-        /// What was to be made: a session, a message.
+        /// The kind of thing that was to be made: a session, a message.
         of: &'static str,
         /// Under which name.
         name: Arc<str>,
@@ -134,23 +134,23 @@ pub enum StoreError {
     Mismatch {
         /// The session.
         session: Arc<str>,
-        /// How they differ.
+        /// The difference.
         problem: String,
     },
-    /// What is stored of a session does not make a session.
+    /// The stored records of a session do not make a session.
     #[error("change {sequence} of session `{session}` is damaged: {problem}; restore the database from a copy")]
     DamagedSession {
         /// The session.
         session: Arc<str>,
         /// Which of its changes, from 0.
         sequence: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A name that cannot be stored.
     #[error("`{}` cannot be the name of a {of}: {problem}", name.escape_debug())]
     Name {
-        /// What was to be named.
+        /// The kind of thing that was to be named.
         of: &'static str,
         /// The name.
         name: String,
@@ -168,7 +168,7 @@ pub enum StoreError {
     /// The place to go on at is not one that a page ended with.
     #[error("`{}` is not the end of a page: ask with the `next` of the page before", after.escape_debug())]
     Paging {
-        /// What was asked for.
+        /// The cursor that was given.
         after: String,
     },
     /// A later version of the program has changed the tables of the database.
@@ -196,25 +196,25 @@ pub enum StoreError {
         /// The version that is read here.
         known: u32,
     },
-    /// There is no room left. Nothing was changed.
+    /// The disk or the database is full. Nothing was changed.
     #[error("the database is full: free space and try again")]
     Full {
-        /// What the database said.
+        /// The database's error.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The database did not do what it was asked to. Nothing was changed, unless the connection was lost while a change
-    /// was being committed: then the version tells.
+    /// The database failed. Nothing was changed, unless the connection was lost while a change was being committed:
+    /// then the version shows whether it was.
     #[error("{doing} failed")]
     Database {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the database said.
+        /// The database's error.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Something cannot be written as JSON, or what is stored cannot be read.
+    /// A value cannot be written as JSON, or a stored one cannot be read.
     #[error("{of} is not the JSON that is stored of it")]
     Json {
-        /// What.
+        /// The kind of value.
         of: &'static str,
         /// Why.
         source: serde_json::Error,
@@ -226,7 +226,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Turns an error of the system into one that says what was being done, and to what.
+    /// Turns an error of the system into one with the operation and the path.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use epitome_strategy::BoxFuture;
+use epitome_strategy::{async_trait, lock};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{LogFile, sync_folder};
@@ -19,16 +19,16 @@ const VERSION: u32 = 1;
 
 /// Memories in a file of JSON lines, which only grows.
 ///
-/// Sessions and processes may share the file: it is locked while it is read or written, and what others have added is read
-/// before anything is answered. A call costs what was added since the last one, and a search what there is. The futures
-/// are ready when they are made; they block while another process writes.
+/// Sessions and processes may share the file: it is locked while it is read or written, and the additions of other
+/// processes are read before each answer. A call is linear in the additions since the last one, a search in the whole
+/// file. The futures never wait when they are polled: they block while another process writes.
 #[derive(Debug)]
 pub struct FileMemories {
     path: PathBuf,
     state: Mutex<MemoryFile>,
 }
 
-/// What was read so far.
+/// The part of the file that was read so far.
 #[derive(Debug)]
 struct MemoryFile {
     file: File,
@@ -60,9 +60,9 @@ enum RecordRef<'a> {
 }
 
 impl FileMemories {
-    /// The memories in a file, which is made where there is none. Linear in the file.
+    /// Opens the memories in a file, which is made where it does not exist. Linear in the file.
     ///
-    /// Errors where it is no file of memories, one of a later version, or damaged anywhere but at its end.
+    /// Errors where it is not a file of memories, one of a later version, or damaged anywhere but at its end.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path = path.into();
         let mut options = OpenOptions::new();
@@ -87,81 +87,22 @@ impl FileMemories {
         writes: bool,
         act: impl FnOnce(&mut MemoryFile, &Path) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let locked = if writes { state.file.lock() } else { state.file.lock_shared() };
         locked.map_err(StoreError::io("locking", &self.path))?;
         let done = state.catch_up(&self.path, writes).and_then(|()| act(&mut state, &self.path));
         state.file.unlock().map_err(StoreError::io("unlocking", &self.path))?;
         done
     }
-
-    fn remember_now(&self, memories: &[Memory]) -> Result<usize, StoreError> {
-        self.with_lock(true, |state, path| {
-            let (mut new, mut gone) = (Vec::<(String, &Memory)>::new(), Vec::<String>::new());
-            for memory in memories {
-                let id = memory.id();
-                if state.by_id.contains_key(&id) || new.iter().any(|(known, _)| *known == id) {
-                    continue;
-                }
-                let older = state.memories.iter().flatten().filter(|older| supersedes(memory, older));
-                gone.extend(older.map(Memory::id));
-                new.push((id, memory));
-            }
-            gone.sort();
-            gone.dedup();
-            let forgets = gone.iter().map(|id| RecordRef::Forget(id));
-            let records: Vec<RecordRef<'_>> =
-                forgets.chain(new.iter().map(|(_, memory)| RecordRef::Memory(memory))).collect();
-            state.write(path, &records)?;
-            gone.iter().for_each(|id| state.remove(id));
-            let count = new.len();
-            for (id, memory) in new {
-                state.add(id, memory.clone());
-            }
-            Ok(count)
-        })
-    }
-
-    fn search_now(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError> {
-        let wanted = terms(words);
-        self.with_lock(false, |state, _| {
-            let matches = |memory: &Memory| {
-                let held = terms(&memory.text);
-                wanted.iter().filter(|word| held.contains(word)).count()
-            };
-            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
-            let mut found: Vec<(usize, &Memory)> =
-                newest.map(|memory| (matches(memory), memory)).filter(|(count, _)| *count > 0).collect();
-            found.sort_by_key(|(count, _)| std::cmp::Reverse(*count)); // stable: of equals the newest stay first
-            Ok(found.into_iter().take(most).map(|(_, memory)| memory.clone()).collect())
-        })
-    }
-
-    fn recent_now(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError> {
-        self.with_lock(false, |state, _| {
-            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
-            Ok(newest.take(most).cloned().collect())
-        })
-    }
-
-    fn forget_now(&self, id: &str) -> Result<bool, StoreError> {
-        self.with_lock(true, |state, path| {
-            if !state.by_id.contains_key(id) {
-                return Ok(false);
-            }
-            state.write(path, &[RecordRef::Forget(id)])?;
-            state.remove(id);
-            Ok(true)
-        })
-    }
 }
 
 impl MemoryFile {
-    /// Reads what was added since. What an interrupted write left at the end is cut off where the file may be written.
+    /// Reads the additions since the last call. An incomplete write at the end is cut off where the file may be
+    /// written.
     fn catch_up(&mut self, path: &Path, writes: bool) -> Result<(), StoreError> {
         let length = self.file.metadata().map_err(StoreError::io("looking at", path))?.len();
         if length < self.length {
-            // Somebody cut it off by hand: what is in memory is not in it any more.
+            // The file was cut by hand: the memories read before are not in it any more.
             (self.length, self.lines) = (0, 0);
             self.memories.clear();
             self.by_id.clear();
@@ -176,7 +117,7 @@ impl MemoryFile {
         for (index, line) in new.iter().enumerate() {
             let number = self.lines + 1;
             if number == 1 {
-                // Only a header that was not written to its end is cut off, never somebody else's file.
+                // Only an incomplete header is cut off, never the content of a foreign file.
                 if !line.is_whole && header_line(path)?.starts_with(line.bytes) {
                     break;
                 }
@@ -257,7 +198,7 @@ fn header_line(path: &Path) -> Result<Vec<u8>, StoreError> {
 fn check_header(path: &Path, line: &[u8]) -> Result<(), StoreError> {
     let header: Header = serde_json::from_slice(line).map_err(|error| StoreError::NotMemories {
         path: path.to_owned(),
-        problem: format!("its first line is no header: {error}"),
+        problem: format!("its first line is not a header: {error}"),
     })?;
     match header.epitome_memories {
         ..=VERSION => Ok(()),
@@ -265,30 +206,66 @@ fn check_header(path: &Path, line: &[u8]) -> Result<(), StoreError> {
     }
 }
 
-fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
-    Box::pin(std::future::ready(value))
-}
-
+#[async_trait]
 impl MemoryStore for FileMemories {
-    fn remember<'a>(&'a self, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>> {
-        ready(self.remember_now(memories))
+    async fn remember(&self, memories: &[Memory]) -> Result<usize, StoreError> {
+        self.with_lock(true, |state, path| {
+            let (mut new, mut gone) = (Vec::<(String, &Memory)>::new(), Vec::<String>::new());
+            for memory in memories {
+                let id = memory.id();
+                if state.by_id.contains_key(&id) || new.iter().any(|(known, _)| *known == id) {
+                    continue;
+                }
+                let older = state.memories.iter().flatten().filter(|older| supersedes(memory, older));
+                gone.extend(older.map(Memory::id));
+                new.push((id, memory));
+            }
+            gone.sort();
+            gone.dedup();
+            let forgets = gone.iter().map(|id| RecordRef::Forget(id));
+            let records: Vec<RecordRef<'_>> =
+                forgets.chain(new.iter().map(|(_, memory)| RecordRef::Memory(memory))).collect();
+            state.write(path, &records)?;
+            gone.iter().for_each(|id| state.remove(id));
+            let count = new.len();
+            for (id, memory) in new {
+                state.add(id, memory.clone());
+            }
+            Ok(count)
+        })
     }
 
-    fn recent<'a>(&'a self, scope: &'a Scope, most: usize) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        ready(self.recent_now(scope, most))
+    async fn search(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError> {
+        let wanted = terms(words);
+        self.with_lock(false, |state, _| {
+            let matches = |memory: &Memory| {
+                let held = terms(&memory.text);
+                wanted.iter().filter(|word| held.contains(word)).count()
+            };
+            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
+            let mut found: Vec<(usize, &Memory)> =
+                newest.map(|memory| (matches(memory), memory)).filter(|(count, _)| *count > 0).collect();
+            found.sort_by_key(|(count, _)| std::cmp::Reverse(*count)); // stable: of equals the newest stay first
+            Ok(found.into_iter().take(most).map(|(_, memory)| memory.clone()).collect())
+        })
     }
 
-    fn search<'a>(
-        &'a self,
-        scope: &'a Scope,
-        words: &'a str,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        ready(self.search_now(scope, words, most))
+    async fn recent(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError> {
+        self.with_lock(false, |state, _| {
+            let newest = state.memories.iter().rev().flatten().filter(|memory| scope.holds(memory));
+            Ok(newest.take(most).cloned().collect())
+        })
     }
 
-    fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        ready(self.forget_now(id))
+    async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+        self.with_lock(true, |state, path| {
+            if !state.by_id.contains_key(id) {
+                return Ok(false);
+            }
+            state.write(path, &[RecordRef::Forget(id)])?;
+            state.remove(id);
+            Ok(true)
+        })
     }
 }
 

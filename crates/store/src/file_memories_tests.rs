@@ -5,6 +5,8 @@ use std::sync::Arc;
 use epitome_session::MessageId;
 use tempfile::TempDir;
 
+use epitome_engine::block_on;
+
 use super::*;
 use crate::memory::MemoryKind;
 
@@ -18,7 +20,7 @@ fn store(folder: &TempDir) -> FileMemories {
 }
 
 fn recent(store: &FileMemories) -> Vec<String> {
-    store.recent_now(&Scope::All, 999).unwrap().into_iter().map(|memory| memory.text).collect()
+    block_on(store.recent(&Scope::All, 999)).unwrap().into_iter().map(|memory| memory.text).collect()
 }
 
 #[test]
@@ -26,22 +28,22 @@ fn memories_are_shared_and_kept_once() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (store(&folder), store(&folder));
     let fairs = [memory("The fair is in Leipzig.", "a"), memory("the fair  is in leipzig", "b")];
-    assert_eq!(one.remember_now(&fairs).unwrap(), 2, "what one session said another may keep");
+    assert_eq!(block_on(one.remember(&fairs)).unwrap(), 2, "what one session said another may keep");
     let more = [memory("The fair is in Leipzig!", "b"), memory("Tabs, never spaces.", "b")];
-    assert_eq!(other.remember_now(&more).unwrap(), 1);
+    assert_eq!(block_on(other.remember(&more)).unwrap(), 1);
     for store in [&one, &other, &store(&folder)] {
         let all = ["Tabs, never spaces.", "the fair  is in leipzig", "The fair is in Leipzig."];
         assert_eq!(recent(store), all, "the newest first");
-        assert_eq!(store.recent_now(&Scope::Session("a".into()), 9).unwrap(), fairs[..1]);
-        assert_eq!(store.recent_now(&Scope::All, 1).unwrap().len(), 1);
+        assert_eq!(block_on(store.recent(&Scope::Session("a".into()), 9)).unwrap(), fairs[..1]);
+        assert_eq!(block_on(store.recent(&Scope::All, 1)).unwrap().len(), 1);
     }
     let id = memory("TABS, never spaces", "b").id();
-    assert!(one.forget_now(&id).unwrap());
-    assert!(!other.forget_now(&id).unwrap(), "the other knows that it is gone");
+    assert!(block_on(one.forget(&id)).unwrap());
+    assert!(!block_on(other.forget(&id)).unwrap(), "the other knows that it is gone");
     assert_eq!(recent(&other), ["the fair  is in leipzig", "The fair is in Leipzig."]);
     let tabs = memory("Tabs, never spaces.", "b");
-    assert_eq!(other.remember_now(&[tabs]).unwrap(), 1, "what was forgotten is new again");
-    assert_eq!(one.remember_now(&[memory("The fair is in Berlin.", "a")]).unwrap(), 1);
+    assert_eq!(block_on(other.remember(&[tabs])).unwrap(), 1, "what was forgotten is new again");
+    assert_eq!(block_on(one.remember(&[memory("The fair is in Berlin.", "a")])).unwrap(), 1);
     let all = ["The fair is in Berlin.", "Tabs, never spaces.", "the fair  is in leipzig"];
     for store in [&one, &other, &store(&folder)] {
         assert_eq!(recent(store), all, "what was said later takes the place of what was said");
@@ -59,7 +61,7 @@ fn what_earlier_versions_forgot_stays_forgotten() {
     fs::write(folder.path().join("memories.jsonl"), text).unwrap();
     let store = store(&folder);
     assert_eq!(recent(&store), ["Tabs, never spaces."]);
-    assert!(store.forget_now(&kept.id()).unwrap());
+    assert!(block_on(store.forget(&kept.id())).unwrap());
     assert!(recent(&self::store(&folder)).is_empty());
 }
 
@@ -68,9 +70,9 @@ fn memories_are_found_by_words() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
     let texts = ["The staging database is db-7", "Never touch the database on Friday", "测试环境的数据库是只读的"];
-    store.remember_now(&texts.map(|text| memory(text, "a"))).unwrap();
+    block_on(store.remember(&texts.map(|text| memory(text, "a")))).unwrap();
     let check = |words: &str, expect: &[&str]| {
-        let found = store.search_now(&Scope::All, words, 2).unwrap();
+        let found = block_on(store.search(&Scope::All, words, 2)).unwrap();
         assert_eq!(found.iter().map(|memory| memory.text.as_str()).collect::<Vec<_>>(), expect, "{words}");
     };
     check("database", &[texts[1], texts[0]]);
@@ -78,14 +80,14 @@ fn memories_are_found_by_words() {
     check("db-7", &[texts[0]]);
     check("数据库", &[texts[2]]);
     check("nothing of it", &[]);
-    assert!(store.search_now(&Scope::Session("b".into()), "database", 9).unwrap().is_empty());
+    assert!(block_on(store.search(&Scope::Session("b".into()), "database", 9)).unwrap().is_empty());
 }
 
 #[test]
 fn an_interrupted_write_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memories.jsonl");
-    store(&folder).remember_now(&[memory("One.", "a"), memory(&"Two. ".repeat(60), "a")]).unwrap();
+    block_on(store(&folder).remember(&[memory("One.", "a"), memory(&"Two. ".repeat(60), "a")])).unwrap();
     let bytes = fs::read(&path).unwrap();
     let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for length in 0..bytes.len() {
@@ -93,7 +95,7 @@ fn an_interrupted_write_is_cut_off() {
         let store = store(&folder);
         let whole = bytes[..length].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
         assert_eq!(recent(&store).len(), whole, "{length} bytes");
-        assert_eq!(store.remember_now(&[memory("Three.", "a")]).unwrap(), 1);
+        assert_eq!(block_on(store.remember(&[memory("Three.", "a")])).unwrap(), 1);
         assert!(fs::read(&path).unwrap().ends_with(b"\n"), "nothing of the cut line is left");
         assert_eq!(recent(&self::store(&folder)).len(), whole + 1, "{length} bytes");
         assert!(length < header || fs::read(&path).unwrap().starts_with(&bytes[..header]));
@@ -110,8 +112,8 @@ fn other_files_are_refused_and_left_alone() {
         assert!(error.contains(expect), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     };
-    check("a note", "is no file of memories");
-    check("{\"epitome\":1}\n", "is no file of memories");
+    check("a note", "is not a file of memories");
+    check("{\"epitome\":1}\n", "is not a file of memories");
     check("{\"epitome_memories\":2}\n", "has version 2 of the format");
     check("{\"epitome_memories\":1}\nx\n{\"forget\":\"1\"}\n", "line 2 of");
 }
@@ -126,7 +128,7 @@ fn two_writers_lose_nothing() {
                 for number in 0..20 {
                     let memories =
                         [memory(&format!("number {number} of all"), "a"), memory(&format!("{writer}-{number}"), "a")];
-                    store.remember_now(&memories).unwrap();
+                    block_on(store.remember(&memories)).unwrap();
                 }
             })
         })

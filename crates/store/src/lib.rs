@@ -1,11 +1,10 @@
 //! Sessions, their archives and memories on disk, safe against crashes.
 //!
-//! [`SessionFile`] keeps one session in one file, [`SessionArchive`] is the archive of a stored session, [`MemoryStore`]
-//! and [`FileMemories`] keep what is worth knowing beyond a session, and [`extract`] finds it.
+//! [`SessionFile`] keeps one session in one file, [`SessionArchive`] is the archive of a stored session,
+//! [`MemoryStore`] and [`FileMemories`] keep facts beyond a session, and [`extract`] finds these facts.
 //!
-//! A service keeps many sessions of several tenants, with its memories, agents and channels, in a [`Store`]:
-//! `SqlStore` is one in embedded SQLite (feature `sqlite`, on by default) or in PostgreSQL (feature `postgres`), by the
-//! address that it is opened with.
+//! A service keeps many sessions of several tenants, with its memories, agents and channels, in a [`Store`]: in embedded
+//! SQLite (feature `sqlite`, on by default) or in PostgreSQL (feature `postgres`), by the address that it is opened with.
 //!
 //! ```
 //! use epitome_session::{Message, Origin, Role, Session};
@@ -56,7 +55,7 @@
 //! ```
 //!
 //! An epoch's `id` is the number of epochs in front of it and its `log_length` the number of messages in front of it;
-//! `undone` is false, for that is told by `undo` records. An archived item has its `handle` and one of these contents:
+//! `undone` is false, because `undo` records carry that. An archived item has its `handle` and one of these contents:
 //!
 //! ```text
 //! "block":[12,0]            the text of block 0 of message 12: of a text, of thinking, of a tool's result, or the arguments
@@ -72,11 +71,11 @@
 //! hexadecimal digits of the BLAKE3 hash of the content, more where two contents share them
 //! ([`epitome_strategy::archive::handles`]).
 //!
-//! **What may stand at the end.** The records of one write, a message or the archived items with their compaction, are
+//! **What may be at the end.** The records of one write, a message or the archived items with their compaction, are
 //! there whole or the write never happened. So a reader leaves out, at the end of the file only: a line without a line
-//! feed, a line that is no JSON, archived lines without their compaction, and all lines of a compaction of which one is no
-//! JSON. [`SessionFile::open`] cuts them off and says so. Anything like this in front of other records is damage, and so is
-//! a record of an unknown kind: a reader says in which line, and stops.
+//! feed, a line that is not JSON, archived lines without their compaction, and all lines of a compaction of which one
+//! is not JSON. [`SessionFile::open`] cuts them off and says so. Anything like this in front of other records is
+//! damage, and so is a record of an unknown kind: a reader says in which line, and stops.
 //!
 //! **When it is on the disk.** Compactions and undos when their call returns; messages when
 //! [`SessionFile::set_sync_appends`] asks for it, else when the next of these, or [`SessionFile::sync`], is done.
@@ -92,21 +91,23 @@
 //!
 //! # The database
 //!
-//! The tables are those of `migrations/sqlite` and `migrations/postgres`: the same but for the names of types. A session is
-//! stored as its file is: what happened to it, in order. Messages of the log, epochs and undos carry the `sequence` at which
-//! they happened, bodies are the JSON of the records above, and loading does everything again. All else in the tables is
-//! derived in the same transaction, for whoever wants to ask the database: which messages are compacted (`compacted_at`,
-//! `compacted_into`, `is_summary`), and a receipt for every change of every epoch. An undo clears these marks and removes the
-//! messages that its epoch had added; their text is in the epoch's body.
+//! The tables are those of `migrations/sqlite` and `migrations/postgres`: the same but for the names of types, and for the
+//! tables through which instances on one PostgreSQL database tell each other of events and requests ([`Exchange`]). A
+//! session is stored as its file is: what happened to it, in order. Messages of the log, epochs and undos carry the
+//! `sequence` at which they happened, bodies are the JSON of the records above, and loading does everything again. All
+//! else in the tables is derived in the same transaction, for queries from outside: which messages are compacted
+//! (`compacted_at`, `compacted_into`, `is_summary`), and a receipt for every change of every epoch. An undo clears
+//! these marks and removes the messages that its epoch had added; their text is in the epoch's body.
 //!
-//! `sessions.version` counts what happened. Every change is one transaction that begins by raising it from the version that
-//! the host expects; where it is another, nothing is changed. That holds whoever writes to the database, and with or without
-//! [`Store::lock`], which spares those who respect it the work that would come too late.
+//! `sessions.version` counts what happened. Every change is one transaction that begins by raising it from the version
+//! that the host expects; where it is another, nothing is changed. That holds for every writer, with or without
+//! [`Store::lock`], which saves its users work that would come too late.
 //!
 //! Keys of channels are references ([`KeyReference`]); settings in which something looks like a secret are refused.
 
 mod archive;
 mod bearing;
+mod data;
 mod disk;
 mod error;
 mod extract;
@@ -119,29 +120,29 @@ mod record;
 mod replay;
 mod session_file;
 mod settings;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code, reason = "databases run statements"))]
 mod sql;
 mod steps;
-mod store;
+mod tenant;
 mod tenant_memories;
 
 pub use archive::SessionArchive;
 pub use bearing::bearing_on;
+pub use data::{
+    EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice, StoredMessage,
+    StoredSession, ViewKind,
+};
 pub use error::StoreError;
 pub use extract::{LONGEST_MEMORY, extract};
 pub use file_memories::FileMemories;
-pub use lock::SessionLock;
+pub use lock::{CompactionMark, SessionLock};
 pub use memory::{Memory, MemoryKind, MemoryStore, Scope, supersedes};
 pub use session_file::{OpenedSession, SessionFile};
 pub use settings::{Agent, Channel, KeyReference};
-#[cfg(feature = "postgres")]
-pub use sql::PostgresSettings;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub use sql::SqlStore;
 #[cfg(feature = "sqlite")]
 pub use sql::SqliteSettings;
-pub use store::{
-    EpochTimes, Health, LONGEST_NAME, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice,
-    Store, StoredMessage, StoredSession, Tenant, ViewKind,
-};
+pub use sql::Store;
+#[cfg(feature = "postgres")]
+pub use sql::{EventFeed, EventPage, Exchange, FeedEvent, Grant, OutgoingEvent, PostgresSettings, Wakeups};
+pub use tenant::{LONGEST_NAME, Tenant};
 pub use tenant_memories::TenantMemories;

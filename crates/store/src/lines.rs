@@ -5,18 +5,18 @@ use serde::de::IgnoredAny;
 /// One line of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: u64,
     /// Where it starts, in bytes.
     pub start: usize,
-    /// Its bytes without the line feed.
+    /// The line's bytes without the line feed.
     pub bytes: &'a [u8],
-    /// Whether a line feed ends it: the last one may have been cut short.
+    /// Whether a line feed ends the line: the last one may have been cut short.
     pub is_whole: bool,
 }
 
 impl Line<'_> {
-    /// Whether it was written to its end: a whole line of JSON.
+    /// Whether the line was written completely: a whole line of JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.is_whole && serde_json::from_slice::<IgnoredAny>(self.bytes).is_ok()
     }

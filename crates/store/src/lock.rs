@@ -1,29 +1,29 @@
-//! Locks of sessions: who works on a session keeps others waiting.
+//! Locks of sessions: one holder at a time works on a session, the others wait.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt::Debug;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex};
 
-use epitome_strategy::BoxFuture;
+use epitome_strategy::{async_trait, lock};
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::unconstrained;
 
-/// A session's lock, for as long as it is held. Dropping it gives it back; so does the end of the process, or of the
-/// connection to the database that holds the locks: then somebody else may have it before this value is dropped, and of the
-/// two, whoever changes the session second is told of a conflict ([`StoreError::Conflict`](crate::StoreError::Conflict)).
+/// A session's lock while it is held. It is released when the value is dropped, when the process ends, and when the
+/// connection to the database that holds the locks breaks. In the last case another holder may get it before this value
+/// is dropped: of the two, the one that changes the session second gets a conflict
+/// ([`StoreError::Conflict`](crate::StoreError::Conflict)).
 #[derive(Debug)]
 pub struct SessionLock {
-    // Given back in this order: whoever waits in this process finds it free with the other instances too.
+    // Dropped first: a waiter in this process then finds the lock free with the other instances too.
     elsewhere: Option<Box<dyn ExternalLock>>,
     _here: Turn,
 }
 
-/// A lock that others than this process see.
+/// A lock that other processes see too.
+#[async_trait]
 pub(crate) trait ExternalLock: Send + Sync + Debug {
-    /// Gives it back and waits until it is. Dropping it gives it back at some later time.
-    fn release(self: Box<Self>) -> BoxFuture<'static, ()>;
+    /// Gives the lock back and waits until that is done. Dropping it gives it back at some later time.
+    async fn release(self: Box<Self>);
 }
 
 impl SessionLock {
@@ -34,118 +34,84 @@ impl SessionLock {
     /// Gives the lock back, and returns when others can have it. Dropping it does the same without waiting.
     pub async fn release(mut self) {
         if let Some(elsewhere) = self.elsewhere.take() {
-            elsewhere.release().await;
+            unconstrained(elsewhere.release()).await;
         }
     }
 }
 
-type Queues = Mutex<HashMap<Arc<str>, VecDeque<Arc<Waiter>>>>;
-
-/// The locks of this process: a queue for each name that is locked.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Turns(Arc<Queues>);
-
-/// Somebody who waits.
-#[derive(Debug, Default)]
-struct Waiter(Mutex<WaiterState>);
-
-#[derive(Debug, Default)]
-struct WaiterState {
-    is_granted: bool,
-    is_gone: bool,
-    waker: Option<Waker>,
+/// That a compaction of a session is under way ([`Store::mark_compaction`](crate::Store::mark_compaction)), until it is
+/// dropped.
+#[derive(Debug)]
+pub struct CompactionMark {
+    lock: Option<Box<dyn ExternalLock>>,
 }
 
-/// Being the one whose turn it is. Dropping it makes it the next one's.
+impl CompactionMark {
+    pub(crate) fn new(lock: Option<Box<dyn ExternalLock>>) -> Self {
+        Self { lock }
+    }
+
+    /// Ends the mark, and returns when all instances see that. Dropping it does the same without waiting.
+    pub async fn release(mut self) {
+        if let Some(lock) = self.lock.take() {
+            unconstrained(lock.release()).await;
+        }
+    }
+}
+
+/// The locks of this process: a queue for each name that is locked or waited for.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Turns(Arc<Mutex<HashMap<Arc<str>, Queue>>>);
+
+/// The lock of one name, which tasks get in the order in which they first asked.
+#[derive(Debug, Default)]
+struct Queue {
+    lock: Arc<tokio::sync::Mutex<()>>,
+    /// Those that wait, and the one that holds the lock.
+    places: usize,
+}
+
+/// Having the lock of a name. Dropping it gives it to the next one who waits.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    turns: Turns,
-    name: Arc<str>,
+    // In this order: the lock is free when the place is given up.
+    _guard: OwnedMutexGuard<()>,
+    _place: Place,
 }
 
-/// Poisoned only by a panic between two assignments of this module, which do not panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A place in the queue of a name, or at its head. The last one to give it up removes the queue.
+#[derive(Debug)]
+struct Place {
+    turns: Turns,
+    name: Arc<str>,
 }
 
 impl Turns {
-    /// Waits for the turn of that name, behind those who wait already.
-    pub(crate) fn wait(&self, name: Arc<str>) -> TurnFuture {
+    /// Waits for the lock of that name, behind those who wait already. Dropping the future is leaving the queue.
+    pub(crate) async fn wait(&self, name: Arc<str>) -> Turn {
+        let (place, queue) = self.join(name);
+        // Not of the budget of a tokio task: one that waits here through another executor would never get a new one.
+        let guard = unconstrained(queue.lock_owned()).await;
+        Turn { _guard: guard, _place: place }
+    }
+
+    /// Takes a place in the queue of that name. Returns it with the lock to wait for.
+    fn join(&self, name: Arc<str>) -> (Place, Arc<tokio::sync::Mutex<()>>) {
         let mut queues = lock(&self.0);
-        let waiting = match queues.entry(Arc::clone(&name)) {
-            Entry::Vacant(vacant) => {
-                vacant.insert(VecDeque::new());
-                let granted = WaiterState { is_granted: true, ..WaiterState::default() };
-                Arc::new(Waiter(Mutex::new(granted)))
-            }
-            Entry::Occupied(mut queue) => {
-                let waiting = Arc::new(Waiter::default());
-                queue.get_mut().push_back(Arc::clone(&waiting));
-                waiting
-            }
-        };
-        TurnFuture { turns: self.clone(), name, waiting: Some(waiting) }
-    }
-
-    /// Makes it the turn of the next one who still waits.
-    fn pass(&self, name: &Arc<str>) {
-        let mut queues = lock(&self.0);
-        let Some(queue) = queues.get_mut(name) else { return };
-        while let Some(next) = queue.pop_front() {
-            let mut state = lock(&next.0);
-            if !state.is_gone {
-                state.is_granted = true;
-                let waker = state.waker.take();
-                drop(state);
-                drop(queues);
-                waker.into_iter().for_each(Waker::wake);
-                return;
-            }
-        }
-        queues.remove(name);
+        let queue = queues.entry(Arc::clone(&name)).or_default();
+        queue.places += 1;
+        (Place { turns: self.clone(), name }, Arc::clone(&queue.lock))
     }
 }
 
-impl Drop for Turn {
+impl Drop for Place {
     fn drop(&mut self) {
-        self.turns.pass(&self.name);
-    }
-}
-
-/// A future of a turn. Dropping it is leaving the queue.
-#[derive(Debug)]
-pub(crate) struct TurnFuture {
-    turns: Turns,
-    name: Arc<str>,
-    /// `None` when the turn was taken.
-    waiting: Option<Arc<Waiter>>,
-}
-
-impl Future for TurnFuture {
-    type Output = Turn;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Turn> {
-        let Some(waiting) = &self.waiting else { return Poll::Pending }; // there is one turn to a wait
-        let mut state = lock(&waiting.0);
-        if !state.is_granted {
-            state.waker = Some(context.waker().clone());
-            return Poll::Pending;
-        }
-        drop(state);
-        self.waiting = None;
-        Poll::Ready(Turn { turns: self.turns.clone(), name: Arc::clone(&self.name) })
-    }
-}
-
-impl Drop for TurnFuture {
-    fn drop(&mut self) {
-        let Some(waiting) = self.waiting.take() else { return };
-        let mut state = lock(&waiting.0);
-        state.is_gone = true;
-        let was_granted = state.is_granted;
-        drop(state);
-        if was_granted {
-            self.turns.pass(&self.name);
+        let mut queues = lock(&self.turns.0);
+        let Some(queue) = queues.get_mut(&self.name) else { return };
+        // Counted while the table is locked: of two places that are given up at once, one is the last.
+        queue.places -= 1;
+        if queue.places == 0 {
+            queues.remove(&self.name);
         }
     }
 }
@@ -153,10 +119,22 @@ impl Drop for TurnFuture {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
+    use std::pin::Pin;
+    use std::sync::Barrier;
+    use std::task::{Context, Poll, Waker};
+    use std::thread;
+
     use super::*;
 
+    type TurnFuture = Pin<Box<dyn Future<Output = Turn>>>;
+
+    fn wait(turns: &Turns, name: &'static str) -> TurnFuture {
+        let turns = turns.clone();
+        Box::pin(async move { turns.wait(name.into()).await })
+    }
+
     fn poll(wait: &mut TurnFuture) -> Option<Turn> {
-        match Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) {
+        match wait.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
         }
@@ -165,21 +143,40 @@ mod tests {
     #[test]
     fn turns_are_taken_in_order_and_by_those_who_still_wait() {
         let turns = Turns::default();
-        let name: Arc<str> = "a".into();
-        let mut waits: Vec<TurnFuture> = (0..5).map(|_| turns.wait(Arc::clone(&name))).collect();
+        let mut waits: Vec<TurnFuture> = (0..5).map(|_| wait(&turns, "a")).collect();
         let first = poll(&mut waits[0]).unwrap();
         assert!(waits[1..].iter_mut().all(|wait| poll(wait).is_none()));
-        assert!(poll(&mut turns.wait("b".into())).is_some(), "another name is another lock");
+        assert!(poll(&mut wait(&turns, "b")).is_some(), "another name is another lock");
         drop(waits.remove(2)); // leaves the queue
         drop(first);
+        assert!(poll(&mut waits[2]).is_none(), "it is not its turn");
         let second = poll(&mut waits[1]).unwrap();
         assert!(poll(&mut waits[2]).is_none());
         drop(second);
         drop(waits.remove(2)); // leaves when it is its turn, which it never took
         let last = poll(&mut waits[2]).unwrap();
-        assert!(poll(&mut turns.wait(Arc::clone(&name))).is_none());
+        assert!(poll(&mut wait(&turns, "a")).is_none());
         drop(last);
         drop(waits);
         assert!(lock(&turns.0).is_empty(), "nothing is kept of a lock that nobody holds");
+    }
+
+    #[test]
+    fn of_places_given_up_at_once_one_is_the_last() {
+        let turns = Turns::default();
+        let start = Barrier::new(2);
+        let leave = || {
+            let mut wait = wait(&turns, "a");
+            let turn = poll(&mut wait);
+            start.wait();
+            drop((turn, wait));
+        };
+        for round in 0..1000 {
+            thread::scope(|scope| {
+                scope.spawn(leave);
+                scope.spawn(leave);
+            });
+            assert!(lock(&turns.0).is_empty(), "round {round}: the queue is kept");
+        }
     }
 }

@@ -1,40 +1,40 @@
-//! Memories: what is worth knowing beyond the session in which it was said.
+//! Memories: facts that are worth knowing beyond the session in which they were said.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use epitome_session::MessageId;
-use epitome_strategy::BoxFuture;
+use epitome_strategy::async_trait;
 use epitome_strategy::text::is_cjk;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 
-/// What a memory is.
+/// The kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
     /// Something was decided or found out.
     Decision,
-    /// What somebody likes or wants.
+    /// Something that a person likes or wants.
     Preference,
-    /// How things are to be done, from now on.
+    /// The way to do things from now on.
     Instruction,
     /// An exact string and the words that say what it is.
     Identifier,
     /// Something that went wrong, and why.
     Failure,
-    /// Something about a person, a place or a program, or what was asked to be remembered.
+    /// Something about a person, a place or a program, or something that a person asked to remember.
     Fact,
 }
 
 /// Something worth knowing beyond the session in which it was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// What was said: a whole sentence, or two that belong together; in front of it the speaker's name where several people
-    /// speak, and behind it the day on which it was said where it names one only by that.
+    /// The text: a whole sentence, or two that belong together; in front of it the speaker's name where several people
+    /// speak, and behind it the day on which it was said where the text names a day only relative to it.
     pub text: String,
-    /// What it is.
+    /// The kind.
     pub kind: MemoryKind,
     /// The session in which it was said, where that has an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Memory {
 }
 
 impl MemoryKind {
-    /// Its name, as it is stored.
+    /// The kind's name, as it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Decision => "decision",
@@ -62,8 +62,8 @@ impl MemoryKind {
 
 impl Memory {
     /// Its id: 16 hexadecimal digits of the hash of its session and its text. In one session texts that differ only in
-    /// upper and lower case, white space and the mark at their end have the same; what another session said too is
-    /// another memory.
+    /// upper and lower case, white space and the mark at their end have the same id; the same text in another session
+    /// is another memory.
     pub fn id(&self) -> String {
         match &self.session {
             None => self.id_of_text(),
@@ -82,10 +82,10 @@ impl Memory {
     }
 }
 
-/// How much of the words of two memories has to be the same for the newer to take the older one's place where both say
-/// what something is: three of five, as in "the port is 8080" and "the port is 8443".
+/// How much of the words of two memories has to be the same for the newer to take the older one's place where both
+/// define something: three of five, as in "the port is 8080" and "the port is 8443".
 const SAME_BOUND: f64 = 0.6;
-/// The same where they say anything else: who has a dog may have a cat too.
+/// The same where they say anything else: a person who has a dog may have a cat too.
 const SAME_TOLD: f64 = 0.7;
 
 /// Whether `newer` says the same as `older`, or something else of the same subject: "The port is 8080" of "The port is
@@ -94,13 +94,13 @@ pub fn supersedes(newer: &Memory, older: &Memory) -> bool {
     newer.session == older.session && newer.kind == older.kind && share_a_subject(&newer.text, &older.text)
 }
 
-/// Whether two texts are as near as one that takes the other's place: most of their words are the same, the first among
-/// them.
+/// Whether two texts are near enough for one to take the other's place: most of their words are the same, the first one
+/// among them.
 pub(crate) fn share_a_subject(newer: &str, older: &str) -> bool {
-    Subject::of(newer).is_that_of(&Subject::of(older))
+    Subject::parse(newer).is_that_of(&Subject::parse(older))
 }
 
-/// What of a text says of what it speaks, read once for many comparisons.
+/// The words of a text that show its subject, read once for many comparisons.
 #[derive(Debug)]
 pub(crate) struct Subject {
     first: String,
@@ -111,7 +111,7 @@ pub(crate) struct Subject {
 
 impl Subject {
     /// Linear in the text.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let terms = terms(text);
         Self {
             first: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
@@ -121,7 +121,7 @@ impl Subject {
         }
     }
 
-    /// Whether this, the newer one, is so near that it takes the place of `older`.
+    /// Whether this one, the newer, is near enough to take the place of `older`.
     pub(crate) fn is_that_of(&self, older: &Self) -> bool {
         if !self.is_short && self.first != older.first {
             return false;
@@ -140,7 +140,7 @@ pub(crate) fn normalise(text: &str) -> String {
     words.join(" ").trim_end_matches(ends).to_owned()
 }
 
-/// What a text is searched by: its words in lower case, and pairs of Chinese characters.
+/// The search terms of a text: its words in lower case, and pairs of Chinese characters.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for word in text.to_lowercase().split(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | '-')) {
@@ -160,7 +160,7 @@ pub enum Scope {
     /// All.
     #[default]
     All,
-    /// Those of one session.
+    /// The memories of one session.
     Session(Arc<str>),
 }
 
@@ -174,20 +174,16 @@ impl Scope {
 }
 
 /// Keeps memories. Every answer is in the order that is best first.
+#[async_trait]
 pub trait MemoryStore: Send + Sync + Debug {
-    /// Stores what is not known yet, and says how many that were. What one of them [`supersedes`] is forgotten: it was said
-    /// earlier in the same session. When it fails, none of them is stored; where the process is killed meanwhile, the
-    /// first of them may be.
-    fn remember<'a>(&'a self, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>>;
+    /// Stores the memories that are not known yet, and returns their number. A memory that one of them [`supersedes`]
+    /// is forgotten: it was said earlier in the same session. When it fails, none of them is stored; where the process
+    /// is killed meanwhile, the first of them may be.
+    async fn remember(&self, memories: &[Memory]) -> Result<usize, StoreError>;
     /// At most `most` memories, the last stored first.
-    fn recent<'a>(&'a self, scope: &'a Scope, most: usize) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>>;
+    async fn recent(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError>;
     /// At most `most` memories that hold one of the words, those with the most of them first, then the last stored.
-    fn search<'a>(
-        &'a self,
-        scope: &'a Scope,
-        words: &'a str,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>>;
+    async fn search(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError>;
     /// Forgets the memory of that id; whether there was one.
-    fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
+    async fn forget(&self, id: &str) -> Result<bool, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The records of a stored session, as they stand in the file.
+//! The records of a stored session, as in the file.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) struct Header {
     pub id: Option<Arc<str>>,
 }
 
-/// What every version's first line tells.
+/// The fields of the first line in every version.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AnyHeader {
     pub epitome: u32,
@@ -51,7 +51,7 @@ pub(crate) enum RecordRef<'a> {
     Undo(u32),
 }
 
-/// An archived item: where its content stands in the same file, and itself where it does not.
+/// An archived item: the place of its content in the same file, or the content itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredItem {
     pub handle: Arc<str>,
@@ -64,7 +64,7 @@ pub(crate) struct StoredItem {
 pub(crate) enum StoredContent {
     /// The text of a block of a message of the log: message and block.
     Block(u32, u32),
-    /// A text that stands nowhere else.
+    /// A text that is nowhere else in the file.
     Text(Arc<str>),
     /// Messages, in their order.
     Messages(Vec<StoredMessages>),
@@ -77,6 +77,6 @@ pub(crate) enum StoredMessages {
     Log(u32, u32),
     /// A message that an epoch added: the epoch, and the number among its additions.
     Added(u32, u32),
-    /// A message that stands nowhere else.
+    /// A message that is nowhere else in the file.
     Inline(Arc<Message>),
 }

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::lines::{Line, lines};
 use crate::record::{AnyHeader, Compaction, Header, Record, StoredItem, VERSION};
 
-/// A session as its file tells it.
+/// The session that a file's records give.
 #[derive(Debug)]
 pub(crate) struct ReplayedSession {
     pub session: Session,
@@ -18,14 +18,14 @@ pub(crate) struct ReplayedSession {
     pub length: u64,
     /// Lines of them, the header included.
     pub lines: u64,
-    /// What stands behind them and is no whole record, for a person.
+    /// The incomplete records behind them, described for a person.
     pub torn: Option<String>,
 }
 
-/// Does everything again that the file tells. Linear in the file.
+/// Applies all records of the file again. Linear in the file.
 ///
-/// What a process that was killed, or a computer that lost power, may leave at the end is left out: a line without its
-/// end, a line that is no JSON, archived items without their compaction. The same anywhere else is an error.
+/// The incomplete records that a killed process or a loss of power may leave at the end are left out: a line without
+/// its end, a line that is not JSON, archived items without their compaction. The same anywhere else is an error.
 pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<ReplayedSession, StoreError> {
     let lines = lines(bytes);
     let mut session = Session::new();
@@ -39,11 +39,11 @@ pub(crate) fn replay(path: &Path, bytes: &[u8]) -> Result<ReplayedSession, Store
             Some(Ok(record)) => replaying.apply(line.number, record).map_err(damaged)?,
             Some(Err(error)) if line.is_json() => return Err(StoreError::damaged(path, line.number, error)),
             _ if is_one_write(&records[index - replaying.open..], replaying.open) => {
-                let problem = if line.is_whole { "a line that is no JSON" } else { "a line without its end" };
+                let problem = if line.is_whole { "a line that is not JSON" } else { "a line without its end" };
                 torn = Some((index - replaying.open, problem));
                 break;
             }
-            _ => return Err(StoreError::damaged(path, line.number, "it is no JSON, and other records follow")),
+            _ => return Err(StoreError::damaged(path, line.number, "it is not JSON, and other records follow")),
         }
     }
     if torn.is_none() && replaying.open > 0 {
@@ -64,7 +64,7 @@ fn header(path: &Path, line: Option<&Line<'_>>) -> Result<Header, StoreError> {
     if !line.is_whole {
         return Err(not_a_session("its first line has no end"));
     }
-    let of = |error: serde_json::Error| not_a_session(&format!("its first line is no header: {error}"));
+    let of = |error: serde_json::Error| not_a_session(&format!("its first line is not a header: {error}"));
     let version = serde_json::from_slice::<AnyHeader>(line.bytes).map_err(of)?.epitome;
     if version > VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION });
@@ -73,7 +73,7 @@ fn header(path: &Path, line: Option<&Line<'_>>) -> Result<Header, StoreError> {
 }
 
 /// Whether the records at the end of a file, of which the first `items` are archived items and the next cannot be read,
-/// are what one write may have left. Power may fail while the end of it is on the disk and its middle is not.
+/// may be one incomplete write. Power may fail while the end of it is on the disk and its middle is not.
 fn is_one_write(records: &[Line<'_>], items: usize) -> bool {
     let parsed = |line: &Line<'_>| serde_json::from_slice::<Record>(line.bytes).ok();
     let is_part = |line: &Line<'_>| matches!(parsed(line), Some(Record::Archived(_))) || !line.is_json();
@@ -85,7 +85,7 @@ fn is_one_write(records: &[Line<'_>], items: usize) -> bool {
     ends && between.iter().all(is_part)
 }
 
-/// What is wrong with a record.
+/// The problem of a record.
 #[derive(Debug)]
 pub(crate) struct Damage {
     /// Which record: its line, or its sequence.
@@ -99,7 +99,7 @@ pub(crate) struct SessionReplay {
     session: Session,
     /// Archived items, each with its line.
     items: Vec<(u64, StoredItem)>,
-    /// How many of the last ones have no compaction yet.
+    /// The number of items at the end without a compaction.
     open: usize,
 }
 

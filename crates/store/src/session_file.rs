@@ -18,7 +18,7 @@ use crate::steps::{SessionChange, steps};
 
 /// A session that is kept in a file, open for writing and locked.
 ///
-/// The host keeps session and archive in memory and tells the file what happens to them, in the same order: each message
+/// The host keeps session and archive in memory and reports each change to the file, in the same order: each message
 /// that was pushed, each epoch that was committed, each undo. A process that is killed at any moment leaves a file that
 /// holds everything up to one of these calls, and nothing of the next.
 #[derive(Debug)]
@@ -35,19 +35,19 @@ pub struct SessionFile {
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
-    /// Its archive.
+    /// The session's archive.
     pub archive: SessionArchive,
-    /// What an interrupted write left at the end, which was no whole record and is not part of the session; for a person.
+    /// A description of the incomplete write that was found at the end, which is not part of the session.
     pub repaired: Option<String>,
 }
 
 impl SessionFile {
     /// Makes a file of a session and its archive and keeps it open: all or nothing. Errors where the file exists.
     ///
-    /// What the archive holds is stored with the epochs that name it; what no epoch names is stored with the last one,
-    /// and stays pending where there is none. A session does not tell when an epoch was undone: the file undoes it
-    /// directly behind its commit, which gives the same log, journal, view and state hash. The id is the one that the session
-    /// has now.
+    /// The archive's items are stored with the epochs that name them; items that no epoch names are stored with the
+    /// last one, and stay pending where there is no epoch. A session does not record when an epoch was undone: the file
+    /// undoes it directly behind its commit, which gives the same log, journal, view and state hash. The id is the one
+    /// that the session has now.
     pub fn create(
         path: impl Into<PathBuf>,
         session: &Session,
@@ -90,7 +90,7 @@ impl SessionFile {
 
     /// Opens a stored session: what an interrupted write left at its end is cut off, and said. Linear in the file.
     ///
-    /// Errors where the file is not there, is in use, is no stored session or one of a later version, or is damaged
+    /// Errors where the file is not there, is in use, is not a stored session or one of a later version, or is damaged
     /// anywhere but at its end; then nothing is changed.
     pub fn open(path: impl Into<PathBuf>) -> Result<(Self, OpenedSession), StoreError> {
         let path = path.into();
@@ -106,7 +106,7 @@ impl SessionFile {
         Ok((Self::over(log, &session), OpenedSession { session, archive, repaired }))
     }
 
-    /// Reads a stored session without locking or changing its file, whoever writes to it.
+    /// Reads a stored session without locking or changing its file, also while another process writes to it.
     pub fn read(path: impl AsRef<Path>) -> Result<OpenedSession, StoreError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(StoreError::io("reading", path))?;
@@ -126,10 +126,10 @@ impl SessionFile {
         Ok(OpenedSession { session, archive, repaired })
     }
 
-    /// What the file with this content, which errors call `path`, holds when an epoch is undone: its records, without what
-    /// an interrupted write left, and the undo behind them. Nothing is written. Linear in the file.
+    /// The content of this file after an undo of the epoch: its whole records, and the undo behind them. Errors call
+    /// the file `path`. Nothing is written. Linear in the file.
     ///
-    /// Errors where the file is no stored session, is damaged, or its session cannot undo the epoch.
+    /// Errors where the file is not a stored session, is damaged, or its session cannot undo the epoch.
     pub fn undone(path: &Path, bytes: &[u8], epoch: u32) -> Result<Vec<u8>, StoreError> {
         let ReplayedSession { mut session, length, .. } = replay(path, bytes)?;
         let out_of_step = |problem: String| StoreError::OutOfStep { path: path.to_owned(), problem };
@@ -150,8 +150,8 @@ impl SessionFile {
         self.log.path()
     }
 
-    /// Whether each message is on the disk when [`append`](Self::append) returns. Otherwise, as by default, it is with
-    /// the operating system: the end of the process does not harm it, a loss of power may. Compactions and undos are
+    /// Whether each message is on the disk when [`append`](Self::append) returns. By default it is only passed to the
+    /// operating system: it survives the end of the process, but maybe not a loss of power. Compactions and undos are
     /// always on the disk.
     pub fn set_sync_appends(&mut self, sync_appends: bool) {
         self.sync_appends = sync_appends;
@@ -171,11 +171,11 @@ impl SessionFile {
         self.log.append(&line, self.sync_appends)
     }
 
-    /// Stores the newest epoch of the session together with what is pending in the archive, in one write, and waits
-    /// until it is on the disk. Linear in the number of messages and in what was archived.
+    /// Stores the newest epoch of the session together with the archive's pending items, in one write, and waits until
+    /// it is on the disk. Linear in the number of messages and in the items.
     ///
-    /// Errors where the session has another number of messages or epochs than the file would then have. When it fails,
-    /// what is pending stays pending, and the file is as before.
+    /// Errors where the session has another number of messages or epochs than the file would then have. On an error the
+    /// pending items stay pending, and the file is as before.
     pub fn commit(&mut self, session: &Session, archive: &mut SessionArchive) -> Result<(), StoreError> {
         let has = (session.log().len(), session.journal().len());
         let expected = (self.messages, self.undone.len() + 1);

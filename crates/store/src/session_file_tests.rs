@@ -14,9 +14,9 @@ use crate::disk::{Disk, LockedFile};
 struct SmallDisk {
     file: LockedFile,
     room: usize,
-    /// Whether it ever says that it has everything.
+    /// Whether the disk ever reports a completed sync.
     syncs: bool,
-    /// Whether cutting works: on a disk that is gone nothing does.
+    /// Whether truncating works: on a failed disk no operation does.
     cuts: bool,
 }
 
@@ -173,7 +173,7 @@ fn a_rewrite_keeps_the_mode_and_what_links_to_the_file() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left behind");
 }
 
-/// What is told of a file after a change to its lines; `ok` and how many messages it holds where it can be opened.
+/// The result of opening a file after a change to its lines: the error; or `ok` and the number of messages.
 fn told(change: impl FnOnce(&mut Vec<String>)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let (path, mut session, mut archive) = stored(&folder);
@@ -230,10 +230,10 @@ fn damage_is_told() {
         "4 messages, 0 items: cut off",
     );
     check(&|lines| lines[4..].iter_mut().for_each(zeros), "3 messages, 0 items: cut off");
-    // In the middle: told.
+    // In the middle: reported.
     check(
         &|lines| lines[2] = "{\"mess\n".into(),
-        "line 3 of `FILE` is damaged: it is no JSON, and other records follow",
+        "line 3 of `FILE` is damaged: it is not JSON, and other records follow",
     );
     check(&|lines| lines[4] = "\n".into(), "line 5 of `FILE` is damaged");
     check(&|lines| zeros(&mut lines[6]), "line 7 of `FILE` is damaged");
@@ -248,7 +248,7 @@ fn damage_is_told() {
     );
     // The header.
     check(&|lines| lines.clear(), "`FILE` is not a stored session: it is empty");
-    check(&|lines| drop(lines.remove(0)), "`FILE` is not a stored session: its first line is no header");
+    check(&|lines| drop(lines.remove(0)), "`FILE` is not a stored session: its first line is not a header");
     check(
         &|lines| lines[0] = "{\"epitome\":2,\"new\":[]}\n".into(),
         "`FILE` has version 2 of the format, this program",

@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::error::StoreError;
-use crate::store::check_name;
+use crate::tenant::check_name;
 
 /// An agent that sessions belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Its name, unique among the tenant's agents.
+    /// The agent's name, unique among the tenant's agents.
     pub name: String,
-    /// Its settings, which are the host's business: thresholds, models, the channel that it speaks through.
+    /// The agent's settings, which only the host reads: thresholds, models, the channel that it speaks through.
     #[serde(default)]
     pub settings: Value,
 }
@@ -21,9 +21,9 @@ pub struct Agent {
 /// A way to a provider's models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
-    /// Its name, unique among the tenant's channels.
+    /// The channel's name, unique among the tenant's channels.
     pub name: String,
-    /// Its settings, which are the host's business: dialect, address, models, marks.
+    /// The channel's settings, which only the host reads: dialect, address, models, marks.
     #[serde(default)]
     pub settings: Value,
     /// Where its key is; `None` where it needs none.
@@ -124,7 +124,7 @@ fn find_secret(path: &str, field: &str, value: &Value) -> Option<StoreError> {
     }
 }
 
-/// Whether a field of that name holds a secret, however the words of its name are joined.
+/// Whether a field of that name holds a secret, in any spelling of the name.
 fn names_secret(field: &str) -> bool {
     let letters: String = field.chars().filter(char::is_ascii_alphanumeric).collect();
     let letters = letters.to_ascii_lowercase();

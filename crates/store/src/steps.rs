@@ -1,4 +1,4 @@
-//! How a session came about, step by step.
+//! The steps by which a session came about.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub(crate) type Items<'a> = Vec<(&'a Arc<str>, &'a ArchivedContent)>;
 #[derive(Debug)]
 pub(crate) enum SessionChange<'a> {
     Message(&'a Arc<Message>),
-    /// An epoch as it was when it was committed, with what was archived for it.
+    /// An epoch as it was when it was committed, with the items archived for it.
     Compaction(Cow<'a, Epoch>, Items<'a>),
     Undo(u32),
 }
@@ -37,7 +37,7 @@ pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Ve
         if epoch.undone {
             let committed = Epoch { undone: false, ..epoch.clone() };
             steps.push(SessionChange::Compaction(Cow::Owned(committed), items));
-            // Later epochs may stand on it, undone themselves: behind them it could not be undone any more.
+            // Later epochs, themselves undone, may depend on it: behind them it could not be undone any more.
             steps.push(SessionChange::Undo(epoch.id));
         } else {
             steps.push(SessionChange::Compaction(Cow::Borrowed(epoch), items));

@@ -1,46 +1,41 @@
 //! The memories of one tenant of a store.
 
-use std::sync::Arc;
-
-use epitome_strategy::BoxFuture;
+use epitome_strategy::async_trait;
 
 use crate::error::StoreError;
 use crate::memory::{Memory, MemoryStore, Scope};
-use crate::store::{Store, Tenant};
+use crate::sql::Store;
+use crate::tenant::Tenant;
 
-/// The memories of one tenant, for whoever takes a [`MemoryStore`].
+/// The memories of one tenant, as a [`MemoryStore`].
 #[derive(Debug, Clone)]
 pub struct TenantMemories {
-    store: Arc<dyn Store>,
+    store: Store,
     tenant: Tenant,
 }
 
 impl TenantMemories {
     /// The tenant's memories in that store.
-    pub fn new(store: Arc<dyn Store>, tenant: Tenant) -> Self {
+    pub fn new(store: Store, tenant: Tenant) -> Self {
         Self { store, tenant }
     }
 }
 
+#[async_trait]
 impl MemoryStore for TenantMemories {
-    fn remember<'a>(&'a self, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>> {
-        self.store.remember(&self.tenant, memories)
+    async fn remember(&self, memories: &[Memory]) -> Result<usize, StoreError> {
+        self.store.remember(&self.tenant, memories).await
     }
 
-    fn recent<'a>(&'a self, scope: &'a Scope, most: usize) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        self.store.recent_memories(&self.tenant, scope, most)
+    async fn recent(&self, scope: &Scope, most: usize) -> Result<Vec<Memory>, StoreError> {
+        self.store.recent_memories(&self.tenant, scope, most).await
     }
 
-    fn search<'a>(
-        &'a self,
-        scope: &'a Scope,
-        words: &'a str,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        self.store.search_memories(&self.tenant, scope, words, most)
+    async fn search(&self, scope: &Scope, words: &str, most: usize) -> Result<Vec<Memory>, StoreError> {
+        self.store.search_memories(&self.tenant, scope, words, most).await
     }
 
-    fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.store.forget_memory(&self.tenant, id)
+    async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+        self.store.forget_memory(&self.tenant, id).await
     }
 }

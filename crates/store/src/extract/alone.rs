@@ -1,4 +1,4 @@
-//! Whether a sentence stands alone: who reads nothing but it knows what it speaks of.
+//! Decides whether a sentence stands alone: whether a reader of it alone knows its subject.
 
 use super::words::{Words, has_word};
 use epitome_strategy::text::is_cjk;
@@ -8,22 +8,22 @@ use epitome_strategy::text::is_cjk;
 pub(super) struct Sentence<'t> {
     pub(super) text: &'t str,
     pub(super) lower: String,
-    /// How many of `text`'s words are in Chinese characters.
+    /// The number of words of `text` in Chinese characters.
     pub(super) chinese: usize,
 }
 
 /// What refers to something outside of the sentence, as its first word.
-static REFERRING: Words = Words::of("alone.referring");
+static REFERRING: Words = Words::of_section("alone.referring");
 
-/// The same in the middle of a sentence near its start, where nothing stands before that it could refer to.
+/// The same in the middle of a sentence near its start, where no word precedes that it could refer to.
 const REFERRING_EARLY: &[&str] =
     &["it", "this", "these", "those", "them", "that's", "it's", "there", "here", "they", "they're", "he", "she"];
 
 /// Parts of a sentence that point at the conversation around it.
-static POINTING: Words = Words::of("alone.pointing");
+static POINTING: Words = Words::of_section("alone.pointing");
 
 /// Chinese words that refer to something outside of the sentence.
-static REFERRING_CHINESE: Words = Words::of("alone.referring-chinese");
+static REFERRING_CHINESE: Words = Words::of_section("alone.referring-chinese");
 
 impl<'t> Sentence<'t> {
     pub(super) fn new(text: &'t str) -> Self {
@@ -31,7 +31,7 @@ impl<'t> Sentence<'t> {
         Self { text, lower: text.to_lowercase().replace('’', "'"), chinese }
     }
 
-    /// Its words in lower case, without marks around them.
+    /// The words in lower case, without marks around them.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         self.lower
             .split(|char: char| char.is_whitespace() || matches!(char, '—' | '–' | '/' | '('))
@@ -39,18 +39,18 @@ impl<'t> Sentence<'t> {
             .filter(|word| !word.is_empty())
     }
 
-    /// Its text in lower case without the code in it, which says nothing of how sure somebody is.
+    /// The text in lower case without the code in it, which says nothing of the speaker's certainty.
     pub(super) fn prose(&self) -> String {
         let parts = self.lower.split('`').step_by(2);
         parts.collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether it is mostly in Chinese.
+    /// Whether the sentence is mostly in Chinese.
     pub(super) fn is_chinese(&self) -> bool {
         self.chinese * 3 >= self.text.chars().count()
     }
 
-    /// Whether it starts with what something does, and does not say what: "Reads the table at every start".
+    /// Whether the sentence starts with a verb and lacks its subject: "Reads the table at every start".
     pub(super) fn starts_with_a_verb(&self) -> bool {
         let mut words = self.words();
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -63,18 +63,18 @@ impl<'t> Sentence<'t> {
             && !self.text.starts_with('`')
     }
 
-    /// Whether one of `words` stands in it as a word of its own, or as Chinese characters.
+    /// Whether the sentence has one of `words` as a word of its own, or as Chinese characters.
     pub(super) fn has_any(&self, words: &[&str]) -> bool {
         words.iter().any(|word| has_word(&self.lower, word))
     }
 
-    /// Whether it asks, announces a list, or breaks off.
+    /// Whether the sentence asks, announces a list, or breaks off.
     pub(super) fn is_open(&self) -> bool {
         let end = self.text.trim_end_matches(['"', '”', '」', '*', '_', '`', ' ', ')', '）']);
         end.ends_with(['?', '？', '吗', '呢', ':', '：', '…', ',', '，', ';', '；']) || end.ends_with("...")
     }
 
-    /// Whether it stands alone.
+    /// Whether the sentence stands alone.
     pub(super) fn stands_alone(&self) -> bool {
         if !is_balanced(self.text) || self.points() {
             return false;
@@ -106,7 +106,7 @@ impl<'t> Sentence<'t> {
         self.lower.split_whitespace().any(|word| ends(word) && pronoun(word))
     }
 
-    /// "Our bond with him was special": nobody is named whom the pronoun could mean.
+    /// "Our bond with him was special": the sentence names no person whom the pronoun could mean.
     fn speaks_of_nobody_named(&self) -> bool {
         let is_pronoun =
             |word: &str| matches!(word, "he" | "she" | "him" | "her" | "his" | "them" | "they" | "they're");
@@ -118,7 +118,7 @@ impl<'t> Sentence<'t> {
         })
     }
 
-    /// Whether it points at a place of the conversation: "as mentioned", "option 2".
+    /// Whether the sentence points at a place of the conversation: "as mentioned", "option 2".
     fn points(&self) -> bool {
         POINTING.occur_in(&self.lower)
             && POINTING.iter().any(|part| {

@@ -2,7 +2,7 @@
 
 use epitome_strategy::text::is_cjk;
 
-/// What stands between the words and the string.
+/// The words between the name and the string.
 const BINDS: &[&str] = &[
     " is called ",
     " is named ",
@@ -22,7 +22,7 @@ const BINDS: &[&str] = &[
     "为",
 ];
 
-/// What starts the words of a binding in English: a thing that both sides know.
+/// The first words of a binding in English: they mark a thing that both sides know.
 const KNOWN: &[&str] = &["the", "our", "my", "your", "its", "his", "her", "their", "production", "staging"];
 
 /// Things that last longer than the step in which a model speaks of them.
@@ -82,8 +82,8 @@ const NUMBERED: &[&str] = &[
     "订单",
 ];
 
-/// Whether a sentence says what an exact string is: a known thing, a verb, and the string. Of what a model says only
-/// things that last count.
+/// Whether a sentence says what an exact string is: a known thing, a verb, and the string. From a model's text only
+/// lasting things count.
 pub(super) fn binds_an_identifier(sentence: &str, person: bool) -> bool {
     // "I'm ada_lovelace_17": who says so is known by that.
     let names_self = person
@@ -123,7 +123,7 @@ fn is_thing(words: &str) -> bool {
     (2..=8).contains(&words.len()) && words.iter().take(3).any(|word| KNOWN.contains(&word.as_str()))
 }
 
-/// Whether a string is one that nobody could guess: letters with digits or underscores, addresses, paths, long numbers.
+/// Whether a string cannot be guessed: letters with digits or underscores, addresses, paths, long numbers.
 pub(super) fn is_identifier(token: &str) -> bool {
     let token = token.trim_matches(|char: char| !char.is_alphanumeric() && !matches!(char, '/' | '_' | '~' | '#'));
     let has = |test: fn(char) -> bool| token.chars().any(test);

@@ -1,12 +1,12 @@
-//! What people tell of themselves and of what is theirs.
+//! Facts that people state about themselves and what they have.
 
 use super::alone::Sentence;
 use super::words::Words;
 
 /// What a sentence starts with that tells who somebody is, what they have, do and like, in the first person.
-static OF_A_PERSON: Words = Words::of("facts.of-a-person");
+static OF_A_PERSON: Words = Words::of_section("facts.of-a-person");
 
-/// The same where it may stand anywhere.
+/// The same for words at any place of a sentence.
 const ANYWHERE: &[&str] = &[
     "my name is",
     "i'm allergic",
@@ -23,21 +23,21 @@ const ANYWHERE: &[&str] = &[
     "i've been meaning to ",
 ];
 
-static OF_A_PERSON_CHINESE: Words = Words::of("facts.of-a-person-chinese");
+static OF_A_PERSON_CHINESE: Words = Words::of_section("facts.of-a-person-chinese");
 
-/// What people have of which something lasting may be told: "my sister lives in Oslo".
+/// Words in front of things and people about which lasting facts may be stated: "my sister lives in Oslo".
 const THEIRS: &[&str] = &["my ", "our "];
 
 /// What belongs to the talk and its tasks, and not to the person.
-static OF_THE_TALK: Words = Words::of("facts.of-the-talk");
+static OF_THE_TALK: Words = Words::of_section("facts.of-the-talk");
 
 /// What binds a fact to what is theirs.
-static BINDING: Words = Words::of("facts.binding");
+static BINDING: Words = Words::of_section("facts.binding");
 
 /// What a sentence in the first person tells of this talk or this moment, whatever it starts with.
-static OF_THE_MOMENT: Words = Words::of("facts.of-the-moment");
+static OF_THE_MOMENT: Words = Words::of_section("facts.of-the-moment");
 
-/// Whether a person tells something of themselves that lasts, in words that say it. Linear.
+/// Whether a person states a lasting fact about themselves, in words that say it. Linear.
 pub(super) fn tells_of_a_person(sentence: &Sentence<'_>) -> bool {
     if OF_THE_MOMENT.stand_in(&sentence.lower) {
         return false;
@@ -63,7 +63,7 @@ pub(super) fn tells_of_a_person(sentence: &Sentence<'_>) -> bool {
 }
 
 /// What may stand in front of what somebody tells.
-static LEADS: Words = Words::of("facts.leads");
+static LEADS: Words = Words::of_section("facts.leads");
 
 /// A sentence in lower case without what only leads to it.
 pub(super) fn without_leads(lower: &str) -> &str {

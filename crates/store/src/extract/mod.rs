@@ -1,4 +1,4 @@
-//! Finding what is worth remembering: by cue words and by form, in English and Chinese.
+//! Finds facts that are worth remembering: by cue words and by form, in English and Chinese.
 
 mod alone;
 mod binding;
@@ -32,20 +32,21 @@ const PASTED: usize = 2_500;
 /// says what it is about to do.
 const REPORT: usize = 600;
 
-/// What a harness begins a message with in a person's name: what follows is a document of its own.
+/// The beginnings of messages that a harness sends in a person's name: the rest is a document of its own.
 const TEMPLATES: &[&str] = &["Implement the following plan:"];
 
-/// What a sentence is remembered as, and how much it is worth: 1 for what is barely worth it, 4 for what was asked to be
-/// remembered.
+/// The kind of a sentence's memory, and its worth: 1 for barely worth remembering, 4 for an explicit request to
+/// remember.
 type Worth = (MemoryKind, f64);
 
-/// At most `most` memories of a session, the best first: what was asked to be remembered, preferences, standing
-/// instructions, decisions, facts about people, places and programs, failures with their causes, and exact strings with the
-/// words that say what they are.
+/// At most `most` memories of a session, the best first: explicit requests to remember, preferences, standing
+/// instructions, decisions, facts about people, places and programs, failures with their causes, and exact strings with
+/// the words that say what they are.
 ///
-/// Whole sentences of what people typed, also through a tool, and of what the model concluded, each of them one that says
-/// what it speaks of; where several people speak, with the speaker's name. What is only for the moment is left out, and so
-/// is what somebody took back or changed later. Linear in the texts, and in what is found times what is held of it, which is bounded.
+/// Whole sentences of what people typed, also through a tool, and of what the model concluded, each of them one that
+/// names its subject; where several people speak, with the speaker's name. Momentary statements are left out, and so
+/// are those that were taken back or changed later. Linear in the texts, plus the number of findings times the number
+/// of memories held, which is bounded.
 pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &Lexicon, most: usize) -> Vec<Memory> {
     let mut found: Vec<ExtractedMemory> = Vec::new();
     // The model's plain facts are few among the memories, and the newest: of older messages they are not looked for.
@@ -63,7 +64,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             }
             (Role::Assistant, Origin::Model) => {
                 let text = message.plain_text();
-                // What a model thought aloud is a guess.
+                // A model's thoughts are guesses.
                 let text = text.rsplit_once("</think>").map_or(text.as_str(), |(_, said)| said);
                 let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
                 let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
@@ -95,7 +96,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
         if found.iter().any(|found| is_said(&found.memory.text)) {
             continue;
         }
-        // What a request came to says it better than the model's sentence alone; what a person laid down stays.
+        // The outcome of a request says it better than the model's sentence alone; a person's rules stay.
         let is_of_model = |kind| matches!(kind, MemoryKind::Fact | MemoryKind::Failure);
         found.retain(|found| !(is_of_model(found.memory.kind) && text.contains(&found.memory.text)));
         let memory = Memory { text, kind, session: session.cloned(), message: message.id.clone(), time };
@@ -111,7 +112,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
     found.into_iter().take(most).map(|found| found.memory).collect()
 }
 
-/// What was found, with what is asked of it again and again.
+/// A memory that was found, with the facts that comparisons need again and again.
 struct ExtractedMemory {
     worth: f64,
     memory: Memory,
@@ -128,9 +129,9 @@ const MOST_RECENT: usize = 60;
 /// The most that is held while a session is read; of more the least goes.
 const MOST_HELD: usize = 200;
 
-/// Adds what was found; it takes the place of what said the same, or of what it changes. Costs what is held.
+/// Adds a memory; it takes the place of those that say the same, or that it changes. Linear in the memories held.
 fn add(found: &mut Vec<ExtractedMemory>, mut worth: f64, memory: Memory) {
-    let (normalised, subject) = (normalise(&memory.text), Subject::of(&memory.text));
+    let (normalised, subject) = (normalise(&memory.text), Subject::parse(&memory.text));
     found.retain(|older| {
         let goes =
             older.normalised == normalised || older.memory.kind == memory.kind && subject.is_that_of(&older.subject);
@@ -148,7 +149,7 @@ fn add(found: &mut Vec<ExtractedMemory>, mut worth: f64, memory: Memory) {
     found.push(ExtractedMemory { worth, memory, normalised, subject });
 }
 
-/// Whether a message of the model's may say what it found out: it calls nothing, or says much. Linear in its blocks.
+/// Whether a message of the model may state a conclusion: it calls no tool, or has much text. Linear in its blocks.
 fn may_conclude(message: &Message) -> bool {
     let texts = message.blocks.iter().filter_map(|block| match &block.content {
         Content::Text { text } => Some(text.len()),
@@ -159,7 +160,7 @@ fn may_conclude(message: &Message) -> bool {
     message.role == Role::Assistant && length > 0 && (!calls || length >= REPORT)
 }
 
-/// What a person typed in a message.
+/// The text that a person typed in a message.
 fn said_by_person(message: &Message, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let length: usize = typed_texts(message).flat_map(|(_, _, ranges)| ranges).map(|range| range.len()).sum();
     if length > PASTED {
@@ -175,8 +176,8 @@ fn said_by_person(message: &Message, people: bool, lexicon: &Lexicon) -> Vec<(St
     parts.flat_map(|part| person::said(part, message.timestamp, people, lexicon)).collect()
 }
 
-/// Whether a text shouts as prompts do that somebody wrote for many runs: "YOU MUST ENTER ONE COMMAND", or NEVER and ALWAYS
-/// three times.
+/// Whether a text shouts as prompts do that were written for many runs: "YOU MUST ENTER ONE COMMAND", or NEVER and
+/// ALWAYS three times.
 fn shouts(text: &str) -> bool {
     let is_loud = |word: &str| word.len() >= 2 && word.chars().all(|char| char.is_ascii_uppercase());
     let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches(['.', ',', '!', '*', ':'])).collect();
@@ -187,7 +188,7 @@ fn shouts(text: &str) -> bool {
     loud || ordering.count() >= 3
 }
 
-/// What a person said in the result of a tool: the reason of a rejection, the answer to a question.
+/// The text of a person in the result of a tool: the reason of a rejection, the answer to a question.
 fn said_through_tool(
     message: &Message,
     messages: &[Arc<Message>],
@@ -196,7 +197,7 @@ fn said_through_tool(
 ) -> Vec<(String, Worth)> {
     let results = message.blocks.iter().filter_map(|block| block.as_result());
     let name_of = |id: &str| {
-        // The call stands a few messages before: only a step's results come between.
+        // The call is a few messages before: only a step's results come between.
         let near = messages[at.saturating_sub(64)..at].iter().rev();
         near.flat_map(|message| message.calls())
             .find(|(_, call)| &*call.id == id)
@@ -212,7 +213,7 @@ fn said_through_tool(
         .collect()
 }
 
-/// Whether a sentence speaks of who says it.
+/// Whether a sentence is about its speaker.
 fn speaks_of_themselves(text: &str) -> bool {
     let mut words = text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '’')));
     words.any(|word| {

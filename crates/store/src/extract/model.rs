@@ -1,4 +1,4 @@
-//! What is worth remembering of what the model says: what it found out, and not what it does or offers.
+//! Finds the model's statements that are worth remembering: its findings, not its actions and offers.
 
 use epitome_strategy::{Cue, Cues, Lexicon};
 
@@ -10,37 +10,37 @@ use super::sentences::sentences;
 use super::words::{Words, has_word};
 use crate::memory::MemoryKind;
 
-/// What a plain fact of the model's is worth at most; what people said comes first.
+/// The largest worth of a model's plain fact; statements of people come first.
 pub(super) const PLAIN: f64 = 1.9;
 
 /// How a model starts what it does, offers, or says to somebody.
-static IDLE: Words = Words::of("model.idle");
+static IDLE: Words = Words::of_section("model.idle");
 
 /// What is guessed, planned or only so for the moment.
-static UNSURE: Words = Words::of("model.unsure");
+static UNSURE: Words = Words::of_section("model.unsure");
 
 /// What tells of the work and not of what it is about: what was just changed, passed, or is left to do.
-static OF_THE_WORK: Words = Words::of("model.of-the-work");
+static OF_THE_WORK: Words = Words::of_section("model.of-the-work");
 
 /// What a proposal or a heading starts with: a verb that tells to do something.
-static PROPOSING: Words = Words::of("model.proposing");
+static PROPOSING: Words = Words::of_section("model.proposing");
 
 /// What a sentence starts with that says what was done to something.
-static DONE: Words = Words::of("model.done");
+static DONE: Words = Words::of_section("model.done");
 
 /// What says that something caused something.
-static CAUSES: Words = Words::of("model.causes");
+static CAUSES: Words = Words::of_section("model.causes");
 
 /// What names a failure beside the lexicon's words.
-static FAILURES: Words = Words::of("model.failures");
+static FAILURES: Words = Words::of_section("model.failures");
 
 /// The verbs of a fact.
-static STATES: Words = Words::of("model.states");
+static STATES: Words = Words::of_section("model.states");
 
 /// The same in Chinese.
-static STATES_CHINESE: Words = Words::of("model.states-chinese");
+static STATES_CHINESE: Words = Words::of_section("model.states-chinese");
 
-/// What goes on with the sentence before it.
+/// The beginnings of sentences that continue the one before.
 const JOINING: &[&str] = &[
     "and",
     "but",
@@ -60,8 +60,8 @@ const JOINING: &[&str] = &[
     "notes",
 ];
 
-/// Whether it is an item under a heading that says of what: "Force mode: prints only names". Code as a label says it, and
-/// so does the name of a failure.
+/// Whether the sentence is an item under a heading that names its subject: "Force mode: prints only names". A label
+/// of code, or the name of a failure, is enough of a subject.
 fn is_labelled(sentence: &Sentence<'_>) -> bool {
     let marks = [" — ", " – ", " - ", ": ", "：", ": "];
     let split = marks.iter().filter_map(|mark| sentence.text.split_once(mark)).min_by_key(|(label, _)| label.len());
@@ -79,7 +79,7 @@ fn is_labelled(sentence: &Sentence<'_>) -> bool {
     })
 }
 
-/// What was done for a person, where a model tells it: "The refund has been processed."
+/// Sentences in which a model reports an action for a person: "The refund has been processed."
 const OUTCOMES: &[&str] = &[
     "booked",
     "cancelled",
@@ -93,13 +93,13 @@ const OUTCOMES: &[&str] = &[
     "rebooked",
 ];
 
-/// Whether it tells what was done for a person.
+/// Whether the sentence reports an action for a person.
 fn tells_an_outcome(sentence: &Sentence<'_>) -> bool {
     let done = ["has been", "have been"].iter().any(|words| has_word(&sentence.lower, words));
     done && sentence.has_any(OUTCOMES) && !sentence.text.contains('`')
 }
 
-/// Whether it tells what goes on: "The worker is looking at the log".
+/// Whether the sentence describes a current activity: "The worker is looking at the log".
 fn goes_on(sentence: &Sentence<'_>) -> bool {
     let words: Vec<&str> = sentence.words().collect();
     words.windows(2).any(|two| {
@@ -107,18 +107,17 @@ fn goes_on(sentence: &Sentence<'_>) -> bool {
     })
 }
 
-/// What names the cause of something for certain.
+/// Phrases that certainly name a cause.
 const NAMING_A_CAUSE: &[&str] = &["root cause", "根本原因", "根因"];
 
 /// What belongs to something that the sentence does not name.
-static ATTRIBUTES: Words = Words::of("model.attributes");
+static ATTRIBUTES: Words = Words::of_section("model.attributes");
 
 /// What a sentence has in it that may be more than a plain fact: a cause, a decision, an outcome, a name for good.
-static KEEN: Words = Words::of("model.keen");
+static KEEN: Words = Words::of_section("model.keen");
 
-/// What a message of the model says that is worth remembering; of one that is not `is_recent` only what is more than a plain
-/// fact. `concludes` says that it calls no tool: what is said on
-/// the way is a guess.
+/// The statements of a model's message that are worth remembering; of a message that is not `is_recent` only those that
+/// are more than plain facts. `concludes` says that it calls no tool: statements on the way are guesses.
 pub(super) fn said(text: &str, concludes: bool, is_recent: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let judged = |part: &str| {
         let plain = part.replace("**", "");
@@ -135,7 +134,7 @@ pub(super) fn said(text: &str, concludes: bool, is_recent: bool, lexicon: &Lexic
     sentences(text).into_iter().filter(is_worth_a_look).filter_map(judged).collect()
 }
 
-/// What a sentence is and what it is worth; `None` where it holds nothing to remember.
+/// The kind and worth of a sentence; `None` where it holds nothing to remember.
 fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option<Worth> {
     let lower = sentence.lower.as_str();
     let names_cause = sentence.has_any(NAMING_A_CAUSE);
@@ -156,7 +155,7 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
         return Some((MemoryKind::Decision, 2.0));
     }
     let first = sentence.words().next().unwrap_or_default();
-    // What starts small is a part of a sentence; code starts as it likes.
+    // A sentence that starts in lower case is a part of one; code starts as it likes.
     let starts_small = sentence.text.starts_with(|char: char| char.is_ascii_lowercase())
         && first.chars().all(|char| char.is_ascii_alphabetic());
     if sentence.text.starts_with("推荐您") {
@@ -212,14 +211,14 @@ fn judged(sentence: &Sentence<'_>, concludes: bool, lexicon: &Lexicon) -> Option
     (states && is_named && !first.ends_with("ing")).then(|| (MemoryKind::Fact, plain_worth(sentence)))
 }
 
-/// What a plain fact is worth: more with more that is exact in it.
+/// The worth of a plain fact: more with more exact strings in it.
 fn plain_worth(sentence: &Sentence<'_>) -> f64 {
     let exact = sentence.text.matches('`').count() / 2
         + sentence.text.split_whitespace().filter(|word| is_identifier(word)).count();
     (1.5 + 0.1 * exact as f64).min(PLAIN)
 }
 
-/// Whether the model tells of a decision that was taken by those who speak.
+/// Whether the model reports a decision that the speakers took.
 fn decides(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
     const TAKEN: &[&str] = &[
         "decided",
@@ -246,13 +245,13 @@ fn decides(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
         && found.into_iter().any(|found| taken(found.range))
 }
 
-/// Whether it says what went wrong and why.
+/// Whether the sentence says what went wrong and why.
 fn is_failure(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
     let wrong = || lexicon.has(sentence.text, Cues::of([Cue::Error])) || FAILURES.stand_in(&sentence.lower);
     CAUSES.stand_in(&sentence.lower) && wrong()
 }
 
-/// Whether it names something that can be looked up: code, an identifier, a number, or a name that is written large.
+/// Whether the sentence names something that can be looked up: code, an identifier, a number, or a capitalised name.
 pub(super) fn names_something(sentence: &Sentence<'_>) -> bool {
     let text = sentence.text;
     if text.contains(['`', '《', '“']) || text.split_whitespace().any(is_identifier) {

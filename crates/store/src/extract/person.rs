@@ -1,4 +1,4 @@
-//! What is worth remembering of what a person says.
+//! Finds the statements of a person that are worth remembering.
 
 use epitome_strategy::speech::demands as demanded;
 use epitome_strategy::{Cue, Lexicon};
@@ -13,25 +13,25 @@ use super::words::Words;
 use super::{LONGEST_SENTENCE, Worth};
 use crate::memory::MemoryKind;
 
-/// What is worth less is not remembered.
+/// Statements of less worth are not remembered.
 const LEAST_WORTH: f64 = 1.5;
 
 /// The words that may stand in front of a cue in a demand: "and please always run the tests".
-static LEADS: Words = Words::of("person.leads");
+static LEADS: Words = Words::of_section("person.leads");
 
 /// Who stands directly in front of a Chinese cue where somebody tells of something, and demands nothing.
-static TELLING_CHINESE: Words = Words::of("person.telling-chinese");
+static TELLING_CHINESE: Words = Words::of_section("person.telling-chinese");
 
 /// Words that open no demand although they look like it.
-static IDIOMS: Words = Words::of("person.idioms");
+static IDIOMS: Words = Words::of_section("person.idioms");
 
-/// What people and teams do, where others doing it is only a story.
+/// Verbs of people and teams; with other subjects the sentence is only a report.
 const DOING: &[&str] = &["decided", "agreed to", "agreed on", "settled on", "opted for", "决定", "约定", "选定"];
 
 /// What makes an instruction a standing one.
-static STANDING: Words = Words::of("person.standing");
+static STANDING: Words = Words::of_section("person.standing");
 
-/// What is so for a while only: a demand or a decision with it holds for the task at hand.
+/// Words for a limited time: a demand or a decision with one holds for the task at hand.
 const MOMENTARY: &[&str] = &[
     "for now",
     "right now",
@@ -52,9 +52,9 @@ const MOMENTARY: &[&str] = &[
 ];
 
 /// Days that only somebody knows who knows when it was said.
-static RELATIVE_DAYS: Words = Words::of("person.relative-days");
+static RELATIVE_DAYS: Words = Words::of_section("person.relative-days");
 
-/// Those of them that are still to come.
+/// Those of them that are in the future.
 const DAYS_TO_COME: &[&str] = &[
     "tonight",
     "tomorrow",
@@ -72,25 +72,26 @@ const DAYS_TO_COME: &[&str] = &[
 ];
 
 /// What people say of what they like, at the start of a sentence or behind a comma.
-static LIKING: Words = Words::of("person.liking");
-static LIKING_CHINESE: Words = Words::of("person.liking-chinese");
+static LIKING: Words = Words::of_section("person.liking");
+static LIKING_CHINESE: Words = Words::of_section("person.liking-chinese");
 
 /// What is liked for the moment, or of the answer before.
-static LIKED_IN_THE_TALK: Words = Words::of("person.liked-in-the-talk");
+static LIKED_IN_THE_TALK: Words = Words::of_section("person.liked-in-the-talk");
 
 /// Modal verbs of what a thing has to be.
 const MODALS: &[&str] =
     &["should", "must", "needs to", "need to", "has to", "have to", "cannot", "can't", "shouldn't", "mustn't"];
 
 /// What stands behind a modal verb where something is presumed and not demanded.
-static PRESUMED: Words = Words::of("person.presumed");
+static PRESUMED: Words = Words::of_section("person.presumed");
 
 /// What a sentence starts with that demands of nobody's product or work.
-static NO_SUBJECTS: Words = Words::of("person.no-subjects");
+static NO_SUBJECTS: Words = Words::of_section("person.no-subjects");
 
-/// What a person says in a text that is worth remembering, each with what it is worth; `time` is when it was said.
+/// The statements of a person's text that are worth remembering, each with its worth; `time` is the time of the
+/// message.
 ///
-/// Among `people` who talk to each other nobody is told how to work: what sounds like a demand is advice.
+/// Among `people` who talk to each other, apparent demands are advice.
 pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let judged = |sentence: &Sentence<'_>, lexicon: &Lexicon| {
         judged(sentence, lexicon).filter(|(kind, worth)| {
@@ -148,7 +149,7 @@ fn dated_text(sentence: &Sentence<'_>, kind: MemoryKind, time: Option<i64>) -> O
         return (kind == MemoryKind::Identifier).then_some(text);
     }
     let Some(time) = time else {
-        // What has been may be told without its day; what is to come may be over.
+        // The past may be remembered without its day; the future may be over when it is read.
         return (!sentence.has_any(DAYS_TO_COME)).then_some(text);
     };
     let day = day(time);
@@ -170,7 +171,7 @@ fn day(time: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// What a sentence is and what it is worth; `None` where it holds nothing to remember. Linear in the sentence.
+/// The kind and worth of a sentence; `None` where it holds nothing to remember. Linear in the sentence.
 pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth> {
     if sentence.is_open() {
         return None;
@@ -188,7 +189,7 @@ pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth
         // As long as in the sentence: cue words are of Latin letters and Chinese.
         let word = text[found.range.clone()].to_ascii_lowercase();
         let Some(full) = weight(found.cue, &word) else { continue };
-        // A cue may be longer than what is clear in it: what stands in front of that is judged.
+        // A cue may be longer than its clear part: the words in front of that part are judged.
         let start = found.range.start + clear_start(found.cue, &word);
         let from_here = text[start..].to_lowercase().replace('’', "'");
         if IDIOMS.iter().any(|idiom| from_here.starts_with(idiom)) {
@@ -219,7 +220,7 @@ pub(super) fn judged(sentence: &Sentence<'_>, lexicon: &Lexicon) -> Option<Worth
         offer(MemoryKind::Instruction, 2.2);
     }
     let (kind, mut worth) = best?;
-    // What is named and dated is worth more than what is felt.
+    // Statements with names and dates are worth more than feelings.
     if matches!(kind, MemoryKind::Fact | MemoryKind::Preference) && names_something(sentence) {
         worth += 0.3;
     }
@@ -237,7 +238,7 @@ fn is_liking(word: &str) -> bool {
     matches!(word, "i like" | "我喜欢")
 }
 
-/// Whether somebody tells what they like, which is more than a word of praise.
+/// Whether a person states a preference, which is more than a word of praise.
 fn states_preference(sentence: &Sentence<'_>) -> bool {
     let lower = without_leads(&sentence.lower);
     if LIKED_IN_THE_TALK.iter().any(|part| lower.contains(part)) {
@@ -252,7 +253,7 @@ fn states_preference(sentence: &Sentence<'_>) -> bool {
     starts && sentence.words().count() >= 4
 }
 
-/// Whether a sentence says what a thing that it names has to be: "Session details should not show empty rows."
+/// Whether a sentence states a requirement on a thing that it names: "Session details should not show empty rows."
 fn requires(sentence: &Sentence<'_>) -> bool {
     let words: Vec<&str> = sentence.words().collect();
     let Some(first) = words.first().filter(|first| !NO_SUBJECTS.contains(first)) else { return false };
@@ -272,26 +273,26 @@ fn requires(sentence: &Sentence<'_>) -> bool {
         && !PRESUMED.iter().any(|start| behind.starts_with(start))
 }
 
-/// Whether what stands in front of a cue lets it be a demand: nothing, or what demands start with. A sign or a saying that
-/// is quoted demands nothing.
+/// Whether the words in front of a cue allow a demand: none, or the beginnings of demands. A quoted sign or saying
+/// demands nothing.
 fn demands(before: &str) -> bool {
     let before = before.trim_end().to_lowercase();
     if TELLING_CHINESE.iter().any(|word| before.ends_with(word)) || before.ends_with(['"', '“', '「', '\'', '‘']) {
         return false;
     }
-    // "I'll dim the lights, and make sure that it is warm" goes on telling.
+    // "I'll dim the lights, and make sure that it is warm" continues a report.
     let tells = |start: &str| before.starts_with(start);
     if before.ends_with(" and") && ["i ", "i'", "we'", "he ", "she ", "they "].iter().any(|start| tells(start)) {
         return false;
     }
-    // What stands in front of a comma or a colon is another clause.
+    // The text in front of a comma or a colon is another clause.
     let clause = before.rsplit([',', ';', ':', '，', '；', '：']).next().unwrap_or_default();
     let mut words = clause.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
     let leads = words.clone().all(|word| word.is_empty() || !word.is_ascii() || LEADS.contains(&word));
     leads && !matches!(words.next_back(), Some("you" | "we" | "to" | "so"))
 }
 
-/// Whether a cue of a decision tells of one: of one's own, and taken.
+/// Whether a cue of a decision reports one that the speaker has taken.
 fn is_decided(before: &str, word: &str) -> bool {
     let before = before.trim_end().to_lowercase();
     let open = ["haven't", "hasn't", "not", "how", "what", "if", "yet", "没", "没有", "的", "出", "to be", "can"];
@@ -304,7 +305,7 @@ fn is_decided(before: &str, word: &str) -> bool {
     }
 }
 
-/// Whether those who speak do what the cue says, or it is said of nobody.
+/// Whether the speakers are the subject of the cue, or it has no subject.
 pub(super) fn is_ours(before: &str) -> bool {
     let before = before.to_lowercase();
     let mut words = before.split(|char: char| !char.is_alphanumeric() && char != '\'').filter(|word| !word.is_empty());

@@ -4,8 +4,8 @@ use epitome_strategy::text::{ends_sentence, is_cjk};
 
 use super::LONGEST_SENTENCE;
 
-/// The sentences that somebody says: without code, tables, quotations, tags and headings, and without those that are too
-/// short or too long to be remembered. Linear in the text.
+/// The sentences of a text: without code, tables, quotations, tags and headings, and without those that are too short
+/// or too long to be remembered. Linear in the text.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut in_code = false;
@@ -36,7 +36,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a sentence goes on from the end of a line to the next.
+/// Whether a sentence continues from the end of a line in the next one.
 fn goes_on(line: &str, next: Option<&str>) -> bool {
     let starts_low = next.is_some_and(|next| next.trim_start().starts_with(|char: char| char.is_ascii_lowercase()));
     starts_low && !line.is_empty() && !line.ends_with(|char: char| ends_sentence(char) || matches!(char, ':' | '：'))
@@ -53,8 +53,8 @@ fn without_marker(line: &str) -> &str {
     bullet.or_else(numbered).unwrap_or(line).trim_start()
 }
 
-/// The sentences of a line. An English one ends with its mark and white space, and what follows starts no word in lower
-/// case: `e.g. this` goes on.
+/// The sentences of a line. An English one ends with its mark and white space, and a word that does not start in lower
+/// case follows: `e.g. this` is one sentence.
 fn split(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -76,14 +76,14 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text ends in an initial, as in "John F", or in a title: the full stop behind it ends no sentence.
+/// Whether a text ends in an initial, as in "John F", or in a title: the full stop behind it does not end a sentence.
 fn is_initial(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     matches!(last, "Mr" | "Mrs" | "Ms" | "Dr" | "Prof" | "St" | "No" | "vs")
         || (last.len() == 1 && last != "I" && last.starts_with(|char: char| char.is_ascii_uppercase()))
 }
 
-/// Whether it is something said: some words, mostly of letters, not too long.
+/// Whether the text is a sentence: some words, mostly of letters, not too long.
 fn is_said(sentence: &str) -> bool {
     let (mut chars, mut letters, mut chinese) = (0, 0, 0);
     for char in sentence.chars() {

@@ -21,12 +21,12 @@ fn model(text: &str) -> Message {
     Message::text("", Role::Assistant, Origin::Model, text)
 }
 
-/// What is remembered of something that a person types.
+/// The memories of a text that a person types.
 fn check(text: &str, expect: &[&str]) {
     assert_eq!(said(vec![typed(text)]), expect, "{text}");
 }
 
-/// What is remembered of something that the model says.
+/// The memories of a text that the model writes.
 fn check_model(text: &str, expect: &[&str]) {
     assert_eq!(said(vec![model(text)]), expect, "{text}");
 }
@@ -71,7 +71,7 @@ fn days_are_told_as_dates() {
     assert_eq!(at(text, noon), ["Fact: I started learning the accordion last month. (said on 2023-05-13)"]);
     assert_eq!(at(text, None), ["Fact: I started learning the accordion last month."]);
     assert_eq!(at("我最近开始学做面包了。", noon), ["Fact: 我最近开始学做面包了。（2023-05-13）"]);
-    // What is to come may be over for who reads it later.
+    // The future may be over when it is read.
     assert_eq!(at("My flight to Oslo leaves tomorrow morning.", None), Vec::<String>::new());
     assert_eq!(at("I live in Ghent, near the old harbour.", noon), ["Fact: I live in Ghent, near the old harbour."]);
 }

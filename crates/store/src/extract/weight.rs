@@ -1,4 +1,4 @@
-//! How much a cue word says on its own.
+//! The weight of a cue word on its own.
 
 use epitome_strategy::{Cue, Lexicon};
 
@@ -90,20 +90,20 @@ const CLEAR: &[(Cue, &[&str])] = &[
     ),
 ];
 
-/// Those of them that only like; what somebody likes to do is no preference.
+/// The words among them that only like; liking an activity is not a preference.
 const LIKING: &[&str] = &["i like", "我喜欢"];
 
-/// What a weak word weighs.
+/// The weight of a weak word.
 const WEAK_WEIGHT: f64 = 0.3;
 
-/// The words of a cue that can mean nothing else; none for cues that are told apart otherwise.
+/// The words of a cue that have one meaning only; none for cues that are judged in another way.
 fn clear(cue: Cue) -> Option<&'static [&'static str]> {
     CLEAR.iter().find(|(of, _)| *of == cue).map(|(_, words)| *words)
 }
 
-/// What a cue word weighs in a memory, up to 1; `word` in lower case. The words that ship tell what to keep in a context:
-/// many of them hold for the task at hand ("if", "each", "at most"), and those are `None` here. A word of the configuration
-/// weighs all of it. Linear in the words of the cue that ship.
+/// The weight of a cue word in a memory, up to 1; `word` in lower case. The words that ship mark text to keep in a
+/// context: many of them hold for the task at hand ("if", "each", "at most"), and those are `None` here. A word of the
+/// configuration has the full weight. Linear in the words of the cue that ship.
 pub(super) fn weight(cue: Cue, word: &str) -> Option<f64> {
     let Some(clear) = clear(cue) else { return Some(if WEAK.contains(&word) { WEAK_WEIGHT } else { 1.0 }) };
     if clear.iter().any(|clear| word.contains(clear)) || LIKING.contains(&word) {

@@ -19,7 +19,7 @@ pub(super) struct Words {
 
 impl Words {
     /// The list of a section, which must be there: a test reads them all.
-    pub(super) const fn of(section: &'static str) -> Self {
+    pub(super) const fn of_section(section: &'static str) -> Self {
         Self { section, words: OnceLock::new(), finder: OnceLock::new() }
     }
 }
@@ -29,14 +29,14 @@ impl Words {
         self.finder.get_or_init(|| AhoCorasick::new(self.iter()).ok()).as_ref()
     }
 
-    /// Whether one of them stands in a text in lower case with no letter or digit beside it, of Chinese words anywhere.
-    /// Linear in the text, however many they are.
+    /// Whether a text in lower case has one of the words with no letter or digit beside it, Chinese words anywhere.
+    /// Linear in the text, for any number of words.
     pub(super) fn stand_in(&self, lower: &str) -> bool {
         let Some(finder) = self.finder() else { return self.iter().any(|word| has_word(lower, word)) };
         finder.find_overlapping_iter(lower).any(|found| is_free(lower, found.range()))
     }
 
-    /// Whether one of them occurs anywhere in a text in lower case. Linear in the text.
+    /// Whether one of the words occurs anywhere in a text in lower case. Linear in the text.
     pub(super) fn occur_in(&self, lower: &str) -> bool {
         let Some(finder) = self.finder() else { return self.iter().any(|word| lower.contains(word)) };
         finder.is_match(lower)
@@ -54,12 +54,12 @@ impl Deref for Words {
     }
 }
 
-/// Whether a word stands in a text in lower case with no letter or digit beside it; of Chinese words anywhere.
+/// Whether a text in lower case has a word with no letter or digit beside it; Chinese words anywhere.
 pub(super) fn has_word(lower: &str, word: &str) -> bool {
     lower.match_indices(word).any(|(at, _)| is_free(lower, at..at + word.len()))
 }
 
-/// Whether no letter or digit stands beside a part of a text that begins or ends with one.
+/// Whether a part of a text that begins or ends with a letter or digit has none beside it.
 fn is_free(text: &str, part: Range<usize>) -> bool {
     let stands = |edge: Option<char>, other: Option<char>| {
         !(edge.is_some_and(|char| char.is_ascii_alphanumeric())
@@ -104,7 +104,7 @@ mod tests {
         ];
         let mut named: Vec<&str> = sources
             .iter()
-            .flat_map(|source| source.split("Words::of(\"").skip(1))
+            .flat_map(|source| source.split("Words::of_section(\"").skip(1))
             .filter_map(|rest| rest.split('"').next())
             .collect();
         named.sort_unstable();

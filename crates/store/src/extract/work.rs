@@ -1,5 +1,5 @@
-//! What a session did, put together from its structure: what was asked for and what came of it, commands and what mended
-//! them, commits, and records that services gave.
+//! The work of a session, put together from its structure: requests and their outcomes, commands and their repairs,
+//! commits, and records from services.
 
 mod checks;
 mod conclusion;
@@ -21,10 +21,10 @@ use super::{LONGEST_MEMORY, Worth};
 /// A memory that was put together: the position of the message that it ends with, the text, what it is and is worth.
 pub(super) type ComposedMemory = (usize, String, Worth);
 
-/// What a session did, in no order. Linear in the messages.
+/// The memories of a session's work, in no order. Linear in the messages.
 pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let steps = steps::steps(messages);
-    let names = names::Names::of(&steps);
+    let names = names::Names::from_steps(&steps);
     let mut told = rounds::compose(messages, &steps, &names);
     told.extend(checks::compose(&steps, &names));
     told.extend(lasting::compose(messages, &steps));

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::statement::{Outcome, Row, Statement, json};
-use super::{SqlStore, now};
+use super::statement::{Reader, Row, Statement, json};
+use super::{Store, now};
 use crate::error::StoreError;
 use crate::memory::{Memory, Scope, supersedes, terms};
-use crate::store::Tenant;
+use crate::tenant::Tenant;
 
 /// The most words that one search looks for.
 const MOST_WORDS: usize = 64;
@@ -15,8 +15,10 @@ const MOST_NEAR: usize = 16;
 /// The longest word that is indexed, in bytes.
 const LONGEST_WORD: usize = 128;
 
-impl SqlStore {
-    pub(super) async fn remember_now(&self, tenant: &Tenant, memories: &[Memory]) -> Result<usize, StoreError> {
+impl Store {
+    /// Stores memories that are not known yet, all or none, and says how many that were. What one of them
+    /// [`supersedes`](crate::supersedes) is forgotten.
+    pub async fn remember(&self, tenant: &Tenant, memories: &[Memory]) -> Result<usize, StoreError> {
         if memories.is_empty() {
             return Ok(0);
         }
@@ -26,13 +28,12 @@ impl SqlStore {
         let mut ids = HashSet::new();
         for memory in memories {
             let id = memory.id();
-            // A row may still have the id of its text alone: what it says tells whether it is known.
+            // A row may still have an id made of its text alone: its content shows whether the memory is known.
             if known.iter().any(|(_, older)| older.id() == id) || !ids.insert(id.clone()) {
                 continue;
             }
             for (row, _) in known.iter().filter(|(_, older)| supersedes(memory, older)) {
-                let delete = Statement::new("DELETE FROM memories WHERE tenant = ?1 AND id = ?2");
-                deletes.push(delete.with(tenant.as_str()).with(row.as_str()));
+                deletes.push(delete(tenant, row));
             }
             let insert = Statement::new(
                 "INSERT INTO memories (tenant, id, session, kind, stored_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -59,8 +60,8 @@ impl SqlStore {
         Ok(changed.iter().take(count).sum::<u64>() as usize)
     }
 
-    /// What is stored of the sessions of `memories` that shares the most words with one of them, each with the id of its
-    /// row: what they may repeat or supersede.
+    /// The stored memories of the sessions of `memories` that share the most words with one of them, each with its
+    /// row's id: those that they may repeat or supersede.
     async fn similar_memories(
         &self,
         tenant: &Tenant,
@@ -73,12 +74,13 @@ impl SqlStore {
         let outcomes = self.read(memories.iter().filter_map(select).collect()).await?;
         let row = |row: &Row| {
             let mut row = row.read();
-            Ok((row.text()?.to_owned(), row.json("a memory")?))
+            Ok((row.text()?.to_owned(), memory(&mut row)?))
         };
         outcomes.iter().flat_map(|outcome| &outcome.rows).map(row).collect()
     }
 
-    pub(super) async fn recent_now(
+    /// At most `most` memories, the last stored first.
+    pub async fn recent_memories(
         &self,
         tenant: &Tenant,
         scope: &Scope,
@@ -89,10 +91,11 @@ impl SqlStore {
              ORDER BY number DESC LIMIT ?3",
         );
         let select = select.with(tenant.as_str()).with(session(scope)).with(most as u64);
-        memories(&self.read_one(select).await?)
+        self.read_all(select, memory).await
     }
 
-    pub(super) async fn search_now(
+    /// At most `most` memories that hold one of the words, those with the most of them first, then the last stored.
+    pub async fn search_memories(
         &self,
         tenant: &Tenant,
         scope: &Scope,
@@ -100,15 +103,12 @@ impl SqlStore {
         most: usize,
     ) -> Result<Vec<Memory>, StoreError> {
         let Some(select) = holding(tenant, scope, words, most, "m.body") else { return Ok(Vec::new()) };
-        memories(&self.read_one(select).await?)
+        self.read_all(select, memory).await
     }
 
-    pub(super) async fn forget_now(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
-        let delete = |row: &str| {
-            let delete = Statement::new("DELETE FROM memories WHERE tenant = ?1 AND id = ?2");
-            delete.with(tenant.as_str()).with(row)
-        };
-        if self.write_one(delete(id)).await? > 0 {
+    /// Forgets the memory of that id ([`Memory::id`]); whether there was one.
+    pub async fn forget_memory(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+        if self.write_one(delete(tenant, id)).await? > 0 {
             return Ok(true);
         }
         // Rows of earlier versions have another id than what they say.
@@ -119,15 +119,23 @@ impl SqlStore {
             let mut row = row.read();
             let (of_row, memory) = (row.text()?.to_owned(), row.json::<Memory>("a memory")?);
             if memory.id() == id {
-                return Ok(self.write_one(delete(&of_row)).await? > 0);
+                return Ok(self.write_one(delete(tenant, &of_row)).await? > 0);
             }
         }
         Ok(false)
     }
 }
 
-/// The query for those memories that hold one of the words, those with the most of them first, then the last stored;
-/// `None` where there is no word.
+fn delete(tenant: &Tenant, row: &str) -> Statement {
+    Statement::for_row("DELETE FROM memories WHERE tenant = ?1 AND id = ?2", tenant, row)
+}
+
+fn memory(row: &mut Reader<'_>) -> Result<Memory, StoreError> {
+    row.json("a memory")
+}
+
+/// The query for memories that hold one of the words, those with the most of them first, then the last stored; `None`
+/// without words.
 fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize, columns: &str) -> Option<Statement> {
     let words: Vec<String> = index_words(words).into_iter().take(MOST_WORDS).collect();
     if words.is_empty() {
@@ -159,8 +167,4 @@ fn session(scope: &Scope) -> Option<&str> {
         Scope::All => None,
         Scope::Session(id) => Some(id),
     }
-}
-
-fn memories(outcome: &Outcome) -> Result<Vec<Memory>, StoreError> {
-    outcome.rows.iter().map(|row| row.read().json("a memory")).collect()
 }

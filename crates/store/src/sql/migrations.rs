@@ -9,15 +9,18 @@ pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS epitome_schem
 pub(super) const SQLITE: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_first.sql"),
     include_str!("../../migrations/sqlite/0002_memory_ids.sql"),
+    include_str!("../../migrations/sqlite/0003_service_keys.sql"),
 ];
 
 #[cfg(feature = "postgres")]
 pub(super) const POSTGRES: &[&str] = &[
     include_str!("../../migrations/postgres/0001_first.sql"),
     include_str!("../../migrations/postgres/0002_memory_ids.sql"),
+    include_str!("../../migrations/postgres/0003_instances.sql"),
+    include_str!("../../migrations/postgres/0004_service_keys.sql"),
 ];
 
-/// Whether a database of that version, found at `at`, can be used as it is: an error where it has no tables, or those of
+/// Whether the database of that version at `at` can be used as it is: an error where it has no tables, or those of
 /// another version.
 pub(super) fn check_current(
     all: &'static [&'static str],

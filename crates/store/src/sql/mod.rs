@@ -1,9 +1,12 @@
 //! A store in an SQL database: one text of SQL for all databases, each of which only runs it.
 
+#[cfg(feature = "postgres")]
+mod exchange;
 mod memories;
 mod migrations;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod service_keys;
 mod sessions;
 mod settings;
 #[cfg(feature = "sqlite")]
@@ -16,46 +19,106 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use epitome_session::{Message, Session};
-use epitome_strategy::BoxFuture;
+use epitome_strategy::async_trait;
+use tokio::task::unconstrained;
 
-use crate::archive::SessionArchive;
+use crate::data::Health;
 use crate::error::StoreError;
-use crate::lock::{ExternalLock, SessionLock, Turns};
-use crate::memory::{Memory, Scope};
-use crate::settings::{Agent, Channel};
-use crate::store::{
-    EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice, Store,
-    StoredMessage, StoredSession, Tenant, ViewKind, check_name,
-};
+use crate::lock::{CompactionMark, ExternalLock, SessionLock, Turns};
+use crate::tenant::{Tenant, check_name};
 
 #[cfg(feature = "postgres")]
-pub use postgres::PostgresSettings;
+pub use exchange::{EventFeed, EventPage, Exchange, FeedEvent, Grant, OutgoingEvent};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresSettings, Wakeups};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSettings;
-use statement::{Outcome, Statement};
+use statement::{Outcome, Reader, Statement};
 
-/// A store in an SQL database: embedded SQLite, or PostgreSQL. Cloning it is sharing it.
+/// Keeps the sessions, memories, agents and channels of several tenants.
 ///
-/// The tables are those of `migrations/`, for whoever wants to query them: times are milliseconds since 1970-01-01 UTC,
-/// and what is JSON is called `body` or `settings`. Names of messages longer than 256 bytes are shortened there.
+/// Sessions change only by the calls that take an `expected` version: when the session has another, they change
+/// nothing and answer [`StoreError::Conflict`], and the host loads the session again. Each is done whole or not at all,
+/// whatever happens to the process. They return the new version.
+///
+/// A host reports each change of its session in memory to the store, in the same order: each message that was pushed,
+/// each epoch that was committed, each undo. Or it lets the store find the changes ([`save`](Self::save)). After an
+/// error it loads the session again, unless it has kept a copy from before.
+///
+/// Futures may be dropped at any time; a change that was begun is then made or not. Cloning a store is sharing it.
+///
+/// The data is kept in an SQL database: embedded SQLite, or PostgreSQL. The tables are those of `migrations/`, and may
+/// be queried from outside: times are milliseconds since 1970-01-01 UTC, and columns with JSON are called `body` or
+/// `settings`. Names of messages longer than 256 bytes are shortened there.
+///
+#[cfg_attr(feature = "sqlite", doc = "```")]
+#[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
+/// use epitome_session::{Message, Origin, Role, Session};
+/// use epitome_store::{SessionMetadata, SessionArchive, Slice, Store, StoreError, Tenant, ViewKind};
+///
+/// # async fn keep() -> Result<(), StoreError> {
+/// let store = Store::open("sqlite::memory:").await?; // or postgres://…, with that feature
+/// let (tenant, about) = (Tenant::default(), SessionMetadata::default());
+/// let (mut session, mut archive) = (Session::new(), SessionArchive::new());
+/// let mut version = store.create_session(&tenant, "first", &about, &session, &mut archive).await?;
+///
+/// let lock = store.lock(&tenant, "first").await?; // for others who work on the session
+/// session.push(Message::text("", Role::User, Origin::Typed, "Good morning!"));
+/// version = store.append(&tenant, "first", version, session.log()).await?;
+/// // After a compaction with this archive: store.commit(&tenant, "first", version, &session, &mut archive)
+/// lock.release().await;
+///
+/// let stored = store.session(&tenant, "first").await?;
+/// assert_eq!((stored.session.state_hash(), stored.version), (session.state_hash(), version));
+/// let view = store.view(&tenant, "first", ViewKind::Compacted, Slice { from: 0, most: 50 }).await?;
+/// assert_eq!(view.total, 1);
+/// # Ok(())
+/// # }
+/// # epitome_engine::block_on(keep()).unwrap();
+/// ```
 #[derive(Debug, Clone)]
-pub struct SqlStore {
+pub struct Store {
     database: Arc<dyn Database>,
     turns: Turns,
 }
 
-/// What runs the statements.
+/// Runs the statements.
+#[async_trait]
 trait Database: Send + Sync + Debug {
-    /// What keeps the data.
+    /// The kind of database.
     fn backend(&self) -> &'static str;
     /// Runs statements in their order, all or none, all of them on the same state of the data.
-    fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>>;
-    /// Waits for a lock that all processes on this database see; `None` where there is none to be had.
-    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>>;
+    async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure>;
+    /// Waits for a lock that all processes on this database see; `None` where the database has no such locks.
+    async fn lock(&self, name: &str) -> Result<Option<Box<dyn ExternalLock>>, StoreError>;
+    /// Takes such a lock where no other process has it.
+    async fn try_lock(&self, _name: &str) -> Result<Attempted, StoreError> {
+        Ok(Attempted::Unknown)
+    }
+    /// Whether any process has such a lock.
+    async fn is_locked(&self, _name: &str) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+    /// A connection that hears of events; `None` where processes on this database do not tell each other of any.
+    #[cfg(feature = "postgres")]
+    async fn wakeups(&self) -> Result<Option<Wakeups>, StoreError> {
+        Ok(None)
+    }
 }
 
-/// What statements are going to do.
+/// The result of an attempt at a lock.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "other databases have no such locks"))]
+enum Attempted {
+    /// The database has no locks that other processes see.
+    Unknown,
+    /// Another process has it.
+    Refused,
+    /// It is held.
+    Held(Box<dyn ExternalLock>),
+}
+
+/// Whether statements read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
@@ -85,63 +148,77 @@ impl Failure {
     }
 }
 
-impl SqlStore {
-    /// The store at an address: `sqlite:PATH`, which is made where there is none, `sqlite::memory:`, or
-    /// `postgres://user@host/database`, with the settings as they are by default. Changes the tables where they are those of
-    /// an earlier version.
+impl Store {
+    /// The store at an address: `sqlite:PATH`, which is made where it does not exist, `sqlite::memory:`, or
+    /// `postgres://user@host/database`, with the settings as they are by default. Changes the tables where they are
+    /// those of an earlier version.
     pub async fn open(address: &str) -> Result<Self, StoreError> {
-        #[cfg(feature = "sqlite")]
-        if let Some(path) = address.strip_prefix("sqlite:") {
-            let path = path.strip_prefix("//").unwrap_or(path);
-            return match path {
-                "" => Err(StoreError::Address),
-                ":memory:" => Self::sqlite_in_memory(),
-                path => Self::sqlite(&SqliteSettings::new(path)),
-            };
+        match read_address(address)? {
+            #[cfg(feature = "sqlite")]
+            Address::Memory => Self::sqlite_in_memory(),
+            #[cfg(feature = "sqlite")]
+            Address::Sqlite(settings) => Self::sqlite(&settings),
+            #[cfg(feature = "postgres")]
+            Address::Postgres(settings) => Self::postgres(&settings).await,
         }
-        #[cfg(feature = "postgres")]
-        if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
-            return Self::postgres(&PostgresSettings::new(address)).await;
-        }
-        Err(StoreError::Address)
     }
 
-    /// The store at an address, as [`open`](Self::open) takes it, for whoever only reads: nothing is made, and no table is
-    /// changed. One in memory ends with its process, so none is ever found.
+    /// The store at an address, as [`open`](Self::open) takes it, for readers: no file is made, and no table is
+    /// changed. A store in memory ends with its process, so an address in memory is always an error.
     ///
-    /// Errors where there is none, or where its tables are those of an earlier or a later version.
+    /// Errors where the store does not exist, or where its tables are those of an earlier or a later version.
     pub async fn open_existing(address: &str) -> Result<Self, StoreError> {
-        #[cfg(feature = "sqlite")]
-        if let Some(path) = address.strip_prefix("sqlite:") {
-            let path = path.strip_prefix("//").unwrap_or(path);
-            return match path {
-                "" => Err(StoreError::Address),
-                ":memory:" => Err(StoreError::NoStore { at: "in memory".to_owned() }),
-                path => Self::sqlite_existing(&SqliteSettings::new(path)),
-            };
+        match read_address(address)? {
+            #[cfg(feature = "sqlite")]
+            Address::Memory => Err(StoreError::NoStore { at: "in memory".to_owned() }),
+            #[cfg(feature = "sqlite")]
+            Address::Sqlite(settings) => Self::sqlite_existing(&settings),
+            #[cfg(feature = "postgres")]
+            Address::Postgres(settings) => Self::postgres_existing(&settings).await,
         }
-        #[cfg(feature = "postgres")]
-        if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
-            return Self::postgres_existing(&PostgresSettings::new(address)).await;
-        }
-        Err(StoreError::Address)
     }
 
     fn over(database: impl Database + 'static) -> Self {
         Self { database: Arc::new(database), turns: Turns::default() }
     }
 
+    /// Runs statements. The wait is not of the budget of a tokio task: one that waits here through another executor would
+    /// never get a new one.
+    async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure> {
+        unconstrained(self.database.run(access, statements)).await
+    }
+
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Outcome>, StoreError> {
-        self.database.run(Access::Read, statements).await.map_err(Failure::into_error)
+        self.run(Access::Read, statements).await.map_err(Failure::into_error)
     }
 
     async fn read_one(&self, statement: Statement) -> Result<Outcome, StoreError> {
         Ok(self.read(vec![statement]).await?.pop().unwrap_or_default())
     }
 
+    /// The rows of an answer, each as `read` reads it.
+    async fn read_all<T>(
+        &self,
+        statement: Statement,
+        read: impl Fn(&mut Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.read_one(statement).await?.rows.iter().map(|row| read(&mut row.read())).collect()
+    }
+
+    /// The answer to a query about a session; an error where the session does not exist.
+    async fn read_of_session(&self, tenant: &Tenant, id: &str, sql: &'static str) -> Result<Outcome, StoreError> {
+        let version = Statement::for_row("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2", tenant, id);
+        let mut outcomes = self.read(vec![version, Statement::for_row(sql, tenant, id)]).await?;
+        let outcome = outcomes.pop().unwrap_or_default();
+        match outcomes.first().is_some_and(|session| !session.rows.is_empty()) {
+            true => Ok(outcome),
+            false => Err(not_found(id)),
+        }
+    }
+
     /// Runs statements that change something, and says how many rows each changed.
     async fn write(&self, statements: Vec<Statement>) -> Result<Vec<u64>, StoreError> {
-        let outcomes = self.database.run(Access::Write, statements).await.map_err(Failure::into_error)?;
+        let outcomes = self.run(Access::Write, statements).await.map_err(Failure::into_error)?;
         Ok(outcomes.into_iter().map(|outcome| outcome.changed).collect())
     }
 
@@ -149,17 +226,43 @@ impl SqlStore {
         Ok(self.write(vec![statement]).await?.pop().unwrap_or_default())
     }
 
-    async fn lock_now(&self, tenant: &Tenant, id: &str) -> Result<SessionLock, StoreError> {
+    /// Waits until the session's lock is free, and takes it. The lock is advisory: it separates only callers that ask
+    /// for it. Waiters of one process get it in the order in which they came.
+    ///
+    /// In SQLite it is one of this process; other processes on the same file are kept from harm by the versions alone. In
+    /// PostgreSQL it is one of all instances.
+    pub async fn lock(&self, tenant: &Tenant, id: &str) -> Result<SessionLock, StoreError> {
         check_name("session", id)?;
         // Names hold no control characters: no two pairs give the same text.
         let name = format!("{tenant}\n{id}");
         // First the turn in this process, so that of all who wait here only one waits at the database.
         let turn = self.turns.wait(Arc::from(name.as_str())).await;
-        let elsewhere = self.database.lock(&name).await?;
+        let elsewhere = unconstrained(self.database.lock(&name)).await?;
         Ok(SessionLock::new(turn, elsewhere))
     }
 
-    async fn health_now(&self) -> Result<Health, StoreError> {
+    /// Marks that a compaction of the session is under way, for all instances to see: `None` where another instance has
+    /// marked it. Does not wait, and needs no lock of the session. It tells instances apart, not callers of one of them.
+    ///
+    /// In SQLite the mark is seen by nobody else. In PostgreSQL it ends when the value is dropped, and with the connection
+    /// that holds it, as a [`SessionLock`] does.
+    pub async fn mark_compaction(&self, tenant: &Tenant, id: &str) -> Result<Option<CompactionMark>, StoreError> {
+        check_name("session", id)?;
+        match unconstrained(self.database.try_lock(&mark_name(tenant, id))).await? {
+            Attempted::Unknown => Ok(Some(CompactionMark::new(None))),
+            Attempted::Refused => Ok(None),
+            Attempted::Held(lock) => Ok(Some(CompactionMark::new(Some(lock)))),
+        }
+    }
+
+    /// Whether an instance, this one included, has marked that a compaction of the session is under way. Costs one query in
+    /// PostgreSQL, and nothing in SQLite, where it is always false.
+    pub async fn is_marked(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+        unconstrained(self.database.is_locked(&mark_name(tenant, id))).await
+    }
+
+    /// Asks the database something that it must answer at once. Errors where it does not.
+    pub async fn health(&self) -> Result<Health, StoreError> {
         let start = Instant::now();
         let asked = self.read_one(Statement::new("SELECT version FROM epitome_schema")).await?;
         let schema = asked.first()?.integer()?;
@@ -168,213 +271,46 @@ impl SqlStore {
     }
 }
 
+/// Which database an address names.
+enum Address {
+    #[cfg(feature = "sqlite")]
+    Memory,
+    #[cfg(feature = "sqlite")]
+    Sqlite(SqliteSettings),
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresSettings),
+}
+
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(unused_variables, reason = "databases have addresses")
+)]
+fn read_address(address: &str) -> Result<Address, StoreError> {
+    #[cfg(feature = "sqlite")]
+    if let Some(path) = address.strip_prefix("sqlite:") {
+        return match path.strip_prefix("//").unwrap_or(path) {
+            "" => Err(StoreError::Address),
+            ":memory:" => Ok(Address::Memory),
+            path => Ok(Address::Sqlite(SqliteSettings::new(path))),
+        };
+    }
+    #[cfg(feature = "postgres")]
+    if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
+        return Ok(Address::Postgres(PostgresSettings::new(address)));
+    }
+    Err(StoreError::Address)
+}
+
+/// The name of the lock that marks a compaction of a session. No session's own lock has a name of three lines.
+fn mark_name(tenant: &Tenant, id: &str) -> String {
+    format!("compaction\n{tenant}\n{id}")
+}
+
+fn not_found(id: &str) -> StoreError {
+    StoreError::NotFound { of: "session", name: Arc::from(id) }
+}
+
 /// Milliseconds since 1970-01-01 UTC.
 fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
-}
-
-impl Store for SqlStore {
-    fn create_session<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        about: &'a SessionMetadata,
-        session: &'a Session,
-        archive: &'a mut SessionArchive,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.create_now(tenant, id, about, session, archive))
-    }
-
-    fn sessions<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        filter: &'a SessionFilter,
-        paging: &'a Paging,
-    ) -> BoxFuture<'a, Result<Page<SessionInfo>, StoreError>> {
-        Box::pin(self.list_now(tenant, filter, paging))
-    }
-
-    fn session_info<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionInfo, StoreError>> {
-        Box::pin(self.info_now(tenant, id))
-    }
-
-    fn session<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<StoredSession, StoreError>> {
-        Box::pin(self.load_now(tenant, id))
-    }
-
-    fn describe<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        about: &'a SessionMetadata,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.describe_now(tenant, id, about))
-    }
-
-    fn append<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        expected: u64,
-        messages: &'a [Arc<Message>],
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.append_now(tenant, id, expected, messages))
-    }
-
-    fn set_tools<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        expected: u64,
-        tools: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.set_tools_now(tenant, id, expected, tools))
-    }
-
-    fn commit<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        expected: u64,
-        session: &'a Session,
-        archive: &'a mut SessionArchive,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.commit_now(tenant, id, expected, session, archive))
-    }
-
-    fn undo<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        expected: u64,
-        epoch: u32,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.undo_now(tenant, id, expected, epoch))
-    }
-
-    fn save<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        expected: u64,
-        session: &'a Session,
-        archive: &'a mut SessionArchive,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.save_now(tenant, id, expected, session, archive))
-    }
-
-    fn delete_session<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.delete_now(tenant, id))
-    }
-
-    fn view<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        kind: ViewKind,
-        slice: Slice,
-    ) -> BoxFuture<'a, Result<Messages, StoreError>> {
-        Box::pin(self.view_now(tenant, id, kind, slice))
-    }
-
-    fn behind<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-        summary: &'a str,
-        slice: Slice,
-    ) -> BoxFuture<'a, Result<Messages, StoreError>> {
-        Box::pin(self.behind_now(tenant, id, summary, slice))
-    }
-
-    fn latest_summary<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-    ) -> BoxFuture<'a, Result<Option<StoredMessage>, StoreError>> {
-        Box::pin(self.latest_summary_now(tenant, id))
-    }
-
-    fn epoch_times<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        id: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<EpochTimes>, StoreError>> {
-        Box::pin(self.epoch_times_now(tenant, id))
-    }
-
-    fn lock<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<SessionLock, StoreError>> {
-        Box::pin(self.lock_now(tenant, id))
-    }
-
-    fn remember<'a>(&'a self, tenant: &'a Tenant, memories: &'a [Memory]) -> BoxFuture<'a, Result<usize, StoreError>> {
-        Box::pin(self.remember_now(tenant, memories))
-    }
-
-    fn recent_memories<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        scope: &'a Scope,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        Box::pin(self.recent_now(tenant, scope, most))
-    }
-
-    fn search_memories<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        scope: &'a Scope,
-        words: &'a str,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Memory>, StoreError>> {
-        Box::pin(self.search_now(tenant, scope, words, most))
-    }
-
-    fn forget_memory<'a>(&'a self, tenant: &'a Tenant, id: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.forget_now(tenant, id))
-    }
-
-    fn put_agent<'a>(&'a self, tenant: &'a Tenant, agent: &'a Agent) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.put_agent_now(tenant, agent))
-    }
-
-    fn agents<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<Agent>, StoreError>> {
-        Box::pin(self.agents_now(tenant))
-    }
-
-    fn agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Agent>, StoreError>> {
-        Box::pin(self.agent_now(tenant, name))
-    }
-
-    fn delete_agent<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.delete_agent_now(tenant, name))
-    }
-
-    fn put_channel<'a>(&'a self, tenant: &'a Tenant, channel: &'a Channel) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.put_channel_now(tenant, channel))
-    }
-
-    fn channels<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<Channel>, StoreError>> {
-        Box::pin(self.channels_now(tenant))
-    }
-
-    fn channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<Option<Channel>, StoreError>> {
-        Box::pin(self.channel_now(tenant, name))
-    }
-
-    fn session_with_channel<'a>(
-        &'a self,
-        tenant: &'a Tenant,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
-        Box::pin(self.session_with_channel_now(tenant, name))
-    }
-
-    fn delete_channel<'a>(&'a self, tenant: &'a Tenant, name: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.delete_channel_now(tenant, name))
-    }
-
-    fn health(&self) -> BoxFuture<'_, Result<Health, StoreError>> {
-        Box::pin(self.health_now())
-    }
 }

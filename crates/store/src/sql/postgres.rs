@@ -1,6 +1,7 @@
 //! PostgreSQL, which several instances may share.
 
 mod locks;
+mod wakeups;
 
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
@@ -11,9 +12,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use epitome_strategy::BoxFuture;
+use epitome_strategy::async_trait;
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::task::unconstrained;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -22,24 +24,32 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::migrations::{POSTGRES, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
-use super::{Access, Database, Failure, SqlStore};
+use super::{Access, Attempted, Database, Failure, Store};
 use crate::error::StoreError;
 use crate::lock::ExternalLock;
 use locks::{Keys, Locks};
+pub use wakeups::Wakeups;
 
 /// A computer that is gone holds no locks for long: the server finds out within a minute instead of two hours.
 const KEEPALIVES: &str = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3";
 
-/// How often a change is tried again that the database gave up because of another one.
+/// Whether a lock of that number is held by anybody. The database shows the number in two halves.
+const IS_LOCKED: &str = "\
+    SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
+    AND (classid::int8 << 32 | objid::int8) = $1 \
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+
+/// The number of attempts at a change that the database aborts because of a concurrent one.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// How a PostgreSQL database is used. Its address is never shown: it may hold a password.
+/// The settings of a PostgreSQL database. Its address is never shown: it may hold a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresSettings {
     /// The address: `postgres://user@host/database`, as libpq takes it. `sslmode` is `prefer` where it is not said; the
     /// server's certificate is checked against the system's, or those of the file that `SSL_CERT_FILE` names.
     pub url: String,
-    /// The schema that holds the tables, which is made where there is none: `epitome`. Lower-case letters, digits and `_`.
+    /// The schema that holds the tables, which is made where it does not exist: `epitome`. Lower-case letters, digits
+    /// and `_`.
     pub schema: String,
     /// The most connections for statements: 8. There is one more for locks.
     pub connections: u32,
@@ -62,17 +72,17 @@ impl Debug for PostgresSettings {
     }
 }
 
-impl SqlStore {
+impl Store {
     /// A store in a PostgreSQL database. Needs a tokio runtime, to which its connections belong.
     ///
-    /// All locks of the store are held by one connection: behind a pooler that gives a connection to each transaction they
-    /// do not work. When it breaks, they are free for others, and whoever held one may find that its next change is a
-    /// [`StoreError::Conflict`]: versions, not locks, keep a session from harm.
+    /// All locks of the store are held by one connection: behind a pooler that gives a connection to each transaction
+    /// they do not work. When it breaks, other instances may take them, and the next change of an earlier holder may be
+    /// a [`StoreError::Conflict`]: versions, not locks, keep a session from harm.
     ///
     /// Errors where the database cannot be reached, or holds tables of a later version.
     pub async fn postgres(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let database = Postgres::connect(settings)?;
-        database.migrate().await?;
+        unconstrained(database.migrate()).await?;
         Ok(Self::over(database))
     }
 
@@ -82,7 +92,7 @@ impl SqlStore {
     /// Errors where the database cannot be reached, has no such tables, or has those of another version.
     pub async fn postgres_existing(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let database = Postgres::connect(settings)?;
-        database.check().await?;
+        unconstrained(database.check()).await?;
         Ok(Self::over(database))
     }
 }
@@ -90,6 +100,8 @@ impl SqlStore {
 struct Postgres {
     pool: Pool,
     locks: Locks,
+    /// How connections are made.
+    config: Config,
     schema: String,
 }
 
@@ -119,10 +131,10 @@ impl Postgres {
             config.connect_timeout(Duration::from_secs(10));
         }
         let connections = pool(&config, settings.connections)?;
-        Ok(Self { pool: connections, locks: Locks::start(pool(&config, 1)?), schema })
+        Ok(Self { pool: connections, locks: Locks::start(pool(&config, 1)?), config, schema })
     }
 
-    /// Whether the tables are there, of this version. Changes nothing.
+    /// Checks that the tables exist and have this version. Changes nothing.
     async fn check(&self) -> Result<(), StoreError> {
         let failed = failed("looking at the tables of the database");
         let mut client = connection(&self.pool).await?;
@@ -131,7 +143,7 @@ impl Postgres {
         check_current(POSTGRES, version, || format!("in the schema `{}` of that database", self.schema))
     }
 
-    /// The version of the tables; `None` where there are none.
+    /// The version of the tables; `None` where there are no tables.
     async fn version(&self, transaction: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
         let failed = failed("looking at the tables of the database");
         let table = format!("{}.epitome_schema", self.schema);
@@ -255,8 +267,8 @@ fn pool(config: &Config, connections: u32) -> Result<Pool, StoreError> {
     pool.map_err(|error| StoreError::Database { doing: "connecting to the database", source: error.into() })
 }
 
-/// How connections are encrypted; `None` where they are not to be, or where the system has no certificates to check a
-/// server's with and that is not asked for.
+/// The way to encrypt connections; `None` where they are not to be encrypted, or where the system has no certificates
+/// to check a server's with and checking is not required.
 fn tls(config: &Config) -> Result<Option<MakeRustlsConnect>, StoreError> {
     if config.get_ssl_mode() == SslMode::Disable {
         return Ok(None);
@@ -318,7 +330,7 @@ impl ToSql for Value {
         }
     }
 
-    /// Whether it fits tells the value, not its type alone.
+    /// The value decides whether it fits, not its type alone.
     fn accepts(_kind: &Type) -> bool {
         true
     }
@@ -326,32 +338,46 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
+#[async_trait]
 impl Database for Postgres {
     fn backend(&self) -> &'static str {
         "postgres"
     }
 
-    fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>> {
-        Box::pin(async move {
-            let mut attempts = 1;
-            loop {
-                match self.attempt(access, &statements).await {
-                    Ok(outcomes) => return Ok(outcomes),
-                    Err(Attempt::Failed(failure)) => return Err(failure),
-                    Err(Attempt::Again(error)) if attempts == MOST_ATTEMPTS => return Err(Failure::Error(error)),
-                    Err(Attempt::Again(_)) => attempts += 1,
-                }
+    async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure> {
+        let mut attempts = 1;
+        loop {
+            match self.attempt(access, &statements).await {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(Attempt::Failed(failure)) => return Err(failure),
+                Err(Attempt::Again(error)) if attempts == MOST_ATTEMPTS => return Err(Failure::Error(error)),
+                Err(Attempt::Again(_)) => attempts += 1,
             }
-        })
+        }
     }
 
-    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>> {
-        Box::pin(async move {
-            // No session's name begins like that: it would hold two line breaks.
-            let gate = lock_key(&format!("gate\n{name}"), &self.schema);
-            let keys = Keys { lock: lock_key(name, &self.schema), gate };
-            Ok(Some(Box::new(self.locks.take(keys).await?) as Box<dyn ExternalLock>))
-        })
+    async fn lock(&self, name: &str) -> Result<Option<Box<dyn ExternalLock>>, StoreError> {
+        // No session's name begins like that: it would hold two line breaks.
+        let gate = lock_key(&format!("gate\n{name}"), &self.schema);
+        let keys = Keys { lock: lock_key(name, &self.schema), gate };
+        Ok(Some(Box::new(self.locks.take(keys).await?) as Box<dyn ExternalLock>))
+    }
+
+    async fn try_lock(&self, name: &str) -> Result<Attempted, StoreError> {
+        let taken = self.locks.try_take(lock_key(name, &self.schema)).await?;
+        Ok(taken.map_or(Attempted::Refused, |lock| Attempted::Held(Box::new(lock))))
+    }
+
+    async fn is_locked(&self, name: &str) -> Result<bool, StoreError> {
+        let client = connection(&self.pool).await?;
+        let failed = failed("asking for a lock");
+        let query = client.prepare_cached(IS_LOCKED).await.map_err(&failed)?;
+        let row = client.query_one(&query, &[&lock_key(name, &self.schema)]).await.map_err(&failed)?;
+        row.try_get(0).map_err(&failed)
+    }
+
+    async fn wakeups(&self) -> Result<Option<Wakeups>, StoreError> {
+        Wakeups::connect(&self.config).await.map(Some)
     }
 }
 

@@ -6,20 +6,25 @@ use epitome_session::{Message, Session};
 
 use super::statement::{Outcome, Reader, Statement, Value, json};
 use super::writes::{Counts, Writes};
-use super::{Access, Failure, SqlStore, now};
+use super::{Access, Failure, Store, not_found, now};
 use crate::archive::{Locator, SessionArchive};
+use crate::data::{Page, Paging, SessionFilter, SessionInfo, SessionMetadata, StoredSession};
 use crate::error::StoreError;
 use crate::record::{Compaction, Record};
 use crate::replay::SessionReplay;
 use crate::settings::check_secrets;
 use crate::steps::{Items, SessionChange, steps};
-use crate::store::{Page, Paging, SessionFilter, SessionInfo, SessionMetadata, StoredSession, Tenant, check_name};
+use crate::tenant::{Tenant, check_name};
 
 /// The columns of a session that [`info`] reads.
 const INFO: &str = "id, agent, title, settings, version, messages, epochs, created_at, updated_at";
 
-impl SqlStore {
-    pub(super) async fn create_now(
+impl Store {
+    /// Stores a new session as it is, and returns its version. What the archive holds is stored with the epochs that name
+    /// it, as [`SessionFile::create`](crate::SessionFile::create) does.
+    ///
+    /// Errors with [`StoreError::Taken`] where the tenant has a session of that id.
+    pub async fn create_session(
         &self,
         tenant: &Tenant,
         id: &str,
@@ -52,7 +57,7 @@ impl SqlStore {
             }
         }
         let version = writes.version();
-        match self.database.run(Access::Write, writes.statements).await {
+        match self.run(Access::Write, writes.statements).await {
             Ok(_) => {}
             Err(Failure::Taken) => return Err(self.name_taken_error(tenant, id).await),
             Err(failure) => return Err(failure.into_error()),
@@ -66,7 +71,7 @@ impl SqlStore {
     /// Which of the names was taken: that of the session, or that of one of its messages.
     async fn name_taken_error(&self, tenant: &Tenant, id: &str) -> StoreError {
         let name = Arc::from(id);
-        match self.info_now(tenant, id).await {
+        match self.session_info(tenant, id).await {
             Ok(_) => StoreError::Taken { of: "session", name },
             Err(StoreError::NotFound { .. }) => {
                 StoreError::Mismatch { session: name, problem: "two of its messages have the same id".to_owned() }
@@ -75,7 +80,8 @@ impl SqlStore {
         }
     }
 
-    pub(super) async fn list_now(
+    /// The tenant's sessions, the last changed first.
+    pub async fn sessions(
         &self,
         tenant: &Tenant,
         filter: &SessionFilter,
@@ -112,18 +118,15 @@ impl SqlStore {
         Ok(Page { items, next })
     }
 
-    pub(super) async fn info_now(&self, tenant: &Tenant, id: &str) -> Result<SessionInfo, StoreError> {
+    /// A session's metadata, without loading the session. Constant time.
+    pub async fn session_info(&self, tenant: &Tenant, id: &str) -> Result<SessionInfo, StoreError> {
         let outcome = self.read_one(select_info(tenant, id)).await?;
         let row = outcome.rows.first().ok_or_else(|| not_found(id))?;
         info(&mut row.read())
     }
 
-    pub(super) async fn describe_now(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        about: &SessionMetadata,
-    ) -> Result<(), StoreError> {
+    /// Changes what the host keeps about a session; its version stays.
+    pub async fn describe(&self, tenant: &Tenant, id: &str, about: &SessionMetadata) -> Result<(), StoreError> {
         let update = Statement::new(
             "UPDATE sessions SET agent = ?3, title = ?4, title_folded = ?5, settings = ?6, updated_at = ?7 \
              WHERE tenant = ?1 AND id = ?2",
@@ -132,8 +135,9 @@ impl SqlStore {
         if self.write_one(update).await? == 0 { Err(not_found(id)) } else { Ok(()) }
     }
 
-    pub(super) async fn load_now(&self, tenant: &Tenant, id: &str) -> Result<StoredSession, StoreError> {
-        let of_session = |sql: &'static str| Statement::new(sql).with(tenant.as_str()).with(id);
+    /// Loads a session. Linear in it.
+    pub async fn session(&self, tenant: &Tenant, id: &str) -> Result<StoredSession, StoreError> {
+        let of_session = |sql| Statement::for_row(sql, tenant, id);
         let archive = of_session(
             "SELECT e.sequence, a.body FROM archive a JOIN epochs e \
              ON e.tenant = a.tenant AND e.session = a.session AND e.epoch = a.epoch \
@@ -144,7 +148,8 @@ impl SqlStore {
         load_session(id, &self.read(statements).await?)
     }
 
-    pub(super) async fn append_now(
+    /// Stores messages that were pushed to the session, in order, all or none. Costs the messages.
+    pub async fn append(
         &self,
         tenant: &Tenant,
         id: &str,
@@ -164,7 +169,8 @@ impl SqlStore {
         self.change(tenant, id, expected, Counts::default(), writes).await
     }
 
-    pub(super) async fn set_tools_now(
+    /// Stores the tool definitions of the session, or that it has none.
+    pub async fn set_tools(
         &self,
         tenant: &Tenant,
         id: &str,
@@ -177,7 +183,12 @@ impl SqlStore {
         self.change(tenant, id, expected, Counts::default(), writes).await
     }
 
-    pub(super) async fn commit_now(
+    /// Stores the newest epoch of the session together with the archive's pending items, all or nothing. Linear in the
+    /// number of messages and in the items.
+    ///
+    /// Errors with [`StoreError::Mismatch`] where the session has another number of messages or epochs than the stored
+    /// one would then have. On an error the pending items stay pending.
+    pub async fn commit(
         &self,
         tenant: &Tenant,
         id: &str,
@@ -200,20 +211,23 @@ impl SqlStore {
         Ok(version)
     }
 
-    pub(super) async fn undo_now(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        expected: u64,
-        epoch: u32,
-    ) -> Result<u64, StoreError> {
+    /// Stores that an epoch was undone, after [`Session::undo`] did it.
+    pub async fn undo(&self, tenant: &Tenant, id: &str, expected: u64, epoch: u32) -> Result<u64, StoreError> {
         let mut writes = Writes::new(tenant, id, expected, now());
         writes.advance(1, 0, 0, Counts::default());
         writes.undo(epoch);
         self.change(tenant, id, expected, Counts::default(), writes).await
     }
 
-    pub(super) async fn save_now(
+    /// Stores everything that is new in a session since its version was the expected one: tool definitions, messages,
+    /// epochs with the archive's pending items, undos. All or nothing, in one change where the other calls are one for
+    /// each; costs what is new, and the number of messages.
+    ///
+    /// Undos of epochs that were stored before count as made before the new changes: the session comes back with the
+    /// same log, journal, view and state hash.
+    ///
+    /// Errors with [`StoreError::Mismatch`] where the session does not go on where the stored one ends.
+    pub async fn save(
         &self,
         tenant: &Tenant,
         id: &str,
@@ -248,7 +262,8 @@ impl SqlStore {
         if is_retooled {
             writes.tools(session.tools.as_deref());
         }
-        // Before what is new, as nothing in force stands on them; the last first, as it may have stood on others.
+        // Before the new changes, as nothing in force depends on them; the last first, as it may have depended on
+        // others.
         undone.into_iter().rev().for_each(|epoch| writes.undo(epoch));
         let mut locator = Locator::new(session);
         let mut pending: Items<'_> = archive.pending_items().collect();
@@ -280,9 +295,9 @@ impl SqlStore {
         Ok(version)
     }
 
-    /// What is stored of a session, as far as [`save_now`](Self::save_now) needs it to see what is new.
+    /// The stored part of a session that [`save`](Self::save) needs to find the changes.
     async fn stored(&self, tenant: &Tenant, id: &str) -> Result<StoredState, StoreError> {
-        let of_session = |sql: &'static str| Statement::new(sql).with(tenant.as_str()).with(id);
+        let of_session = |sql| Statement::for_row(sql, tenant, id);
         let outcomes = self
             .read(vec![
                 of_session("SELECT version, messages, tools FROM sessions WHERE tenant = ?1 AND id = ?2"),
@@ -305,12 +320,13 @@ impl SqlStore {
         })
     }
 
-    pub(super) async fn delete_now(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+    /// Deletes a session with its archive, and the memories that are its alone. Whether there was one.
+    pub async fn delete_session(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
         let delete = [
             "DELETE FROM sessions WHERE tenant = ?1 AND id = ?2",
             "DELETE FROM memories WHERE tenant = ?1 AND session = ?2",
         ];
-        let deletes = delete.map(|sql| Statement::new(sql).with(tenant.as_str()).with(id));
+        let deletes = delete.map(|sql| Statement::for_row(sql, tenant, id));
         let deleted = self.write(deletes.into()).await?;
         Ok(deleted.first().is_some_and(|sessions| *sessions > 0))
     }
@@ -325,12 +341,12 @@ impl SqlStore {
         writes: Writes<'_>,
     ) -> Result<u64, StoreError> {
         let version = writes.version();
-        let failure = match self.database.run(Access::Write, writes.statements).await {
+        let failure = match self.run(Access::Write, writes.statements).await {
             Ok(_) => return Ok(version),
             Err(Failure::Error(error)) => return Err(error),
             Err(failure) => failure,
         };
-        let stored = self.info_now(tenant, id).await?;
+        let stored = self.session_info(tenant, id).await?;
         if stored.version != expected {
             return Err(StoreError::Conflict { session: stored.id, expected, actual: stored.version });
         }
@@ -350,7 +366,7 @@ impl SqlStore {
     }
 }
 
-/// What is stored of a session.
+/// The stored state of a session.
 #[derive(Debug)]
 struct StoredState {
     version: u64,
@@ -360,10 +376,6 @@ struct StoredState {
     newest: Option<String>,
     /// Which epochs there are, and which were undone.
     undone: Vec<bool>,
-}
-
-pub(super) fn not_found(id: &str) -> StoreError {
-    StoreError::NotFound { of: "session", name: Arc::from(id) }
 }
 
 /// The next four values of a statement: what the host keeps about a session.
@@ -400,7 +412,7 @@ fn info(row: &mut Reader<'_>) -> Result<SessionInfo, StoreError> {
 
 /// The statements that read all of a session but its archive, for [`load_session`].
 pub(super) fn load_statements(tenant: &Tenant, id: &str) -> Vec<Statement> {
-    let of_session = |sql: &'static str| Statement::new(sql).with(tenant.as_str()).with(id);
+    let of_session = |sql| Statement::for_row(sql, tenant, id);
     vec![
         select_info(tenant, id),
         of_session("SELECT tools FROM sessions WHERE tenant = ?1 AND id = ?2"),

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::statement::{Reader, Statement, json};
-use super::{SqlStore, now};
+use super::{Store, now};
 use crate::error::StoreError;
 use crate::settings::{Agent, Channel, KeyReference};
-use crate::store::Tenant;
+use crate::tenant::Tenant;
 
-impl SqlStore {
-    pub(super) async fn put_agent_now(&self, tenant: &Tenant, agent: &Agent) -> Result<(), StoreError> {
+impl Store {
+    /// Stores an agent, in place of the one of that name where there is one.
+    pub async fn put_agent(&self, tenant: &Tenant, agent: &Agent) -> Result<(), StoreError> {
         agent.check()?;
         let put = Statement::new(
             "INSERT INTO agents (tenant, name, settings, updated_at) VALUES (?1, ?2, ?3, ?4) \
@@ -19,24 +20,28 @@ impl SqlStore {
         self.write_one(put.with(json("an agent", &agent.settings)?).with(now())).await.map(drop)
     }
 
-    pub(super) async fn agents_now(&self, tenant: &Tenant) -> Result<Vec<Agent>, StoreError> {
+    /// The tenant's agents, by name.
+    pub async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>, StoreError> {
         let select = Statement::new("SELECT name, settings FROM agents WHERE tenant = ?1 ORDER BY name");
-        let outcome = self.read_one(select.with(tenant.as_str())).await?;
-        outcome.rows.iter().map(|row| agent(&mut row.read())).collect()
+        self.read_all(select.with(tenant.as_str()), agent).await
     }
 
-    pub(super) async fn agent_now(&self, tenant: &Tenant, name: &str) -> Result<Option<Agent>, StoreError> {
-        let select = Statement::new("SELECT name, settings FROM agents WHERE tenant = ?1 AND name = ?2");
-        let outcome = self.read_one(select.with(tenant.as_str()).with(name)).await?;
-        outcome.rows.first().map(|row| agent(&mut row.read())).transpose()
+    /// The tenant's agent of that name, where there is one. One row, whatever else there is.
+    pub async fn agent(&self, tenant: &Tenant, name: &str) -> Result<Option<Agent>, StoreError> {
+        let select =
+            Statement::for_row("SELECT name, settings FROM agents WHERE tenant = ?1 AND name = ?2", tenant, name);
+        Ok(self.read_all(select, agent).await?.pop())
     }
 
-    pub(super) async fn delete_agent_now(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
-        let delete = Statement::new("DELETE FROM agents WHERE tenant = ?1 AND name = ?2");
-        Ok(self.write_one(delete.with(tenant.as_str()).with(name)).await? > 0)
+    /// Deletes an agent; its sessions stay. Whether there was one.
+    pub async fn delete_agent(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
+        let delete = Statement::for_row("DELETE FROM agents WHERE tenant = ?1 AND name = ?2", tenant, name);
+        Ok(self.write_one(delete).await? > 0)
     }
 
-    pub(super) async fn put_channel_now(&self, tenant: &Tenant, channel: &Channel) -> Result<(), StoreError> {
+    /// Stores a channel, in place of the one of that name where there is one. A secret in it is refused
+    /// ([`StoreError::Secret`]): a key is named by where it is ([`KeyReference`](crate::KeyReference)).
+    pub async fn put_channel(&self, tenant: &Tenant, channel: &Channel) -> Result<(), StoreError> {
         channel.check()?;
         let put = Statement::new(
             "INSERT INTO channels (tenant, name, settings, key_environment, key_file, updated_at) \
@@ -54,40 +59,38 @@ impl SqlStore {
         self.write_one(put.with(now())).await.map(drop)
     }
 
-    pub(super) async fn channels_now(&self, tenant: &Tenant) -> Result<Vec<Channel>, StoreError> {
+    /// The tenant's channels, by name.
+    pub async fn channels(&self, tenant: &Tenant) -> Result<Vec<Channel>, StoreError> {
         let select = Statement::new(
             "SELECT name, settings, key_environment, key_file FROM channels WHERE tenant = ?1 ORDER BY name",
         );
-        let outcome = self.read_one(select.with(tenant.as_str())).await?;
-        outcome.rows.iter().map(|row| channel(&mut row.read())).collect()
+        self.read_all(select.with(tenant.as_str()), channel).await
     }
 
-    pub(super) async fn channel_now(&self, tenant: &Tenant, name: &str) -> Result<Option<Channel>, StoreError> {
-        let select = Statement::new(
-            "SELECT name, settings, key_environment, key_file FROM channels WHERE tenant = ?1 AND name = ?2",
-        );
-        let outcome = self.read_one(select.with(tenant.as_str()).with(name)).await?;
-        outcome.rows.first().map(|row| channel(&mut row.read())).transpose()
+    /// The tenant's channel of that name, where there is one. One row, whatever else there is.
+    pub async fn channel(&self, tenant: &Tenant, name: &str) -> Result<Option<Channel>, StoreError> {
+        let sql = "SELECT name, settings, key_environment, key_file FROM channels WHERE tenant = ?1 AND name = ?2";
+        Ok(self.read_all(Statement::for_row(sql, tenant, name), channel).await?.pop())
     }
 
-    pub(super) async fn session_with_channel_now(
-        &self,
-        tenant: &Tenant,
-        name: &str,
-    ) -> Result<Option<String>, StoreError> {
+    /// The id of a session of the tenant whose own settings
+    /// ([`SessionMetadata::settings`](crate::SessionMetadata::settings)) have a `channel` of that name; `None` where no session
+    /// has. Linear in the tenant's sessions.
+    pub async fn session_with_channel(&self, tenant: &Tenant, name: &str) -> Result<Option<String>, StoreError> {
         // Settings are stored as JSON without blanks, in which a quote within a text has a backslash in front: these bytes are
         // a key and its value and nothing else. `replace` minds capitals in both databases, which LIKE does not.
         let pair = format!("\"channel\":{}", json("a name", &name)?);
         let select = Statement::new(
             "SELECT id FROM sessions WHERE tenant = ?1 AND replace(settings, ?2, '') <> settings ORDER BY id LIMIT 1",
         );
-        let outcome = self.read_one(select.with(tenant.as_str()).with(pair)).await?;
-        outcome.rows.first().map(|row| row.read().text().map(str::to_owned)).transpose()
+        let read = |row: &mut Reader<'_>| row.text().map(str::to_owned);
+        Ok(self.read_all(select.with(tenant.as_str()).with(pair), read).await?.pop())
     }
 
-    pub(super) async fn delete_channel_now(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
-        let delete = Statement::new("DELETE FROM channels WHERE tenant = ?1 AND name = ?2");
-        Ok(self.write_one(delete.with(tenant.as_str()).with(name)).await? > 0)
+    /// Deletes a channel. Whether there was one.
+    pub async fn delete_channel(&self, tenant: &Tenant, name: &str) -> Result<bool, StoreError> {
+        let delete = Statement::for_row("DELETE FROM channels WHERE tenant = ?1 AND name = ?2", tenant, name);
+        Ok(self.write_one(delete).await? > 0)
     }
 }
 

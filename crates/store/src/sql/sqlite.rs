@@ -3,31 +3,32 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use epitome_strategy::BoxFuture;
-use futures_channel::oneshot;
+use epitome_strategy::{async_trait, lock};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
 
 use super::migrations::{SQLITE, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
-use super::{Access, Database, Failure, SqlStore};
+use super::{Access, Database, Failure, Store};
 use crate::error::StoreError;
 use crate::lock::ExternalLock;
+use tokio::sync::oneshot;
 
-/// How an SQLite database is used.
+/// The settings of an SQLite database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteSettings {
-    /// The file, which is made where there is none, for its owner alone; two others beside it hold what is not yet in it.
+    /// The file, which is made where it does not exist, readable by its owner alone; two others beside it hold changes
+    /// that are not yet in it.
     pub path: PathBuf,
-    /// How long to wait for another process that writes, in milliseconds: 10,000.
+    /// The time to wait for another process that writes, in milliseconds: 10,000.
     pub busy_timeout_ms: u32,
     /// The most pages that the database may have, of 4,096 bytes as a rule; `None` for as many as the disk holds.
     pub max_pages: Option<u32>,
-    /// How many threads read: 2. One more writes.
+    /// The number of threads that read: 2. One more writes.
     pub readers: u32,
 }
 
@@ -38,17 +39,17 @@ impl SqliteSettings {
     }
 }
 
-impl SqlStore {
+impl Store {
     /// A store in an SQLite file. Every change is on the disk when its call returns. Needs no asynchronous runtime.
     ///
-    /// Errors where the file cannot be opened, is no database, or is one of a later version.
+    /// Errors where the file cannot be opened, is not a database, or is one of a later version.
     pub fn sqlite(settings: &SqliteSettings) -> Result<Self, StoreError> {
         Sqlite::open(settings).map(Self::over)
     }
 
     /// A store in an SQLite file that is there, with tables of this version: neither is made or changed.
     ///
-    /// Errors where there is none, or another version's.
+    /// Errors where the file does not exist, or has another version.
     pub fn sqlite_existing(settings: &SqliteSettings) -> Result<Self, StoreError> {
         check_file(&settings.path)?;
         Self::sqlite(settings)
@@ -97,7 +98,7 @@ impl Sqlite {
 }
 
 impl Drop for Sqlite {
-    /// Waits until everything is done: whoever opens the file next finds it closed.
+    /// Waits until all jobs are done: the file is closed when this returns.
     fn drop(&mut self) {
         self.writer = None;
         self.readers = mpsc::channel().0;
@@ -107,8 +108,8 @@ impl Drop for Sqlite {
     }
 }
 
-/// Makes the file where there is none, for its owner alone: it holds what people said. SQLite gives the files beside it
-/// the same mode. Where it cannot be made, opening it tells why.
+/// Makes the file where it does not exist, readable by its owner alone: it holds what people said. SQLite gives the
+/// files beside it the same mode. Where it cannot be made, opening it returns the reason.
 fn create_private(path: &Path) {
     if path.to_str().is_some_and(|path| path.starts_with("file:")) {
         return; // an address, by which SQLite opens something else
@@ -149,7 +150,7 @@ fn connect(settings: &SqliteSettings) -> Result<Connection, StoreError> {
         let connection = Connection::open(&settings.path)?;
         connection.busy_timeout(Duration::from_millis(settings.busy_timeout_ms.into()))?;
         connection.pragma_update(None, "journal_mode", "wal")?;
-        // What is said to be stored survives a loss of power.
+        // A change that was reported as stored survives a loss of power.
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.set_prepared_statement_cache_capacity(64);
@@ -158,14 +159,14 @@ fn connect(settings: &SqliteSettings) -> Result<Connection, StoreError> {
     opened().map_err(at(&settings.path))
 }
 
-/// A thread for each connection; whichever is free does the next job. They end when nobody can send jobs any more.
+/// Starts a thread for each connection; a free one does the next job. They end when all senders of jobs are gone.
 fn spawn(name: &str, connections: Vec<Connection>) -> Result<(Sender<Job>, Vec<JoinHandle<()>>), StoreError> {
     let (sender, receiver) = mpsc::channel::<Job>();
     let receiver: Arc<Mutex<Receiver<Job>>> = Arc::new(Mutex::new(receiver));
     let mut threads = Vec::new();
     for mut connection in connections {
         let receiver = Arc::clone(&receiver);
-        let next = move || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = move || lock(&receiver).recv();
         let work = move || {
             while let Ok(job) = next() {
                 job(&mut connection);
@@ -195,33 +196,33 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(&failed)
 }
 
+#[async_trait]
 impl Database for Sqlite {
     fn backend(&self) -> &'static str {
         "sqlite"
     }
 
-    fn run(&self, access: Access, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Outcome>, Failure>> {
+    async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure> {
         let workers = match access {
             Access::Read => Some(&self.readers),
             Access::Write => self.writer.as_ref(),
         };
-        Box::pin(async move {
-            let ended = || {
-                let source = "its thread has ended".into();
-                Failure::Error(StoreError::Database { doing: "asking the database", source })
-            };
-            let (sender, receiver) = oneshot::channel();
-            let job: Job = Box::new(move |connection| {
-                // Nobody waits any more where this fails.
-                sender.send(run(connection, access, &statements)).ok();
-            });
-            workers.and_then(|workers| workers.send(job).ok()).ok_or_else(ended)?;
-            receiver.await.map_err(|_| ended())?
-        })
+
+        let ended = || {
+            let source = "its thread has ended".into();
+            Failure::Error(StoreError::Database { doing: "asking the database", source })
+        };
+        let (sender, receiver) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            // Nobody waits any more where this fails.
+            sender.send(run(connection, access, &statements)).ok();
+        });
+        workers.and_then(|workers| workers.send(job).ok()).ok_or_else(ended)?;
+        receiver.await.map_err(|_| ended())?
     }
 
-    fn lock<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Option<Box<dyn ExternalLock>>, StoreError>> {
-        Box::pin(std::future::ready(Ok(None))) // the turn in this process is all there is
+    async fn lock(&self, _name: &str) -> Result<Option<Box<dyn ExternalLock>>, StoreError> {
+        Ok(None) // the turn in this process is all there is
     }
 }
 

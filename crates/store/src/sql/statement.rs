@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
+use crate::tenant::Tenant;
 
 /// A value of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,13 +84,18 @@ where
 pub(super) struct Statement {
     pub(super) sql: Cow<'static, str>,
     pub(super) values: Vec<Value>,
-    /// How many rows it must change: otherwise nothing is changed by any.
+    /// The number of rows that it must change: otherwise the whole write is undone.
     pub(super) expect: Option<u64>,
 }
 
 impl Statement {
     pub(super) fn new(sql: &'static str) -> Self {
         Self { sql: Cow::Borrowed(sql), values: Vec::new(), expect: None }
+    }
+
+    /// One whose first values are a tenant and the id or the name of something that it has.
+    pub(super) fn for_row(sql: &'static str, tenant: &Tenant, id: &str) -> Self {
+        Self::new(sql).with(tenant.as_str()).with(id)
     }
 
     /// One that was put together for these values.
@@ -109,13 +115,13 @@ impl Statement {
         self
     }
 
-    /// Whether it answers rows.
+    /// Whether the statement returns rows.
     pub(super) fn is_query(&self) -> bool {
         self.sql.starts_with("SELECT") || self.sql.starts_with("WITH")
     }
 }
 
-/// What a statement answered.
+/// The result of a statement.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     pub(super) rows: Vec<Row>,

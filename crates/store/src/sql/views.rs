@@ -5,20 +5,16 @@ use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, Message, Origin};
 
-use super::SqlStore;
-use super::sessions::{load_session, load_statements, not_found};
+use super::sessions::{load_session, load_statements};
 use super::statement::{Reader, Row, Statement, Value};
+use super::{Store, not_found};
+use crate::data::{EpochTimes, Messages, Slice, StoredMessage, ViewKind};
 use crate::error::StoreError;
-use crate::store::{EpochTimes, Messages, Slice, StoredMessage, Tenant, ViewKind};
+use crate::tenant::Tenant;
 
-impl SqlStore {
-    pub(super) async fn view_now(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        kind: ViewKind,
-        slice: Slice,
-    ) -> Result<Messages, StoreError> {
+impl Store {
+    /// Messages of a view of the session. The session is read and folded for it: linear in the session.
+    pub async fn view(&self, tenant: &Tenant, id: &str, kind: ViewKind, slice: Slice) -> Result<Messages, StoreError> {
         let mut statements = load_statements(tenant, id);
         let marks = statements.len();
         statements.push(
@@ -43,29 +39,20 @@ impl SqlStore {
         Ok(Messages { version: stored.version, total: entries.len() as u32, messages })
     }
 
-    pub(super) async fn behind_now(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        summary: &str,
-        slice: Slice,
-    ) -> Result<Messages, StoreError> {
+    /// The messages of the log that a summary in force replaces, those behind earlier summaries included, in their
+    /// order. Linear in these.
+    pub async fn behind(&self, tenant: &Tenant, id: &str, summary: &str, slice: Slice) -> Result<Messages, StoreError> {
         const BEHIND: &str = "WITH RECURSIVE behind (message, number) AS (\
              SELECT message, number FROM messages WHERE tenant = ?1 AND session = ?2 AND compacted_into = ?3 \
              UNION \
              SELECT m.message, m.number FROM messages m JOIN behind b ON m.compacted_into = b.message \
              WHERE m.tenant = ?1 AND m.session = ?2) ";
         let summary = Value::from(&epitome_session::MessageId::new(summary));
-        let of_session = |sql: String| {
-            let statement = Statement::composed(sql).with(tenant.as_str()).with(id);
-            Statement { values: [statement.values, vec![summary.clone()]].concat(), ..statement }
-        };
+        let of_session = |sql: String| Statement::composed(sql).with(tenant.as_str()).with(id).with(summary.clone());
         let columns = "m.number, m.body, m.is_summary, m.compacted_at, m.compacted_into";
         let outcomes = self
             .read(vec![
-                Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2")
-                    .with(tenant.as_str())
-                    .with(id),
+                Statement::for_row("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2", tenant, id),
                 of_session(
                     "SELECT number FROM messages WHERE tenant = ?1 AND session = ?2 AND message = ?3 AND is_summary"
                         .to_owned(),
@@ -91,17 +78,10 @@ impl SqlStore {
         Ok(Messages { version, total, messages })
     }
 
-    pub(super) async fn epoch_times_now(&self, tenant: &Tenant, id: &str) -> Result<Vec<EpochTimes>, StoreError> {
-        let select = Statement::new(
-            "SELECT committed_at, undone_at FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch",
-        );
-        let version = Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2");
-        let of_session = |statement: Statement| statement.with(tenant.as_str()).with(id);
-        let outcomes = self.read(vec![of_session(version), of_session(select)]).await?;
-        let [session, epochs] = outcomes.as_slice() else { return Err(not_found(id)) };
-        if session.rows.is_empty() {
-            return Err(not_found(id));
-        }
+    /// When the session's compactions were made, in the order of their numbers. Linear in their number.
+    pub async fn epoch_times(&self, tenant: &Tenant, id: &str) -> Result<Vec<EpochTimes>, StoreError> {
+        let select = "SELECT committed_at, undone_at FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch";
+        let epochs = self.read_of_session(tenant, id, select).await?;
         let times = |row: &Row| {
             let mut row = row.read();
             Ok(EpochTimes { committed_at: row.integer()?, undone_at: row.optional_integer()? })
@@ -109,23 +89,12 @@ impl SqlStore {
         epochs.rows.iter().map(times).collect()
     }
 
-    pub(super) async fn latest_summary_now(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-    ) -> Result<Option<StoredMessage>, StoreError> {
-        let select = Statement::new(
-            "SELECT number, body, is_summary, compacted_at, compacted_into FROM messages \
+    /// The newest summary in the compacted view, as it was written.
+    pub async fn latest_summary(&self, tenant: &Tenant, id: &str) -> Result<Option<StoredMessage>, StoreError> {
+        let select = "SELECT number, body, is_summary, compacted_at, compacted_into FROM messages \
              WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL AND added_epoch IS NOT NULL \
-             ORDER BY added_epoch DESC, added_index DESC LIMIT 1",
-        );
-        let version = Statement::new("SELECT version FROM sessions WHERE tenant = ?1 AND id = ?2");
-        let of_session = |statement: Statement| statement.with(tenant.as_str()).with(id);
-        let outcomes = self.read(vec![of_session(version), of_session(select)]).await?;
-        let [session, newest] = outcomes.as_slice() else { return Err(not_found(id)) };
-        if session.rows.is_empty() {
-            return Err(not_found(id));
-        }
+             ORDER BY added_epoch DESC, added_index DESC LIMIT 1";
+        let newest = self.read_of_session(tenant, id, select).await?;
         newest.rows.first().map(|row| stored_message(&mut row.read())).transpose()
     }
 }

@@ -8,7 +8,7 @@ use super::statement::{Statement, Value, json};
 use crate::archive::Locator;
 use crate::error::StoreError;
 use crate::steps::Items;
-use crate::store::Tenant;
+use crate::tenant::Tenant;
 
 /// Gathers the statements of one change, or of several that are made together.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Writes<'a> {
     pub(super) statements: Vec<Statement>,
 }
 
-/// What a change demands of the stored session besides its version.
+/// The conditions of a change on the stored session, besides its version.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) messages: Option<u32>,
@@ -44,10 +44,11 @@ impl<'a> Writes<'a> {
     }
 
     fn statement(&self, sql: &'static str) -> Statement {
-        Statement::new(sql).with(self.tenant.as_str()).with(self.id)
+        Statement::for_row(sql, self.tenant, self.id)
     }
 
-    /// The guard that comes before all changes: the session becomes that many changes older, if it is what was expected.
+    /// The guard in front of all changes: raises the session's version by that many changes, if the version is the
+    /// expected one.
     pub(super) fn advance(&mut self, changes: u64, messages: u32, epochs: u32, counts: Counts) {
         let guard = self.statement(
             "UPDATE sessions SET version = version + ?3, messages = messages + ?4, epochs = epochs + ?5, \
@@ -75,7 +76,7 @@ impl<'a> Writes<'a> {
         Ok(())
     }
 
-    /// An epoch that was committed, with what was archived for it. Linear in its changes and its items.
+    /// An epoch that was committed, with its archived items. Linear in its changes and its items.
     pub(super) fn compaction(
         &mut self,
         session: &Session,

@@ -9,7 +9,7 @@ use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
 
 pub(crate) struct Host {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Store,
     pub(crate) tenant: Tenant,
     pub(crate) id: String,
     pub(crate) session: Session,
@@ -24,7 +24,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// A host of an empty session that is new in the store.
-    pub(crate) async fn new(store: &Arc<dyn Store>, id: &str, seed: u64) -> Self {
+    pub(crate) async fn new(store: &Store, id: &str, seed: u64) -> Self {
         let mut host = Self::over(store, id, seed);
         let (about, tenant) = (SessionMetadata::default(), Tenant::default());
         host.version = store.create_session(&tenant, id, &about, &host.session, &mut host.archive).await.unwrap();
@@ -33,17 +33,17 @@ impl Host {
     }
 
     /// A host of a session that another one has made.
-    pub(crate) async fn load(store: &Arc<dyn Store>, id: &str, seed: u64) -> Self {
+    pub(crate) async fn load(store: &Store, id: &str, seed: u64) -> Self {
         let mut host = Self::over(store, id, seed);
         host.reload().await;
         host
     }
 
-    fn over(store: &Arc<dyn Store>, id: &str, seed: u64) -> Self {
+    fn over(store: &Store, id: &str, seed: u64) -> Self {
         let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
         engine.pins = Pins { protected_tools: Vec::new(), ..Pins::default() };
         Self {
-            store: Arc::clone(store),
+            store: store.clone(),
             tenant: Tenant::default(),
             id: id.to_owned(),
             session: Session::new(),

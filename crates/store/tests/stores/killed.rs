@@ -1,11 +1,9 @@
 //! Hosts that are killed, and hosts that share a session: this program, started anew.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
-
 use epitome_session::{Block, Content, Media, MediaSource, Message, Origin, Role, Session};
 use epitome_store::{SessionArchive, Store, Tenant};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::host::{Host, assert_same};
 use crate::tell;
@@ -49,7 +47,7 @@ impl Place {
         }
     }
 
-    pub(crate) async fn open(&self) -> Arc<dyn Store> {
+    pub(crate) async fn open(&self) -> Store {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => crate::sqlite::open(path),
@@ -148,7 +146,7 @@ impl Started {
 }
 
 /// What a host does: everything that hosts do, and now and then a message that takes the disk a while.
-async fn live(store: &Arc<dyn Store>, seed: u64, mut after: impl FnMut(&Host)) {
+async fn live(store: &Store, seed: u64, mut after: impl FnMut(&Host)) {
     let mut host = Host::new(store, "s", seed).await;
     after(&host);
     for round in 0..4 {
@@ -226,7 +224,7 @@ pub(crate) fn a_killed_host_leaves_what_it_stored(place: impl Fn(&str) -> Place)
 }
 
 /// Takes turns with others at one session: messages, compactions and undos under its lock.
-async fn share(store: &Arc<dyn Store>, seed: u64) {
+async fn share(store: &Store, seed: u64) {
     let mut host = Host::load(store, "s", seed).await;
     for turn in 0..TURNS {
         let lock = store.lock(&host.tenant, "s").await.unwrap();

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod cases;
+#[cfg(feature = "postgres")]
+mod exchange;
 mod host;
 mod killed;
 #[cfg(feature = "postgres")]
@@ -46,6 +48,6 @@ over_every_database! {
     views: views_are_those_of_the_session, what_is_behind_a_summary_is_found;
     lists: sessions_are_listed_by_pages, tenants_see_their_own, memories_go_with_their_session, odd_names_are_kept_or_refused;
     memories: memories_are_kept_once_and_found;
-    settings: agents_and_channels_are_kept_without_secrets;
+    settings: agents_and_channels_are_kept_without_secrets, a_service_key_is_made_once;
     locks: a_lock_keeps_others_waiting;
 }

@@ -1,12 +1,13 @@
 //! What is special to SQLite.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use epitome_engine::block_on;
 use epitome_session::{Message, MessageId, Origin, Role, Session};
 use epitome_store::{
-    Memory, MemoryKind, Scope, SessionArchive, SessionMetadata, SqlStore, SqliteSettings, Store, StoreError, Tenant,
+    Memory, MemoryKind, Scope, SessionArchive, SessionMetadata, SqliteSettings, Store, StoreError, Tenant,
 };
 use rusqlite::Connection;
 
@@ -37,15 +38,34 @@ fn a_new_database_is_its_owners_alone() {
     assert_eq!(mode("new.db"), 0o640);
 }
 
-pub(crate) fn open(path: &Path) -> Arc<dyn Store> {
-    Arc::new(SqlStore::sqlite(&SqliteSettings::new(path)).unwrap())
+pub(crate) fn open(path: &Path) -> Store {
+    Store::sqlite(&SqliteSettings::new(path)).unwrap()
 }
 
 /// Runs a case over a new file, and over memory. Without any asynchronous runtime.
-pub(crate) fn run(case: impl AsyncFn(Arc<dyn Store>)) {
+pub(crate) fn run(case: impl AsyncFn(Store)) {
     let folder = tempfile::tempdir().unwrap();
     block_on(case(open(&folder.path().join("epitome.db"))));
-    block_on(case(Arc::new(SqlStore::sqlite_in_memory().unwrap())));
+    block_on(case(Store::sqlite_in_memory().unwrap()));
+}
+
+/// A task of tokio has a budget of waits, which only its own scheduler fills again.
+#[test]
+fn a_task_may_wait_through_another_executor_as_often_as_it_likes() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    runtime.spawn(async move {
+        let store = Store::sqlite_in_memory().unwrap();
+        for _ in 0..500 {
+            block_on(store.health()).unwrap();
+            let lock = block_on(store.lock(&Tenant::default(), "s")).unwrap();
+            block_on(lock.release());
+        }
+        sender.send(()).unwrap();
+    });
+    let is_done = receiver.recv_timeout(Duration::from_secs(60)).is_ok();
+    runtime.shutdown_background();
+    assert!(is_done, "the task waits for ever");
 }
 
 /// What anybody may ask the tables.
@@ -134,28 +154,28 @@ fn a_database_of_a_later_version_is_refused() {
         |set: u32| Connection::open(&path).unwrap().execute("UPDATE epitome_schema SET version = ?1", [set]).unwrap();
     version(99);
     let before = std::fs::read(&path).unwrap();
-    let refused = SqlStore::sqlite(&SqliteSettings::new(&path)).unwrap_err();
+    let refused = Store::sqlite(&SqliteSettings::new(&path)).unwrap_err();
     assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    version(2);
+    version(3);
     drop(open(&path));
 
     let text = folder.path().join("text");
     std::fs::write(&text, "this is not a database, but somebody's text. ".repeat(50)).unwrap();
-    let refused = SqlStore::sqlite(&SqliteSettings::new(&text)).unwrap_err();
+    let refused = Store::sqlite(&SqliteSettings::new(&text)).unwrap_err();
     assert!(
         matches!(&refused, StoreError::Database { source, .. } if source.to_string().contains("text")),
         "{refused:?}"
     );
     assert!(std::fs::read(&text).unwrap().starts_with(b"this is"));
-    let nowhere = SqlStore::sqlite(&SqliteSettings::new(folder.path().join("no/folder.db"))).unwrap_err();
+    let nowhere = Store::sqlite(&SqliteSettings::new(folder.path().join("no/folder.db"))).unwrap_err();
     assert!(matches!(nowhere, StoreError::Database { .. }));
     for address in ["", "sqlite:", "mysql://host", "postgres:secret"] {
-        let refused = block_on(SqlStore::open(address)).unwrap_err();
+        let refused = block_on(Store::open(address)).unwrap_err();
         assert!(matches!(refused, StoreError::Address) && !refused.to_string().contains("secret"), "{address}");
     }
     let address = format!("sqlite:{}", path.display());
-    assert_eq!(block_on(block_on(SqlStore::open(&address)).unwrap().health()).unwrap().backend, "sqlite");
+    assert_eq!(block_on(block_on(Store::open(&address)).unwrap().health()).unwrap().backend, "sqlite");
 }
 
 #[test]
@@ -163,7 +183,7 @@ fn a_store_that_is_only_read_is_neither_made_nor_changed() {
     let folder = tempfile::tempdir().unwrap();
     let existing = |name: &str| {
         let address = format!("sqlite:{}", folder.path().join(name).display());
-        block_on(SqlStore::open_existing(&address))
+        block_on(Store::open_existing(&address))
     };
     let version = |name: &str, sql: &str| {
         let connection = rusqlite::Connection::open(folder.path().join(name)).unwrap();
@@ -179,13 +199,13 @@ fn a_store_that_is_only_read_is_neither_made_nor_changed() {
     assert!(matches!(existing("other.db"), Err(StoreError::NoStore { .. })));
     assert!(std::fs::read(folder.path().join("other.db")).unwrap() == before);
     drop(open(&folder.path().join("epitome.db")));
-    assert_eq!(block_on(existing("epitome.db").unwrap().health()).unwrap().schema, 2);
+    assert_eq!(block_on(existing("epitome.db").unwrap().health()).unwrap().schema, 3);
     version("epitome.db", "UPDATE epitome_schema SET version = 1");
-    assert!(matches!(existing("epitome.db"), Err(StoreError::OlderDatabase { version: 1, known: 2 })));
+    assert!(matches!(existing("epitome.db"), Err(StoreError::OlderDatabase { version: 1, known: 3 })));
     version("epitome.db", "UPDATE epitome_schema SET version = 99");
     assert!(matches!(existing("epitome.db"), Err(StoreError::NewerDatabase { version: 99, .. })));
     for (address, is_none) in [("sqlite::memory:", true), ("sqlite:", false), ("mysql://host", false)] {
-        let refused = block_on(SqlStore::open_existing(address)).unwrap_err();
+        let refused = block_on(Store::open_existing(address)).unwrap_err();
         assert_eq!(matches!(refused, StoreError::NoStore { .. }), is_none, "{address}: {refused}");
     }
 }
@@ -195,7 +215,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("epitome.db");
     let settings = SqliteSettings { max_pages: Some(120), ..SqliteSettings::new(&path) };
-    let store: Arc<dyn Store> = Arc::new(SqlStore::sqlite(&settings).unwrap());
+    let store = Store::sqlite(&settings).unwrap();
     let (mut full, mut stored) = (0, 0);
     let mut host = block_on(Host::new(&store, "s", 8));
     block_on(host.play(8, 4, |_| {}));
@@ -231,7 +251,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     // There is room again: the same commit is made.
     drop((host.store, store));
     let store = open(&path);
-    host.store = Arc::clone(&store);
+    host.store = store.clone();
     host.version = block_on(store.commit(&host.tenant, "s", version, &host.session, &mut host.archive)).unwrap();
     block_on(host.assert_stored("with more room"));
 }
@@ -262,7 +282,7 @@ fn two_stores_on_one_file() {
         &mut SessionArchive::new(),
     ))
     .unwrap();
-    let add = |store: Arc<dyn Store>, name: &'static str| {
+    let add = |store: Store, name: &'static str| {
         let tenant = tenant.clone();
         std::thread::spawn(move || {
             let mut conflicts = 0;
@@ -281,7 +301,7 @@ fn two_stores_on_one_file() {
             conflicts
         })
     };
-    let threads = [add(Arc::clone(&one), "one"), add(other, "other")];
+    let threads = [add(one.clone(), "one"), add(other, "other")];
     let conflicts: u32 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     let stored = block_on(one.session(&tenant, "s")).unwrap();
     assert_eq!((stored.session.log().len(), stored.version), (80, 80));

@@ -1,4 +1,5 @@
-//! How the project is built and tested, and what failed on the way and what mended it: read off the commands that ran.
+//! The commands that build and test the project, and the failures on the way with their repairs: read off the commands
+//! that ran.
 
 use std::collections::HashMap;
 
@@ -56,7 +57,7 @@ const CHECKING: &[&str] = &[
     "black",
 ];
 
-/// Programs that run what a project brings: what stands behind them is looked at. A word of these lists in another
+/// Programs that run a project's own commands: the words behind them are examined. A word of these lists in another
 /// place is a part of a path or of a message.
 const RUNNING: &[&str] = &[
     "cargo",
@@ -115,9 +116,9 @@ const RUNNING: &[&str] = &[
 
 /// The most commands that a memory names.
 const MOST_NAMED: usize = 4;
-/// The most failures that are told.
+/// The largest number of failures that are remembered.
 const MOST_FAILURES: usize = 3;
-/// Columns of a command and of the line that tells how it ended.
+/// Columns of a command and of the line that shows how it ended.
 const COMMAND: usize = 90;
 const ENDING: usize = 150;
 
@@ -172,7 +173,7 @@ fn bare_command(command: &str) -> String {
     command[..end.unwrap_or(command.len())].trim().trim_end_matches([';', '&']).trim().to_owned()
 }
 
-/// Whether a command builds, tests or checks what the project is.
+/// Whether a command builds, tests or checks the project.
 fn checks(command: &str) -> bool {
     if is_looking(command)
         || command.contains(" -c ")
@@ -220,7 +221,7 @@ fn worked(steps: &[CallStep<'_>], commands: &[Command]) -> Option<ComposedMemory
     Some((newest, text, (MemoryKind::Fact, 2.2)))
 }
 
-/// Whether a line tells how much was tested.
+/// Whether a line has a number of tests.
 fn tells_a_count(line: &str) -> bool {
     line.bytes().any(|byte| byte.is_ascii_digit())
         && ["pass", "ok", "error", "warning"].iter().any(|word| line.contains(word))

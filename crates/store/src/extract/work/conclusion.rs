@@ -1,4 +1,4 @@
-//! What a model concludes: the sentence that says what came out.
+//! The conclusion of a model: the sentence with the outcome.
 
 use epitome_strategy::text::is_cjk;
 
@@ -11,18 +11,18 @@ use super::super::words::Words;
 pub(super) const LONGEST: usize = 280;
 
 /// What a conclusion starts with that says nothing of what came out.
-static OPENING: Words = Words::of("work.opening");
+static OPENING: Words = Words::of_section("work.opening");
 
 /// The verbs of a fact.
-static STATES: Words = Words::of("model.states");
+static STATES: Words = Words::of_section("model.states");
 
 /// What offers, asks for something, or tells what cannot be done for somebody.
-static OFFERING: Words = Words::of("work.offering");
+static OFFERING: Words = Words::of_section("work.offering");
 
-/// Marks in front of an answer that stands on a line of its own.
+/// Marks in front of an answer on a line of its own.
 const ANSWERS: &[&str] = &["final answer:", "answer:", "the final answer is", "答案：", "答案:"];
 
-/// What a sentence starts with that says what was done or answers directly, and what says that something was not done.
+/// The beginnings of sentences that report an action or answer directly, also that something was not done.
 const RESULTS: &[&str] = &[
     "yes, ",
     "no, ",
@@ -90,9 +90,9 @@ fn telling_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Of what a model concludes the sentence that says what came out: one that shares words with the request, names something
-/// and stands early, and the next one in its line where there is room. Where nothing
-/// was done only what names something counts: the rest is talk.
+/// The sentence of a model's conclusion that has the outcome: one that shares words with the request, names something
+/// and comes early, and the next one in its line where there is room. Where nothing was done only sentences with names
+/// count: the rest is talk.
 pub(super) fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) -> Option<(String, String)> {
     if let Some(answer) = marked_answer(text) {
         return Some((answer, String::new()));
@@ -140,7 +140,7 @@ pub(super) fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) 
     if is_talk && !names && shared < 3 {
         return None;
     }
-    // Items of a list stand for themselves; what goes on in the same line belongs to it.
+    // Items of a list are independent; the rest of the same line belongs to an item.
     let next = found.get(at + 1).filter(|next| {
         let end = found[at].as_ptr().addr() + found[at].len() - plain.as_ptr().addr();
         let start = next.as_ptr().addr() - plain.as_ptr().addr();
@@ -151,8 +151,8 @@ pub(super) fn conclusion(text: &str, request: &str, is_talk: bool, most: usize) 
     Some((found[at].to_owned(), next.map_or(String::new(), |next| (*next).to_owned())))
 }
 
-/// Whether a sentence is an item under a heading that says of what: "Arrival: 01:00". Labels that announce a result say
-/// something.
+/// Whether a sentence is an item under a heading that names its subject: "Arrival: 01:00". Labels that announce a
+/// result do not count.
 fn is_labelled(sentence: &str) -> bool {
     const TELLING: &[&str] = &[
         "cause",
@@ -178,7 +178,7 @@ fn is_labelled(sentence: &str) -> bool {
     })
 }
 
-/// Whether a sentence says that something is so or was done; a heading and an item of a list do not.
+/// Whether a sentence states a fact or an action; a heading and an item of a list do not.
 fn states(sentence: &Sentence<'_>) -> bool {
     if sentence.is_chinese() {
         return true;
@@ -193,9 +193,9 @@ fn states(sentence: &Sentence<'_>) -> bool {
         })
 }
 
-/// The most sentences of a report that are told for themselves.
+/// The largest number of sentences of a report that become memories of their own.
 const MOST_REPORTED: usize = 4;
-/// What one is worth.
+/// The worth of each.
 pub(super) const REPORTED: f64 = 1.95;
 
 /// The sentences of a report that say what was changed in a file which they name: "`parser.py`: Modified the loop".
@@ -207,7 +207,7 @@ pub(super) fn changes_of_files(report: &str) -> Vec<String> {
     changes.take(MOST_REPORTED).collect()
 }
 
-/// What a model reports beside a call, as agents do that end with one: the sentences in which it says what it did.
+/// The report of a model beside a call, as agents write that end with one: the sentences about its actions.
 pub(super) fn report(text: &str) -> Option<String> {
     const DONE: &[&str] = &[
         "i fixed ",
@@ -240,7 +240,7 @@ pub(super) fn report(text: &str) -> Option<String> {
     ];
     let done = sentences(text).into_iter().filter(|sentence| {
         let lower = sentence.trim_start_matches("THOUGHT:").trim_start().to_lowercase();
-        // "`parser.py`: Modified the loop": what was done to a file.
+        // "`parser.py`: Modified the loop": an action on a file.
         let behind =
             lower.strip_prefix('`').and_then(|rest| rest.split_once("`: ")).map_or(lower.as_str(), |(_, rest)| rest);
         DONE.iter().any(|start| behind.starts_with(start))
@@ -276,7 +276,7 @@ fn marked_answer(text: &str) -> Option<String> {
     })
 }
 
-/// Whether a text in lower case starts with what was done, or answers directly.
+/// Whether a text in lower case starts with an action, or answers directly.
 pub(super) fn is_result(lower: &str) -> bool {
     RESULTS.iter().any(|start| lower.starts_with(start))
 }

@@ -1,4 +1,4 @@
-//! What commands left behind that has a name: commits, and requests that they be merged.
+//! Named results of commands: commits, and merge requests.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::ComposedMemory;
 use super::steps::CallStep;
 use crate::memory::MemoryKind;
 
-/// The most of them, the newest: of many commits the last tell where the work stands.
+/// The largest number of them, the newest: of many commits the last ones show the state of the work.
 const MOST: usize = 4;
 
-/// What it is worth.
+/// The worth of each.
 const WORTH: f64 = 2.3;
 
 /// Commits, pull requests and issues with what they are about.

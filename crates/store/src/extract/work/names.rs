@@ -1,8 +1,8 @@
-//! How files are named in a memory: from the project's folder on.
+//! The names of files in a memory: from the project's folder on.
 
 use super::steps::CallStep;
 
-/// Folders of what is thrown away, or belongs to the agent and not to the work.
+/// Folders of temporary files, or of the agent's own.
 const PASSING: &[&str] = &[
     "/tmp/",
     "/temp/",
@@ -16,7 +16,7 @@ const PASSING: &[&str] = &[
     "/AppData/",
 ];
 
-/// What files are called that somebody writes to try something out, beside the project's folders.
+/// Names of files that are written to try something out, beside the project's folders.
 const TRIALS: &[&str] = &[
     "debug", "repro", "tmp", "apply_", "check_", "try_", "verify_", "fix_", "test_", "update_", "demo_", "foo.", "bar.",
 ];
@@ -27,13 +27,13 @@ const MOST_NAMED: usize = 5;
 /// The files that a session changed.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What is left out in front of each of them, with the slash behind it; empty where nothing is.
+    /// The prefix that is left out of each name, with the slash behind it; may be empty.
     root: String,
     removed: Vec<String>,
 }
 
 impl Names {
-    pub(super) fn of(steps: &[CallStep<'_>]) -> Self {
+    pub(super) fn from_steps(steps: &[CallStep<'_>]) -> Self {
         let is_absolute = |path: &&String| path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
         let mut paths = steps.iter().flat_map(|step| &step.changed).filter(|path| lasts(path)).filter(is_absolute);
         let mut root = paths.next().map(|path| folder(path).to_owned()).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Names {
         };
         let mut removed: Vec<String> =
             steps.iter().filter_map(|step| step.script.as_deref()).flat_map(removed_by).collect();
-        // What a script writes beside the project's folders, while files in these are changed, is written to try something.
+        // A script's file beside the project's folders, while files in these are changed, is a trial.
         if steps.iter().flat_map(|step| &step.changed).any(|path| path.contains('/') && lasts(path)) {
             let scripts =
                 steps.iter().filter(|step| step.script.as_deref().is_some_and(|script| script.contains("<<")));
@@ -116,7 +116,7 @@ fn lasts(path: &str) -> bool {
         && !path.contains(['\n', '{', '='])
 }
 
-/// The files that a script removes, by what stands behind `rm`.
+/// The files that a script removes, by the words behind `rm`.
 fn removed_by(script: &str) -> Vec<String> {
     let commands = script.split(['\n', ';', '&', '|']).map(str::trim);
     let removals =

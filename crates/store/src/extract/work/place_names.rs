@@ -5,7 +5,7 @@ use epitome_strategy::text::is_cjk;
 use super::super::words::Words;
 
 /// What may be asked and told of something, as the first word of a clause.
-pub(super) static ATTRIBUTES: Words = Words::of("places.attributes");
+pub(super) static ATTRIBUTES: Words = Words::of_section("places.attributes");
 
 /// Characters of a message in which a name is looked for again.
 pub(super) const MOST_COMPARED: usize = 120;
@@ -47,7 +47,7 @@ pub(super) fn repeated_name(earlier: &str, text: &str) -> Option<String> {
         .then(|| name.to_owned())
 }
 
-/// What somebody asks about by its name: between "have you heard of" and the end of the question.
+/// The name in a question: between "have you heard of" and the end of the question.
 pub(super) fn name_asked_for(sentence: &str) -> Option<&str> {
     let forms = [
         ("对", "有了解"),
@@ -81,7 +81,7 @@ pub(super) fn with_another_name(sentence: &str) -> Option<&str> {
         .then(|| &sentence[start..before.len() + '（'.len_utf8() + inside.len() + '）'.len_utf8()])
 }
 
-/// Whether it counts or measures: "100 acres", "4 stars and more".
+/// Whether the text counts or measures: "100 acres", "4 stars and more".
 fn is_measured(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     chars
@@ -89,7 +89,7 @@ fn is_measured(text: &str) -> bool {
         .any(|two| two[0].is_ascii_digit() && matches!(two[1], '分' | '亩' | '元' | '米' | '个' | '小' | '年' | '月'))
 }
 
-/// Whether it may be the name of something: no verb of asking is in it.
+/// Whether the text may be the name of something: it has no verb of asking.
 pub(super) fn is_a_name(subject: &str) -> bool {
     ![
         "我", "你", "想", "给", "哪", "什么", "推荐", "一个", "一家", "一部", "有", "是", "，", "请", "找", "吃", "玩",
@@ -103,7 +103,7 @@ pub(super) fn is_a_name(subject: &str) -> bool {
 }
 
 /// What the names of places end with.
-static ENDINGS: Words = Words::of("places.endings");
+static ENDINGS: Words = Words::of_section("places.endings");
 
 /// Whether a name ends as those of places do.
 pub(super) fn sounds_like_a_place(name: &str) -> bool {

@@ -1,5 +1,5 @@
-//! What a talk in Chinese says of places, films and people that it names: "the phone is 010-…" belongs to what was
-//! spoken of, which the sentence itself leaves out.
+//! Facts that a talk in Chinese states about places, films and people that it names: "the phone is 010-…" belongs to
+//! the current subject, which the sentence itself leaves out.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const KINDS: &[(&str, &[&str], &str)] = &[
     ("景点", &["景点", "景区", "公园"], "游玩"),
 ];
 
-/// What leads to the name of what is recommended or wanted, and what ends it.
+/// Words in front of the name of a recommended or wanted thing, and the words that end it.
 const NAMING: &[&str] = &[
     "推荐您去",
     "建议您去",
@@ -38,7 +38,7 @@ const NAMING: &[&str] = &[
 const ENDING: &[&str] =
     &["住宿", "用餐", "游玩", "溜达", "看看", "逛", "玩", "尝尝", "吃", "了", "，", "。", "！", ",", "吧", "这"];
 
-/// What stands in front of a name without being a part of it.
+/// Words in front of a name that are not a part of it.
 const LEADING: &[&str] = &[
     "嗯呢",
     "嗯",
@@ -66,36 +66,36 @@ const LEADING: &[&str] = &[
     " ",
 ];
 
-/// What has to be told in a session for it to be a talk about places and the like.
+/// The number of facts from which a session is a talk about places and the like.
 const LEAST: usize = 2;
-/// The most that is told, the newest.
+/// The largest number of facts that are remembered, the newest.
 const MOST: usize = 12;
-/// What it is worth.
+/// The worth of each.
 const WORTH: f64 = 2.2;
 
-/// What was told of one thing.
+/// The facts about one thing.
 #[derive(Default)]
 struct ThingClauses {
     /// With the place of the message that says it.
     clauses: Vec<(usize, String)>,
 }
 
-/// What is spoken of at a place of the talk.
+/// The state of the talk at one place of it.
 #[derive(Default)]
 struct Talk {
     /// The newest name of each kind, and of all.
     by_kind: HashMap<&'static str, Option<String>>,
     current: Option<String>,
     things: HashMap<String, ThingClauses>,
-    /// Names that stand between marks, or were recommended.
+    /// Names that are between marks, or were recommended.
     certain: HashSet<String>,
     /// The last two messages.
     last: Vec<String>,
-    /// What the newest question asks, and of what.
+    /// The attribute that the newest question asks for, and its subject.
     asked: Option<(&'static str, Option<String>)>,
 }
 
-/// Things with what was told of them. Linear in the texts of the talk.
+/// Things with the facts about them. Linear in the texts of the talk.
 pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
     let mut talk = Talk::default();
     let mut texts: Vec<String> = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
             texts.push(text);
         }
     }
-    // What was not called by its name in so many words has to be called so twice, and sound like a place.
+    // A thing that was not named explicitly must be named twice, and sound like a place.
     let certain = std::mem::take(&mut talk.certain);
     let is_said = |name: &str| texts.iter().filter(|text| text.contains(name)).count();
     let is_sure = |name: &str| is_said(name) >= if sounds_like_a_place(name) { 2 } else { 4 };
@@ -127,7 +127,7 @@ pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
 }
 
 impl ThingClauses {
-    /// Each of them for itself: what is said of it later takes the place of that alone.
+    /// Each fact as a memory of its own: a later statement replaces that one alone.
     fn compose(self, name: &str) -> Vec<ComposedMemory> {
         let told =
             self.clauses.into_iter().map(|(at, clause)| (at, format!("{name}：{clause}。"), (MemoryKind::Fact, WORTH)));
@@ -137,7 +137,7 @@ impl ThingClauses {
 
 impl Talk {
     fn read(&mut self, text: &str, typed: bool, position: usize) {
-        // What one repeats of what was said last is what they speak of.
+        // A part of the last message that the speaker repeats is the current subject.
         let named = self.last.iter().rev().filter_map(|last| repeated_name(last, text)).next();
         if let Some(name) = named {
             self.current = Some(name);
@@ -161,14 +161,14 @@ impl Talk {
                 let subject = ["的", "具体在什么", "在什么", "具体"]
                     .iter()
                     .fold(&clause[..at], |subject, tail| subject.strip_suffix(tail).unwrap_or(subject));
-                // "It is open": what stands in front of a verb is a name in a question only.
+                // "It is open": the text in front of a verb is a name in a question only.
                 if !subject.is_empty()
                     && (asks || !matches!(attribute, "玩" | "能玩" | "开放" | "上映" | "位置" | "用时"))
                 {
                     self.turn_to(subject);
                 }
                 if asks {
-                    // What is around a place is asked for in many ways, and answered by advice.
+                    // A question about the surroundings of a place has many forms, and its answer is advice.
                     self.asked = Some((attribute, self.current.clone()))
                         .filter(|_| !matches!(attribute, "周边" | "附近" | "人均消费" | "人均"));
                 } else if !asks && at == 0 && has_value(clause, attribute) && !(typed && is_wished(attribute)) {
@@ -183,7 +183,7 @@ impl Talk {
             asked.filter(|_| !found_any && self.asked.is_none() && is_an_answer(first))
         {
             self.current = Some(name);
-            // "The theatre's phone is 010-…": only what is new of it.
+            // "The theatre's phone is 010-…": only the new part.
             let behind = first.split_once(attribute).map(|(_, rest)| rest.trim_start_matches(['是', '在', '为']));
             let first = first.trim_start_matches('是');
             let value = behind.filter(|value| value.contains(|char: char| char.is_ascii_digit())).unwrap_or(first);
@@ -199,7 +199,7 @@ impl Talk {
         }
     }
 
-    /// Takes note of what is recommended, wanted, or named between marks.
+    /// Notes recommended, wanted and marked names.
     fn name(&mut self, sentence: &str) {
         for (open, close) in [('《', '》'), ('【', '】')] {
             if let Some(name) =
@@ -210,7 +210,7 @@ impl Talk {
                 self.current = Some(name);
             }
         }
-        // "The village is there too": from here on that is spoken of, or nobody knows what.
+        // "The village is there too": from here on that is the subject, or the subject is unknown.
         let beside = ["也在", "我觉得不错", "就在附近", "就在周边", "作为", "这部电影", "这部影片", "这个人", "这首歌"]
             .iter()
             .find_map(|mark| sentence.split_once(mark));
@@ -239,7 +239,7 @@ impl Talk {
             .iter()
             .find(|(kind, _, done)| sentence.contains(done) || sentence.contains(kind))
             .map(|(kind, ..)| *kind);
-        // Of several nobody can tell which is meant afterwards.
+        // Of several names the later subject cannot be known.
         let is_one = !name.contains(['和', '、', '或'])
             && !["一家", "一个", "一下"].iter().any(|word| name.contains(word))
             && (3..=20).contains(&name.chars().count());
@@ -256,7 +256,7 @@ impl Talk {
         self.current = name;
     }
 
-    /// Turns to what stands in front of an attribute: a name, or a kind that means the newest of its kind.
+    /// Turns to the subject in front of an attribute: a name, or a kind that means the newest of its kind.
     fn turn_to(&mut self, subject: &str) {
         let mut subject = subject;
         while let Some(rest) = LEADING.iter().find_map(|lead| subject.strip_prefix(lead)) {
@@ -353,12 +353,12 @@ fn attribute_in(clause: &str) -> Option<(&'static str, usize)> {
         .min_by_key(|(word, at)| (*at, std::cmp::Reverse(word.len())))
 }
 
-/// What somebody who asks for something says of what they want.
+/// Whether a person who asks for something states this attribute as a wish.
 fn is_wished(attribute: &str) -> bool {
     matches!(attribute, "人均消费" | "人均" | "评分" | "价格" | "游玩时间")
 }
 
-/// What stands between an attribute and its value.
+/// The words between an attribute and its value.
 const BINDING: &[&str] = &[
     "是",
     "在",
@@ -381,7 +381,7 @@ const BINDING: &[&str] = &[
     "达",
 ];
 
-/// Whether a clause says what the attribute is, and not only that there is one.
+/// Whether a clause has the value of the attribute, and not only its existence.
 fn has_value(clause: &str, attribute: &str) -> bool {
     let behind = &clause[attribute.len()..];
     let mut value = behind;
@@ -402,7 +402,7 @@ fn has_value(clause: &str, attribute: &str) -> bool {
         && (attribute != "地址" || value.chars().count() >= 4)
 }
 
-/// Whether an answer is one to what was asked: an address names a street, a price a number.
+/// Whether an answer fits the question: an address names a street, a price a number.
 fn fits(attribute: &str, answer: &str) -> bool {
     let has_digit = answer.contains(|char: char| char.is_ascii_digit());
     match attribute {
@@ -418,7 +418,7 @@ fn fits(attribute: &str, answer: &str) -> bool {
     }
 }
 
-/// Whether a text may be the answer to what was asked in a word.
+/// Whether a text may be a one-word answer to the question.
 fn is_an_answer(text: &str) -> bool {
     (2..=40).contains(&text.chars().count())
         && !["您", "你", "推荐", "觉得", "建议", "不错", "除了", "挺"].iter().any(|word| text.contains(word))

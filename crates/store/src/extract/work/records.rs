@@ -14,11 +14,11 @@ use crate::memory::MemoryKind;
 /// The most of them, those that were touched last.
 const MOST: usize = 5;
 
-/// What it is worth; and where a call has changed it.
+/// The worth of a record that was looked up; and of one that a call has changed.
 const LOOKED_UP: f64 = 2.1;
 const CHANGED: f64 = 2.35;
 
-/// What the key of an exact name ends with.
+/// The endings of keys of exact names.
 const NAMING: &[&str] = &["id", "number", "no", "key", "code", "ticket", "username"];
 
 /// Keys that say the most of a record, the most telling ones first.
@@ -53,13 +53,13 @@ const TELLING: &[&str] = &[
     "url",
 ];
 
-/// What a call's name starts with that changes something.
+/// The beginnings of the names of calls that change something.
 const CHANGING: &[&str] = &[
     "update", "cancel", "book", "create", "modify", "return", "exchange", "send", "add", "delete", "remove", "set",
     "change", "transfer", "refund", "schedule", "place", "submit", "pay",
 ];
 
-/// The most values of a record that are told.
+/// The largest number of values of a record that are remembered.
 const MOST_VALUES: usize = 7;
 
 /// The newest state of each record by the exact name that the call gave it. Linear in what was printed.
@@ -89,7 +89,7 @@ pub(super) fn compose(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
     told
 }
 
-/// What a database is made of, where it was asked: tables, and the columns of each.
+/// The structure of a database that was queried: tables, and the columns of each.
 fn tables(steps: &[CallStep<'_>]) -> Vec<ComposedMemory> {
     let mut told: HashMap<String, ComposedMemory> = HashMap::new();
     for step in steps.iter().filter(|step| step.call.kind == ToolKind::Lookup && !step.failed) {
@@ -153,7 +153,7 @@ fn is_exact(text: &str) -> bool {
         && !text.contains(' ')
 }
 
-/// What a record says: its telling values first, then others, lists of exact names too.
+/// The values of a record: its distinctive values first, then others, lists of exact names too.
 fn values(record: &Value, name: &str) -> Vec<String> {
     let Some(fields) = record.as_object() else { return Vec::new() };
     let rank = |key: &str| TELLING.iter().position(|telling| key == *telling).unwrap_or(TELLING.len());
@@ -167,7 +167,7 @@ fn values(record: &Value, name: &str) -> Vec<String> {
     told.into_iter().take(MOST_VALUES).map(|(_, text)| text).collect()
 }
 
-/// Whether a key is of the machine's own bookkeeping.
+/// Whether a key belongs to the machine's own bookkeeping.
 fn is_of_the_machine(key: &str) -> bool {
     key == "id"
         || key == "uuid"

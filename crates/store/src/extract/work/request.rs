@@ -1,4 +1,4 @@
-//! What was asked for, in a sentence or two that a reader understands who saw nothing else.
+//! A request in a sentence or two that a reader understands who saw nothing else.
 
 use epitome_strategy::speech;
 use epitome_strategy::text::{clip, is_cjk};
@@ -13,14 +13,14 @@ const LONGEST: usize = 190;
 /// A text with more bytes is a document: it is known by its title.
 const DOCUMENT: usize = 900;
 
-/// What a request starts with that answers what the model asked, or only goes on.
+/// The beginnings of requests that answer the model's question, or only continue.
 const ANSWERING: &[&str] = &[
     "yes", "yeah", "yep", "yup", "ok", "okay", "no", "sure", "thanks", "thank", "great", "good", "go", "continue",
     "perfect", "hi", "hello", "hey", "done", "next", "nope", "cool", "nice", "commit", "push", "retry", "again",
     "right", "exactly", "both", "好", "好的", "谢谢", "是的", "继续", "可以",
 ];
 
-/// What a harness or a person calls the part of a prompt that says what is to be done.
+/// The headings of the part of a prompt that states the task.
 const ELEMENTS: &[&str] = &[
     "pr_description",
     "issue_description",
@@ -32,10 +32,10 @@ const ELEMENTS: &[&str] = &[
     "question",
 ];
 
-/// What stands in front of a title.
+/// The labels in front of a title.
 const TITLES: &[&str] = &["ISSUE:", "Issue:", "Task:", "TASK:", "Question:", "Title:", "# Task", "# Issue"];
 
-/// What a request starts with that speaks of how the agent goes about it, or of something above.
+/// The beginnings of requests about the agent's way of working, or about earlier text.
 const ABOUT_THE_AGENT: &[&str] = &[
     "why aren't you",
     "why didn't you",
@@ -76,10 +76,10 @@ const ABOUT_THE_AGENT: &[&str] = &[
     "i mean",
 ];
 
-/// What a prompt starts with that says who the model is to be.
+/// The beginnings of prompts that state the model's role.
 const ROLES: &[&str] = &["you are a ", "you are an ", "you are the ", "you're a ", "act as "];
 
-/// What only leads to a title.
+/// Words that only lead to a title.
 const LEADING: &[&str] = &[
     "consider the following",
     "we're currently solving",
@@ -97,7 +97,7 @@ pub(super) fn request(text: &str) -> Option<String> {
     }
     let titled = LEADING.iter().any(|start| text.to_lowercase().starts_with(start));
     if text.len() > DOCUMENT || titled || text.starts_with('<') {
-        // A prompt that ends in a question asks that, whatever stands in front.
+        // A prompt that ends in a question asks that, whatever comes before.
         return question_at_the_end(text)
             .or_else(|| title(text))
             .or_else(|| (text.len() < 3 * DOCUMENT).then(|| requests_in(text)).flatten());
@@ -146,7 +146,7 @@ fn requests_in(text: &str) -> Option<String> {
     (!request.is_empty() && is_balanced(&request)).then_some(request)
 }
 
-/// Whether it names what it speaks of; "which" at the start of a question refers to nothing.
+/// Whether the sentence names its subject; "which" at the start of a question refers to nothing.
 fn is_named(sentence: &str) -> bool {
     let which = sentence.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("which "));
     let whole = Sentence::new(if which { &sentence[6..] } else { sentence });
@@ -164,7 +164,7 @@ fn is_named(sentence: &str) -> bool {
     whole.stands_alone() || !refers && whole.words().count() >= 14 && names_something(&whole)
 }
 
-/// A greeting, or a word of thanks, in front of what is asked.
+/// A greeting or a word of thanks in front of the request.
 fn is_a_word_in_front(sentence: &str) -> bool {
     let first = first_word(sentence);
     let is_short =
@@ -184,7 +184,7 @@ fn says_something(sentence: &str) -> bool {
     let words = rest.split_whitespace().count();
     let chinese = rest.chars().filter(|char| is_cjk(*char)).count();
     let answers = ANSWERING.contains(&first_word(rest).as_str());
-    // "Yes, do that": what was proposed stands elsewhere, unless it is named again.
+    // "Yes, do that": the proposal is elsewhere, unless it is named again.
     let is_led = rest.len() < lower.len() && ANSWERING.contains(&first_word(&lower).as_str())
         || lower.starts_with("let's ")
         || lower.starts_with("skip ");
@@ -203,7 +203,7 @@ fn says_something(sentence: &str) -> bool {
         || chinese >= if answers { 14 } else { 8 }
 }
 
-/// The title of a document: of the part that says what is to be done, or its first heading.
+/// The title of a document: of the part with the task, or its first heading.
 fn title(text: &str) -> Option<String> {
     let part = ELEMENTS.iter().find_map(|name| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;

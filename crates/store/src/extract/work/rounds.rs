@@ -1,4 +1,4 @@
-//! What was asked for and what came of it.
+//! Requests and their outcomes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,17 +19,18 @@ use super::request::request;
 use super::steps::CallStep;
 use crate::memory::MemoryKind;
 
-/// What a request with its outcome is worth: where files were changed, where something was looked up or run, and where
+/// The worth of a request with its outcome: where files were changed, where something was looked up or run, and where
 /// only words were exchanged.
 const CHANGED: f64 = 2.4;
 const WORKED: f64 = 2.15;
 const TALKED: f64 = 1.8;
-/// The same where nothing came of it yet, and it names what it is about.
+/// The worth of a request without an outcome that names its subject.
 const WISHED: f64 = 1.95;
-/// What the first request of a session is worth more: it says what the session was about.
+/// The additional worth of a session's first request: it states the session's subject.
 const FIRST: f64 = 0.3;
 
-/// The most requests that are told, those worth most and then the newest: of a long session the rest is steps on the way.
+/// The largest number of requests that are remembered, those worth most and then the newest: of a long session the rest
+/// is steps on the way.
 const MOST: usize = 8;
 
 /// Tools whose argument is what the model concludes with.
@@ -121,7 +122,7 @@ fn rounds(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<Round> {
             let applied = text.lines().filter_map(|line| line.trim().strip_prefix("Applied edit to "));
             round.applied.extend(applied.map(str::to_owned));
         }
-        // Where other agents are asked, the last that one of them answered is what is known.
+        // Where other agents are asked, the last answer of one of them is the known state.
         let answers = message.origin == Origin::ToolOutput && message.name.as_deref().is_some_and(is_agent);
         if answers && round.answer.as_ref().is_none_or(|(at, _)| messages[*at].origin == Origin::ToolOutput) {
             let text = message.plain_text();
@@ -143,7 +144,7 @@ fn rounds(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<Round> {
                 if ends { Some(text.clone()) } else { report(&text) }
             };
             if let Some(text) = finished.or_else(concluded) {
-                // What the matter is said on the way does not take the place of what was done about it.
+                // A statement of the problem on the way does not replace the report of the action.
                 let is_matter = calls
                     && ["the issue is", "the problem is", "the bug is", "this happens"]
                         .iter()
@@ -158,14 +159,14 @@ fn rounds(messages: &[Arc<Message>], steps: &[CallStep<'_>]) -> Vec<Round> {
     rounds
 }
 
-/// A request with what came of it; `None` where one of them says nothing.
+/// A request with its outcome; `None` where one of them says nothing.
 fn outcome_of(round: &Round, steps: &[CallStep<'_>], names: &Names) -> Option<ComposedMemory> {
     let done = &steps[round.steps.clone()];
     let files = names.list(done.iter().flat_map(|step| &step.changed).chain(&round.applied));
     let done_nothing = done.is_empty() && round.applied.is_empty();
     let answer = round.answer.as_ref().map(|(_, text)| text.as_str());
     let Some(request) = round.request.as_deref() else { return change(round, &files?, answer?) };
-    // What ends in a question while nothing was changed is no outcome yet.
+    // An answer that ends in a question while nothing was changed is not an outcome yet.
     let is_open =
         files.is_none() && answer.is_some_and(|text| text.trim_end().ends_with(['?', '？']) && text.len() < OPEN);
     let conclusion = answer
@@ -225,7 +226,7 @@ fn is_chinese(text: &str) -> bool {
     text.chars().filter(|char| is_cjk(*char)).count() * 3 >= text.chars().count()
 }
 
-/// Whether a request is a wish that names what it is about: it is worth knowing without an outcome too.
+/// Whether a request is a wish that names its subject: it is worth knowing without an outcome too.
 fn is_wish(request: &str) -> bool {
     let lower = request.to_lowercase().replace('’', "'");
     let names = request
@@ -236,7 +237,7 @@ fn is_wish(request: &str) -> bool {
     WISHES.iter().any(|start| lower.starts_with(start)) && names
 }
 
-/// What was changed for a request that says nothing by itself ("yes, do that"), where the model says it in a sentence that
+/// The change for a request that says nothing alone ("yes, do that"), where the model describes it in a sentence that
 /// stands alone.
 fn change(round: &Round, files: &str, answer: &str) -> Option<ComposedMemory> {
     let (first, _) = conclusion(answer, "", true, LONGEST)?;
@@ -252,7 +253,7 @@ fn change(round: &Round, files: &str, answer: &str) -> Option<ComposedMemory> {
 /// Bytes of what another agent answers in words; more is a page that it shows.
 const REPLY: usize = 1_500;
 
-/// Whether a name is that of another agent, and not that of a tool that prints what it read or ran.
+/// Whether a name belongs to another agent, and not to a tool that prints what it read or ran.
 fn is_agent(name: &str) -> bool {
     !matches!(tools::kind(name), ToolKind::Shell | ToolKind::Edit | ToolKind::Write | ToolKind::Read | ToolKind::Search)
 }
@@ -269,7 +270,7 @@ fn is_question(request: &str) -> bool {
         )
 }
 
-/// What asks for the model's own views, or for advice to the one who asks.
+/// Phrases that ask for the model's own views, or for advice to the person.
 const OF_THE_TWO: &[&str] = &[
     "do you like",
     "do you think",
@@ -291,7 +292,7 @@ const OF_THE_TWO: &[&str] = &[
     "建议",
 ];
 
-/// What a wish starts with.
+/// The beginnings of wishes.
 const WISHES: &[&str] = &[
     "i want",
     "i'd like",
@@ -310,7 +311,7 @@ const WISHES: &[&str] = &[
     "请帮",
 ];
 
-/// Whether something is asked that has an answer which lasts, and not for advice on what somebody feels.
+/// Whether a question has a lasting answer, rather than asking for advice on a feeling.
 fn asks_for_facts(request: &str) -> bool {
     let lower = request.to_lowercase();
     let first = speech::sentences(request).into_iter().next().map(|range| &request[range]).unwrap_or_default();

@@ -15,11 +15,11 @@ pub(super) struct CallStep<'m> {
     pub(super) call: Call<'m>,
     /// The arguments, where they are JSON.
     pub(super) json: Option<Value>,
-    /// What it printed; `None` where that is not recorded.
+    /// The call's output; `None` where it is not recorded.
     pub(super) output: Option<&'m str>,
     /// The script, where it runs one.
     pub(super) script: Option<String>,
-    /// Whether it failed: by its exit code where it names one.
+    /// Whether the call failed: by its exit code where the output has one.
     pub(super) failed: bool,
     /// Files that it changed; none where it failed.
     pub(super) changed: Vec<String>,
@@ -46,11 +46,11 @@ impl CallStep<'_> {
             .filter(|place| place.starts_with(['/', '~']) && place.len() > 1 && !place.contains([';', '$', '\n']))
     }
 
-    /// The line of what it printed that tells how it failed or ended.
+    /// The line of the output that shows how the call failed or ended.
     pub(super) fn ending(&self) -> Option<&str> {
         let output = self.output?;
         let lines = || output.lines().map(str::trim).filter(|line| tells_what(line));
-        // What test runners print of a failed assertion stands behind what compilers and programs call an error.
+        // A test runner's message about a failed assertion comes behind the error of a compiler or program.
         let named = || lines().find(|line| NAMED.iter().any(|part| line.contains(part)) || line.starts_with("E  "));
         let telling = || named().or_else(|| lines().find(|line| is_error_line(line)));
         if self.failed {
@@ -61,7 +61,7 @@ impl CallStep<'_> {
     }
 }
 
-/// What a line says in which something names its error.
+/// Parts of lines in which a program names its error.
 const NAMED: &[&str] = &[
     "error:",
     "Error:",
@@ -76,7 +76,7 @@ const NAMED: &[&str] = &[
     "error TS",
 ];
 
-/// What the result of a call starts with that a person refused or broke off.
+/// The beginnings of results of calls that a person refused or interrupted.
 const REFUSALS: &[&str] = &[
     "The user",
     "[Request interrupted",
@@ -140,11 +140,11 @@ fn call_of<'m>(at: BlockRef, name: &'m str, arguments: &'m str, is_json: bool) -
 }
 
 fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option<String>) -> CallStep<'m> {
-    // What is searched and planned is asked for nowhere.
+    // No rule reads the arguments of searches and plans.
     let is_read = !matches!(call.kind, ToolKind::Search | ToolKind::Web | ToolKind::Plan | ToolKind::Delegate);
     let json = is_read.then(|| call.json()).flatten();
     let script = (call.kind == ToolKind::Shell).then(|| script_of(&call)).flatten();
-    // What somebody refused did not run.
+    // A refused call did not run.
     let is_refused = printed
         .is_some_and(|(text, is_error)| is_error && REFUSALS.iter().any(|start| text.trim_start().starts_with(start)));
     let failed = is_refused
@@ -188,7 +188,7 @@ fn step<'m>(call: Call<'m>, printed: Option<(&'m str, bool)>, shown: &mut Option
     CallStep { json, output: printed.filter(|_| !is_refused).map(|(text, _)| text), script, failed, changed, call }
 }
 
-/// What runners print when something that they ran has failed.
+/// Messages of runners that a program which they ran has failed.
 const GENERIC: &[&str] = &[
     "task failed",
     "exited with code",
@@ -201,7 +201,7 @@ const GENERIC: &[&str] = &[
     "returncode",
 ];
 
-/// Whether a line says what went wrong, and not only that something did.
+/// Whether a line names the error, and not only its existence.
 pub(super) fn tells_what(line: &str) -> bool {
     let words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 1).count();
     let lower = line.to_lowercase();

@@ -3,7 +3,7 @@ use epitome_session::{Arguments, Block, Content, Origin, Role, ToolCall, ToolRes
 
 use super::*;
 
-/// What somebody types, or the model says.
+/// A text that a person types, or the model writes.
 fn typed(text: &str) -> Vec<Message> {
     vec![Message::text("", Role::User, Origin::Typed, text)]
 }
@@ -95,7 +95,7 @@ fn requests_and_what_came_of_them() {
         ],
         &["Fact: Asked: “What are the names of boats without a crew?” Answer: [('Ida',)], by `SELECT name FROM boat`"],
     );
-    // What only goes on says nothing by itself; what was changed for it may.
+    // A request that only continues says nothing alone; the change made for it may.
     check(
         &[typed("yes, do that"), edit("/w/a/b.rs"), model("Fixed the parser of `Rates`, which kept empty rows.")],
         &["Fact: Fixed the parser of `Rates`, which kept empty rows. Files changed: `/w/a/b.rs`."],
@@ -128,7 +128,7 @@ fn commands_that_worked_and_what_mended_them() {
         &[shell("cd /w/shop && npm run lint", "clean"), shell("cd /w/shop && npm run build", "built")],
         &["Fact: Commands that ran without failure in `/w/shop`: `npm run lint`, `npm run build`."],
     );
-    // looking is no check, and neither is what is thrown away
+    // looking is not a check, and neither is what is thrown away
     check(
         &[
             shell("ls tests", "a"),

@@ -11,13 +11,13 @@ use serde_json::json;
 
 use crate::host::Host;
 
-async fn create(store: &Arc<dyn Store>, tenant: &Tenant, id: &str, about: &SessionMetadata) -> Result<u64, StoreError> {
+async fn create(store: &Store, tenant: &Tenant, id: &str, about: &SessionMetadata) -> Result<u64, StoreError> {
     let mut session = Session::new();
     session.push(Message::text("", Role::User, Origin::Typed, format!("{tenant}: hello")));
     store.create_session(tenant, id, about, &session, &mut SessionArchive::new()).await
 }
 
-async fn list(store: &Arc<dyn Store>, tenant: &Tenant, filter: &SessionFilter, most: u32) -> Vec<String> {
+async fn list(store: &Store, tenant: &Tenant, filter: &SessionFilter, most: u32) -> Vec<String> {
     let mut ids = Vec::new();
     let mut paging = Paging { most, after: None };
     loop {
@@ -32,7 +32,7 @@ async fn list(store: &Arc<dyn Store>, tenant: &Tenant, filter: &SessionFilter, m
     }
 }
 
-pub(crate) async fn sessions_are_listed_by_pages(store: Arc<dyn Store>) {
+pub(crate) async fn sessions_are_listed_by_pages(store: Store) {
     let tenant = Tenant::default();
     for number in 0..23 {
         let about = SessionMetadata {
@@ -75,7 +75,7 @@ pub(crate) async fn sessions_are_listed_by_pages(store: Arc<dyn Store>) {
     }
 }
 
-pub(crate) async fn tenants_see_their_own(store: Arc<dyn Store>) {
+pub(crate) async fn tenants_see_their_own(store: Store) {
     let [one, other] = ["one", "other"].map(|name| Tenant::new(name).unwrap());
     let memory = |text: &str| Memory {
         text: text.to_owned(),
@@ -130,7 +130,7 @@ pub(crate) async fn tenants_see_their_own(store: Arc<dyn Store>) {
     assert_eq!(store.view(&other, "s", ViewKind::Full, Slice::ALL).await.unwrap().total, 1);
 }
 
-pub(crate) async fn memories_go_with_their_session(store: Arc<dyn Store>) {
+pub(crate) async fn memories_go_with_their_session(store: Store) {
     let tenant = Tenant::default();
     let memory = |text: &str, session: Option<&str>| Memory {
         text: text.to_owned(),
@@ -151,7 +151,7 @@ pub(crate) async fn memories_go_with_their_session(store: Arc<dyn Store>) {
     assert!(store.recent_memories(&tenant, &Scope::Session("s".into()), 9).await.unwrap().is_empty());
 }
 
-pub(crate) async fn odd_names_are_kept_or_refused(store: Arc<dyn Store>) {
+pub(crate) async fn odd_names_are_kept_or_refused(store: Store) {
     let odd = ["Robert'); DROP TABLE sessions;--", "%", "?1", "$1", "\"", "会话 一", " ", "a/b:c", "e\u{301}", "é"];
     let mut host = Host::new(&store, "host", 1).await;
     host.play(1, 3, |_| {}).await;

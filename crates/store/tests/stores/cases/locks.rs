@@ -1,11 +1,9 @@
 //! Locks of sessions.
 
-use std::sync::Arc;
-
 use epitome_store::{Store, Tenant};
 use futures_util::future::{FutureExt, join, poll_immediate};
 
-pub(crate) async fn a_lock_keeps_others_waiting(store: Arc<dyn Store>) {
+pub(crate) async fn a_lock_keeps_others_waiting(store: Store) {
     let (tenant, stranger) = (Tenant::default(), Tenant::new("stranger").unwrap());
     let held = store.lock(&tenant, "s").await.unwrap();
     drop(store.lock(&tenant, "other").await.unwrap());

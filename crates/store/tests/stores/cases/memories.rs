@@ -10,7 +10,7 @@ fn memory(text: &str, session: &str) -> Memory {
     Memory { text: text.to_owned(), kind: MemoryKind::Decision, session, message, time: Some(7) }
 }
 
-pub(crate) async fn memories_are_kept_once_and_found(store: Arc<dyn Store>) {
+pub(crate) async fn memories_are_kept_once_and_found(store: Store) {
     check(&TenantMemories::new(store, Tenant::default())).await;
     let folder = tempfile::tempdir().unwrap();
     check(&FileMemories::open(folder.path().join("memories.jsonl")).unwrap()).await;

@@ -12,7 +12,7 @@ use epitome_testkit::FakeCounter;
 use crate::host::{Host, assert_same};
 use crate::tell;
 
-pub(crate) async fn a_session_comes_back_as_it_was(store: Arc<dyn Store>) {
+pub(crate) async fn a_session_comes_back_as_it_was(store: Store) {
     let (mut compactions, mut undone, mut items) = (0, 0, 0);
     for seed in 0..60 {
         let mut host = Host::new(&store, &format!("s{seed}"), seed).await;
@@ -25,7 +25,7 @@ pub(crate) async fn a_session_comes_back_as_it_was(store: Arc<dyn Store>) {
     assert!(compactions > 100 && undone > 15 && items > 300, "{compactions} {undone} {items}");
 }
 
-pub(crate) async fn a_whole_session_is_stored_at_once(store: Arc<dyn Store>) {
+pub(crate) async fn a_whole_session_is_stored_at_once(store: Store) {
     let folder = tempfile::tempdir().unwrap();
     let tenant = Tenant::default();
     for seed in 0..30 {
@@ -71,7 +71,7 @@ pub(crate) async fn a_whole_session_is_stored_at_once(store: Arc<dyn Store>) {
     }
 }
 
-pub(crate) async fn a_session_goes_on_where_it_is_loaded(store: Arc<dyn Store>) {
+pub(crate) async fn a_session_goes_on_where_it_is_loaded(store: Store) {
     for seed in 0..15 {
         let id = format!("s{seed}");
         let mut host = Host::new(&store, &id, seed).await;
@@ -85,7 +85,7 @@ pub(crate) async fn a_session_goes_on_where_it_is_loaded(store: Arc<dyn Store>) 
     }
 }
 
-pub(crate) async fn what_is_new_is_saved_at_once(store: Arc<dyn Store>) {
+pub(crate) async fn what_is_new_is_saved_at_once(store: Store) {
     let tenant = Tenant::default();
     let (mut epochs, mut late_undos) = (0, 0);
     for seed in 0..40 {
@@ -148,7 +148,7 @@ fn recorded() -> Vec<PathBuf> {
     files
 }
 
-pub(crate) async fn recorded_sessions_come_back(store: Arc<dyn Store>) {
+pub(crate) async fn recorded_sessions_come_back(store: Store) {
     let tenant = Tenant::default();
     let engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
     let (mut sessions, mut items) = (0, 0);
@@ -180,7 +180,7 @@ pub(crate) async fn recorded_sessions_come_back(store: Arc<dyn Store>) {
     assert!(sessions == 0 || items > 0);
 }
 
-pub(crate) async fn a_wrong_version_changes_nothing(store: Arc<dyn Store>) {
+pub(crate) async fn a_wrong_version_changes_nothing(store: Store) {
     let tenant = Tenant::default();
     let mut host = Host::new(&store, "s", 5).await;
     host.play(5, 4, |_| {}).await;
@@ -212,7 +212,7 @@ pub(crate) async fn a_wrong_version_changes_nothing(store: Arc<dyn Store>) {
     assert!(matches!(gone, Err(StoreError::NotFound { of: "session", .. })), "{gone:?}");
 }
 
-pub(crate) async fn what_does_not_fit_changes_nothing(store: Arc<dyn Store>) {
+pub(crate) async fn what_does_not_fit_changes_nothing(store: Store) {
     let tenant = Tenant::default();
     let mut host = Host::new(&store, "s", 9).await;
     host.play(9, 6, |_| {}).await;

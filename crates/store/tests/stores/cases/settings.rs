@@ -1,12 +1,16 @@
 //! Agents and channels.
 
-use std::sync::Arc;
-
 use epitome_session::Session;
 use epitome_store::{Agent, Channel, KeyReference, SessionArchive, SessionMetadata, Store, StoreError, Tenant};
 use serde_json::{Value, json};
 
-pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Arc<dyn Store>) {
+pub(crate) async fn a_service_key_is_made_once(store: Store) {
+    assert_eq!(store.service_key("items", "the first").await.unwrap(), "the first");
+    assert_eq!(store.service_key("items", "another").await.unwrap(), "the first", "whoever asks later gets the same");
+    assert_eq!(store.service_key("others", "another").await.unwrap(), "another");
+}
+
+pub(crate) async fn agents_and_channels_are_kept_without_secrets(store: Store) {
     let tenant = Tenant::default();
     let agent = |name: &str, settings: Value| Agent { name: name.to_owned(), settings };
     store.put_agent(&tenant, &agent("b", json!({"threshold": 80}))).await.unwrap();

@@ -56,7 +56,7 @@ fn removed(session: &Session) -> BTreeSet<EntryKey> {
     removals.map(Change::entry).collect()
 }
 
-pub(crate) async fn views_are_those_of_the_session(store: Arc<dyn Store>) {
+pub(crate) async fn views_are_those_of_the_session(store: Store) {
     let (mut compacted, mut edited, mut restored) = (0, 0, 0);
     for seed in 0..25 {
         let mut host = Host::new(&store, &format!("s{seed}"), seed).await;
@@ -100,7 +100,7 @@ fn covered(session: &Session, key: EntryKey, found: &mut BTreeSet<u32>) {
     }
 }
 
-pub(crate) async fn what_is_behind_a_summary_is_found(store: Arc<dyn Store>) {
+pub(crate) async fn what_is_behind_a_summary_is_found(store: Store) {
     let (mut summaries, mut messages, mut nested) = (0, 0, 0);
     for seed in 0..30 {
         let mut host = Host::new(&store, &format!("s{seed}"), seed).await;
